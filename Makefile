@@ -1,0 +1,35 @@
+# Every target says after ## what it does; `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help deps build release check test demo stack-up stack-down clean
+
+GATEWAYS ?= 2
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install what is missing: Debian packages, and the tests' Python packages in .venv
+	@Scripts/install-dependencies
+
+build: ## build everything for debugging, tests included
+	swift build --build-tests
+
+release: ## build the programs as they are deployed
+	swift build -c release
+
+check: ## format lint, import directions, shellcheck, build with warnings as errors
+	@Scripts/check
+
+test: ## everything: deps, check, release build, unit, integration and end-to-end tests
+	@Scripts/test
+
+demo: deps release ## start a cluster and let two users talk and call; ONCE=1 ends after that, else Ctrl-C does
+	@Scripts/demo $(if $(filter-out 0 no,$(ONCE)),--once)
+
+stack-up: release ## start a cluster on this machine in .stack; GATEWAYS=N gateways (2)
+	@Scripts/stack up --gateways $(GATEWAYS)
+
+stack-down: ## end the cluster in .stack
+	@Scripts/stack down
+
+clean: stack-down ## end the cluster, and delete what was built and the Python packages
+	rm -rf .build .venv .stack

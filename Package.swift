@@ -1,0 +1,144 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+
+/// A service is three targets in one folder: pure decisions, I/O around them, and the entry point.
+func service(
+    _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
+    resources: [Resource]? = nil
+) -> [Target] {
+    [
+        .target(
+            name: "\(name)Logic", dependencies: ["SignalingProtocol"] + logic, path: "Services/\(folder)/Logic",
+            swiftSettings: strict),
+        .target(
+            name: "\(name)Server",
+            dependencies: [
+                .target(name: "\(name)Logic"), "SignalingProtocol", "SignalingWire", "ServiceKit", logging, metrics,
+                lifecycle,
+            ]
+                + server,
+            path: "Services/\(folder)/Server", resources: resources, swiftSettings: strict),
+        .executableTarget(
+            name: "\(name)Main", dependencies: [.target(name: "\(name)Server"), "ServiceKit"],
+            path: "Services/\(folder)/Main",
+            swiftSettings: strict),
+    ]
+}
+
+func unitTests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(target)Tests", dependencies: [.target(name: target)] + dependencies,
+        path: "Tests/Unit/\(target)Tests", swiftSettings: strict)
+}
+
+let package = Package(
+    name: "heliograph",
+    products: [
+        .executable(name: "gateway", targets: ["GatewayMain"]),
+        .executable(name: "presence", targets: ["PresenceMain"]),
+        .executable(name: "channel-state", targets: ["ChannelStateMain"]),
+        .executable(name: "invitation", targets: ["InvitationMain"]),
+        .executable(name: "sip-bridge", targets: ["SIPBridgeMain"]),
+        .executable(name: "heliographctl", targets: ["Control"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
+        .systemLibrary(name: "CPostgres", path: "Shared/CPostgres"),
+        .systemLibrary(name: "CCrypto", path: "Shared/CCrypto"),
+        .target(
+            name: "SignalingProtocol", dependencies: ["CCrypto"], path: "Shared/SignalingProtocol",
+            swiftSettings: strict),
+        .target(
+            name: "SignalingWire", dependencies: ["SignalingProtocol"], path: "Shared/SignalingWire",
+            swiftSettings: strict),
+        .target(
+            name: "RedisStore",
+            dependencies: [
+                "CHiredis", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioSSL, logging, metrics,
+                lifecycle,
+                deques,
+            ],
+            path: "Shared/RedisStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
+        .target(
+            name: "MessageStore", dependencies: ["RedisStore", "SignalingProtocol", "SignalingWire", nioCore],
+            path: "Shared/MessageStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
+        .target(
+            name: "PostgresStore", dependencies: ["CPostgres", "SignalingProtocol", logging, metrics, deques],
+            path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: strict),
+        .target(
+            name: "ServiceKit",
+            dependencies: ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle, unixSignals],
+            path: "Shared/ServiceKit", swiftSettings: strict),
+        .executableTarget(
+            name: "Control",
+            dependencies: ["SignalingProtocol", "PostgresStore", "ServiceKit", argumentParser, logging],
+            path: "Services/Control", swiftSettings: strict),
+        .target(
+            name: "TestKit",
+            dependencies: ["RedisStore", "PostgresStore", "SignalingProtocol", nioCore, nioPosix, logging],
+            path: "Tests/TestKit", swiftSettings: strict),
+    ]
+        + service(
+            "Gateway", folder: "Gateway", logic: ["SignalingWire", deques],
+            server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL])
+        + service(
+            "Presence", folder: "Presence", server: ["RedisStore", "PostgresStore", "MessageStore", nioCore, nioPosix],
+            resources: [.embedInCode("Functions")])
+        + service(
+            "ChannelState", folder: "ChannelState",
+            server: ["RedisStore", "PostgresStore", "MessageStore", nioCore, nioPosix],
+            resources: [.embedInCode("Functions")])
+        + service(
+            "Invitation", folder: "Invitation", logic: ["SignalingWire"],
+            server: ["RedisStore", "PostgresStore", "MessageStore", nioCore],
+            resources: [.embedInCode("Functions")])
+        + service("SIPBridge", folder: "SIPBridge", server: [nioCore, nioPosix])
+        + [
+            unitTests("SignalingProtocol"),
+            unitTests("SignalingWire", ["SignalingProtocol"]),
+            unitTests("RedisStore", ["SignalingProtocol", "SignalingWire", nioCore]),
+            unitTests("PostgresStore", ["SignalingProtocol"]),
+            unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
+            unitTests("GatewayLogic", ["SignalingProtocol", "SignalingWire"]),
+            unitTests("PresenceLogic", ["SignalingProtocol"]),
+            unitTests("ChannelStateLogic", ["SignalingProtocol"]),
+            unitTests("InvitationLogic", ["SignalingProtocol"]),
+            unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
+            .testTarget(
+                name: "IntegrationTests",
+                dependencies: [
+                    "TestKit", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol", "SignalingWire",
+                    "PresenceServer", "ChannelStateServer", "InvitationServer", "ServiceKit", nioCore, nioPosix, logging,
+                    lifecycle,
+                ],
+                path: "Tests/Integration", swiftSettings: strict),
+        ]
+)

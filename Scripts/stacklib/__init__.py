@@ -1,0 +1,1 @@
+"""Runs a whole Heliograph cluster on one machine; the command line is `Scripts/stack`."""

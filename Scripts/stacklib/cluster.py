@@ -1,0 +1,205 @@
+"""The stack's commands."""
+
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from . import processes, readiness, services, stores
+from .endpoints import websocket_url, write_endpoints
+from .errors import StackError
+from .ports import reserve
+from .record import STORES, Member, Record
+
+# A service drains for at most 30 s; what is still there after this hangs.
+DRAIN_SECONDS = 40
+# `down` has no clients to be kind to: a short chance to end well, then SIGKILL.
+DOWN_SECONDS = 3
+KILL_SECONDS = 10
+APP_IDS = ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2")
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def up(directory: Path, counts: dict[str, int]) -> Record:
+    """Starts a fresh cluster in `directory`, in place of whatever ran or lay there before."""
+    services.binary_directory()
+    if Record.load(directory).members or processes.leftovers(directory, stores.data_directories(Record(directory))):
+        say(f"taking down what the last run left in {directory}")
+    down(directory)
+    shutil.rmtree(directory / "logs", ignore_errors=True)
+    record = Record(directory)
+    try:
+        _start_stores(record, counts)
+        _start_services(record)
+    except BaseException:
+        # Ctrl-C included: no half stack stays behind. The logs do.
+        _stop_all(record)
+        stores.remove_data(record)
+        record.path.unlink(missing_ok=True)
+        raise
+    write_endpoints(record)
+    return record
+
+
+def _start_stores(record: Record, counts: dict[str, int]) -> None:
+    stores.choose_postgres_data(record)
+
+    def assign(picker) -> None:
+        record.members.append(stores.redis_member(record, picker.pick()[0]))
+        record.members.append(stores.postgres_member(record, picker.pick()[0]))
+        for kind in services.KINDS:
+            for number in range(1, counts.get(kind, 1) + 1):
+                # A gateway speaks plain WebSocket on its port and TLS on the next one.
+                ports = picker.pick(2) if kind == "gateway" else picker.pick() if kind == "sip-bridge" else []
+                record.members.append(services.service_member(record, kind, number, picker.pick()[0], ports))
+
+    reserve(record, assign)
+    say("starting redis and postgres")
+    stores.create_redis(record)
+    _launch(record, record.member("redis"))
+    stores.create_postgres(record)
+    _launch(record, record.member("postgres"))
+    readiness.wait_ready(record, [record.member(name) for name in STORES])
+    stores.create_database(record)
+
+
+def _start_services(record: Record) -> None:
+    say("migrating the database, creating two demo apps")
+    services.control(record, "migrate")
+    record.apps = [
+        services.create_app(record, APP_IDS[0], token_required=True),
+        services.create_app(record, APP_IDS[1], token_required=False)]
+    members = [member for member in record.members if member.kind not in STORES]
+    say(f"starting {', '.join(member.name for member in members)}")
+    for member in members:
+        _launch(record, member)
+    readiness.wait_ready(record, members)
+
+
+def down(directory: Path) -> None:
+    """Ends every process of the stack and deletes its data; the logs stay."""
+    record = Record.load(directory)
+    _stop_all(record)
+    stores.remove_data(record)
+    record.endpoints_path.unlink(missing_ok=True)
+    record.path.unlink(missing_ok=True)
+
+
+def kill(record: Record, name: str) -> None:
+    """SIGKILL."""
+    member = _running(record, name)
+    member.identity.send(signal.SIGKILL)
+    if not member.identity.wait_gone(KILL_SECONDS):
+        raise StackError(f"{name} (pid {member.identity.pid}) survives SIGKILL")
+    _stopped(record, member)
+
+
+def drain(record: Record, name: str) -> None:
+    """SIGTERM, and waits for the end."""
+    member = _running(record, name)
+    member.identity.send(_polite_signal(member))
+    if not member.identity.wait_gone(DRAIN_SECONDS):
+        raise StackError(f"{name} (pid {member.identity.pid}) has not ended {DRAIN_SECONDS} s after SIGTERM")
+    _stopped(record, member)
+
+
+def start(record: Record, name: str) -> None:
+    """Starts a member that is down, as it was configured by `up`."""
+    member = record.member(name)
+    if member.is_running:
+        raise StackError(f"{name} is running (pid {member.identity.pid})")
+    if member.kind == "postgres":
+        # The server's children outlive it by a moment, and a new one refuses to start beside them.
+        for orphan in processes.leftovers(None, [Path(record.postgres_data)]):
+            orphan.wait_gone(KILL_SECONDS)
+        stores.unlock_postgres(record)
+    _launch(record, member)
+    write_endpoints(record)
+    readiness.wait_ready(record, [member])
+
+
+def status(record: Record) -> bool:
+    """Prints a table; true when every member serves."""
+    if not record.members:
+        say(f"no stack in {record.directory}")
+        return False
+    healthy = True
+    for member in record.members:
+        reason = readiness.problem(member)
+        healthy = healthy and reason is None
+        state = "ready" if reason is None else "down" if not member.is_running else f"not ready ({reason})"
+        pid = member.identity.pid if member.is_running else "-"
+        say(f"{member.name:18} {str(pid):>8}  {_address(record, member):58} {state}")
+    return healthy
+
+
+def logs(record: Record, name: str, follow: bool) -> None:
+    """Prints a member's output; with `follow`, goes on until interrupted."""
+    path = record.log(name)
+    if not path.exists():
+        record.member(name)
+        raise StackError(f"{path} does not exist")
+    with path.open(errors="replace") as file:
+        while True:
+            text = file.read()
+            print(text, end="", flush=True)
+            if not text and not follow:
+                return
+            if not text:
+                time.sleep(0.2)
+
+
+def _launch(record: Record, member: Member) -> None:
+    member.identity = processes.spawn(
+        member.command, member.environment, record.log(member.name), record.directory)
+    record.save()
+
+
+def _running(record: Record, name: str) -> Member:
+    member = record.member(name)
+    if not member.is_running:
+        raise StackError(f"{name} is not running")
+    return member
+
+
+def _stopped(record: Record, member: Member) -> None:
+    member.identity = None
+    record.save()
+    write_endpoints(record)
+
+
+def _polite_signal(member: Member) -> signal.Signals:
+    # PostgreSQL takes SIGTERM as "when the last client has gone".
+    return signal.SIGINT if member.kind == "postgres" else signal.SIGTERM
+
+
+def _stop_all(record: Record) -> None:
+    """Services first, so that they don't complain about missing stores; then whatever else carries the mark."""
+    alive = [member for member in record.members if member.is_running]
+    for group in ([m for m in alive if m.kind not in STORES], [m for m in alive if m.kind in STORES]):
+        for member in group:
+            member.identity.send(_polite_signal(member))
+        deadline = time.monotonic() + DOWN_SECONDS
+        for member in group:
+            if not member.identity.wait_gone(deadline - time.monotonic()):
+                member.identity.send(signal.SIGKILL)
+    strays = processes.leftovers(record.directory, stores.data_directories(record))
+    for stray in strays:
+        stray.send(signal.SIGKILL)
+    everyone = [member.identity for member in alive] + strays
+    if left := [identity.pid for identity in everyone if not identity.wait_gone(KILL_SECONDS)]:
+        raise StackError(f"processes {left} survive SIGKILL")
+    for identity in everyone:
+        # Gone from the process table too, where the machine's init reaps; best effort where it doesn't.
+        identity.wait_gone(DOWN_SECONDS, reaped=True)
+
+
+def _address(record: Record, member: Member) -> str:
+    if member.kind == "gateway":
+        return f"{websocket_url(member)} {member.http}"
+    if member.kind in STORES:
+        return stores.redis_url(record) if member.kind == "redis" else stores.postgres_url(record)
+    return member.http

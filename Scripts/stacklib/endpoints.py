@@ -1,0 +1,28 @@
+"""`DIR/endpoints.json`: the file by which tests and other programs find the stack. Its shape is an interface."""
+
+from . import stores
+from .record import Member, Record, write_json
+
+
+def write_endpoints(record: Record) -> None:
+    """Writes the file anew, with `pid` null for members that are down."""
+    bridge = record.of_kind("sip-bridge")
+    services = [member for member in record.members if member.kind not in ("gateway", "redis", "postgres")]
+    write_json(record.endpoints_path, {
+        "gateways": [
+            {"name": gateway.name, "ws": websocket_url(gateway), "http": gateway.http, "pid": _pid(gateway)}
+            for gateway in record.of_kind("gateway")],
+        "services": [{"name": member.name, "pid": _pid(member), "http": member.http} for member in services],
+        "redis": {"url": stores.redis_url(record), "pid": _pid(record.member("redis"))},
+        "postgres": {"url": stores.postgres_url(record), "pid": _pid(record.member("postgres"))},
+        "apps": record.apps,
+        "sip": {"host": "127.0.0.1", "port": bridge[0].port if bridge else None},
+    })
+
+
+def websocket_url(gateway: Member) -> str:
+    return f"ws://127.0.0.1:{gateway.port}"
+
+
+def _pid(member: Member) -> int | None:
+    return member.identity.pid if member.identity and member.is_running else None

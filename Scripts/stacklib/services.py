@@ -1,0 +1,88 @@
+"""How each of the cluster's own processes is started."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from . import stores
+from .errors import StackError
+from .record import Member, Record
+
+# In the order in which they are started; the second is the file in the build directory.
+KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "gateway")
+CONTROL = "heliographctl"
+CONTROL_SECONDS = 60
+
+
+def binary_directory() -> Path:
+    """Where the executables are: HELIOGRAPH_BIN, or the release build of this checkout."""
+    root = Path(__file__).resolve().parents[2]
+    directory = Path(os.environ.get("HELIOGRAPH_BIN") or root / ".build" / "release").resolve()
+    missing = [name for name in (*KINDS, CONTROL) if not os.access(directory / name, os.X_OK)]
+    if missing:
+        raise StackError(
+            f"{directory} has no {', '.join(missing)}: build with `swift build -c release`, "
+            "or say where the programs are with HELIOGRAPH_BIN")
+    return directory
+
+
+def service_member(record: Record, kind: str, number: int, http_port: int, ports: list[int]) -> Member:
+    """The `number`th process of `kind`; `ports` are the gateway's pair or the sip-bridge's one."""
+    environment = {
+        "HELIOGRAPH_INSTANCE": f"{kind}-{number}",
+        "HELIOGRAPH_REDIS_URL": stores.redis_url(record),
+        "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(record),
+        "HELIOGRAPH_HTTP_HOST": "127.0.0.1",
+        "HELIOGRAPH_HTTP_PORT": str(http_port),
+        "HELIOGRAPH_LOG_FORMAT": "json",
+    }
+    if kind == "gateway":
+        environment |= {
+            "HELIOGRAPH_GATEWAY_HOST": "127.0.0.1",
+            "HELIOGRAPH_GATEWAY_PORT": str(ports[0]),
+            "HELIOGRAPH_GATEWAY_PUBLIC_HOST": "127.0.0.1",
+            "HELIOGRAPH_GATEWAY_PUBLIC_PORT": str(ports[0]),
+            "HELIOGRAPH_GATEWAY_EVENT_LOOPS": "1",
+        }
+    elif kind == "sip-bridge":
+        environment |= {"HELIOGRAPH_SIP_HOST": "127.0.0.1", "HELIOGRAPH_SIP_PORT": str(ports[0])}
+    return Member(
+        f"{kind}#{number}", kind, [*ports, http_port], [str(binary_directory() / kind)],
+        environment | _settings_from_outside(kind), f"http://127.0.0.1:{http_port}")
+
+
+def _settings_from_outside(kind: str) -> dict[str, str]:
+    """What the caller's environment sets for this kind (HELIOGRAPH_GATEWAY_TLS_KEY) or for all (HELIOGRAPH_LOG_LEVEL)."""
+    own = "SIP" if kind == "sip-bridge" else kind.upper().replace("-", "_")
+    return {
+        name: value for name, value in os.environ.items()
+        if name.startswith((f"HELIOGRAPH_{own}_", "HELIOGRAPH_LOG_")) and value
+    }
+
+
+def control(record: Record, *arguments: str) -> str:
+    """Runs `heliographctl` against the stack's database."""
+    command = [str(binary_directory() / CONTROL), *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
+    environment |= {
+        "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(record), "HELIOGRAPH_REDIS_URL": stores.redis_url(record)}
+    try:
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CONTROL_SECONDS,
+            check=False)
+    except subprocess.TimeoutExpired:
+        raise StackError(f"{CONTROL} {' '.join(arguments)} took more than {CONTROL_SECONDS} s") from None
+    if done.returncode != 0:
+        raise StackError(f"{CONTROL} {' '.join(arguments)} failed: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def create_app(record: Record, app_id: str, *, token_required: bool) -> dict:
+    """Creates a demo app; answers its entry in endpoints.json."""
+    output = control(record, "app", "create", "--id", app_id, *([] if token_required else ["--open"]), "--json")
+    try:
+        app = json.loads(output)
+        return {name: app[name] for name in ("appId", "certificate", "tokenRequired")}
+    except (ValueError, KeyError) as error:
+        raise StackError(f"{CONTROL} app create --json printed something else: {error!r}") from error

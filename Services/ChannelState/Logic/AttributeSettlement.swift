@@ -1,0 +1,45 @@
+/// How a committed change of attributes gets into the cache when another instance may hold the change before it.
+///
+/// waiting (up to ``patience`` looks) -> settled, or -> loading -> settled.
+public struct AttributeSettlement: Sendable {
+    /// What the cache said to the change.
+    public enum Answer: String, Equatable, Sendable {
+        /// It is in.
+        case applied
+        /// It was in already.
+        case known
+        /// The change before it is not in yet.
+        case waiting
+        /// The channel had no attributes before: the cache cannot tell whether it is the first.
+        case first
+    }
+
+    /// What to do next.
+    public enum Action: Equatable, Sendable {
+        /// The change can be acknowledged.
+        case settled
+        /// Look again after that many milliseconds.
+        case lookAgain(milliseconds: Int)
+        /// Read all attributes from PostgreSQL and put them into the cache.
+        case load
+    }
+
+    /// Looks before PostgreSQL is asked.
+    public static let patience = 8
+    private var looks = 0
+
+    /// Nothing asked yet.
+    public init() {}
+
+    /// Takes the cache's answer. Waits 10, 20, 40... ms, 100 at most: about half a second in all.
+    public mutating func answered(_ answer: Answer) -> Action {
+        switch answer {
+        case .applied, .known: return .settled
+        case .first: return .load
+        case .waiting:
+            guard looks < Self.patience else { return .load }
+            looks += 1
+            return .lookAgain(milliseconds: min(5 << looks, 100))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import SignalingProtocol
+
+/// A deadline of channel-state, as it stands in `due:channel-state`.
+///
+/// A timer that fires tells only where to look: what is to be done is read from Redis and PostgreSQL then.
+public enum ChannelTimer: Hashable, Sendable {
+    /// The channel may have been empty for its time to live.
+    case expiry(ChannelKey)
+    /// A change of the channel's attributes may be committed and not yet announced.
+    case attributes(ChannelKey)
+
+    /// Reads a member of the set; nil for what no version of this service wrote.
+    public init?(member: String) {
+        let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, let app = PercentEscape.unescape(parts[1]), let name = PercentEscape.unescape(parts[2]),
+            let app = try? AppID(app), let name = try? ChannelName(name)
+        else { return nil }
+        let channel = ChannelKey(app: app, name: name)
+        switch parts[0] {
+        case "expiry": self = .expiry(channel)
+        case "attributes": self = .attributes(channel)
+        default: return nil
+        }
+    }
+
+    /// The member of the set.
+    public var member: String {
+        switch self {
+        case .expiry(let channel): "expiry:\(Self.text(channel))"
+        case .attributes(let channel): "attributes:\(Self.text(channel))"
+        }
+    }
+
+    private static func text(_ channel: ChannelKey) -> String {
+        "\(PercentEscape.escape(channel.app.rawValue)):\(PercentEscape.escape(channel.name.rawValue))"
+    }
+}

@@ -1,0 +1,80 @@
+internal import ChannelStateLogic
+internal import Metrics
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Changes channels' attributes: counted, committed in PostgreSQL, then cached and published in the order of their
+/// versions.
+struct ChannelAttributeHandler: Sendable {
+    /// After this long (ms) a timer looks whether what was committed is published too.
+    private static let patience: Int64 = 10_000
+
+    let functions: ChannelFunctions
+    let cache: ChannelAttributeCache
+    let changes: Batcher<ChannelAttributeChange, Int64>
+    let timers: DueTimers
+
+    func change(
+        _ command: ChangeChannelAttributes, _ context: CommandContext
+    ) async throws(SignalingError) -> Done {
+        try ChannelAttributeRules.check(command.change)
+        let actor = command.actor
+        let channel = ChannelKey(app: actor.user.app, name: command.channel)
+        try await begin(command.change, actor, channel, context)
+        let version: Int64
+        do {
+            version = try await changes.submit(
+                ChannelAttributeChange(
+                    command: context.id, channel: channel, account: actor.user.account, change: command.change))
+        } catch {
+            throw error.signaling
+        }
+        ChannelMetrics.attributeChanges.increment()
+        try await settle(command.change, version, actor, channel)
+        if let life = ChannelAttributeRules.timeToLive(setBy: command.change), channel.name.special == nil {
+            try await schedule([(.expiry(channel), try await functions.now() + Int64(life) * 1000)])
+        }
+        return Done()
+    }
+
+    private func begin(
+        _ change: AttributeChange, _ actor: Actor, _ channel: ChannelKey, _ context: CommandContext
+    ) async throws(SignalingError) {
+        var begun = try await functions.begin(change, channel, context.id, deadline: context.deadline)
+        if !begun.attributesAreCached {
+            // The limit is an attribute itself, and the cache must know the version before to publish this one.
+            try await cache.load(channel, account: actor.user.account, uid: actor.uid)
+            begun = try await functions.begin(change, channel, context.id, deadline: context.deadline)
+        }
+        let now = try await functions.now()
+        // Should this process die after the commit and the command not come again in time, the timer publishes it.
+        var due: [(ChannelTimer, Int64)] = [(.attributes(channel), now + Self.patience)]
+        if begun.members == 0, channel.name.special == nil {
+            due.append((.expiry(channel), now + Int64(Limits.channelTimeToLive) * 1000))
+        }
+        try await schedule(due)
+    }
+
+    private func settle(
+        _ change: AttributeChange, _ version: Int64, _ actor: Actor, _ channel: ChannelKey
+    ) async throws(SignalingError) {
+        var settlement = AttributeSettlement()
+        while true {
+            let answer = try await functions.committed(change, version: version, by: actor, channel)
+            switch settlement.answered(answer) {
+            case .settled: return
+            case .lookAgain(let milliseconds):
+                // A cancelled process stops waiting; the loop is bounded by the settlement's patience.
+                try? await Task.sleep(for: .milliseconds(milliseconds))
+            case .load:
+                try await cache.load(channel, account: actor.user.account, uid: actor.uid)
+                return
+            }
+        }
+    }
+
+    private func schedule(_ due: [(timer: ChannelTimer, at: Int64)]) async throws(SignalingError) {
+        _ = try await functions.all(due.map { timers.scheduling($0.timer.member, atMilliseconds: $0.at) })
+    }
+}

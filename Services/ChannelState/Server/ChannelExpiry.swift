@@ -1,0 +1,58 @@
+internal import ChannelStateLogic
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Acts when timers of channels fire: ends empty channels, and publishes what a dead process committed.
+struct ChannelExpiry: Sendable {
+    let functions: ChannelFunctions
+    let cache: ChannelAttributeCache
+    let changes: Batcher<ChannelAttributeChange, Int64>
+    let timers: DueTimers
+    let logger: Logger
+
+    func fired(_ timer: DueTimer) async throws {
+        switch ChannelTimer(member: timer.member) {
+        case .expiry(let channel): try await expire(channel)
+        case .attributes(let channel): try await mend(channel)
+        case nil: logger.error("an unknown timer was dropped", metadata: ["service": "channel-state"])
+        }
+    }
+
+    private func expire(_ channel: ChannelKey) async throws {
+        switch try await functions.expiry(channel) {
+        case .wait(let until):
+            try await timers.schedule(ChannelTimer.expiry(channel).member, atMilliseconds: until)
+        case .due:
+            guard channel.name.special == nil else { return }
+            try await end(channel)
+        case .idle:
+            _ = try await functions.delete(channel, version: 0)
+        case .none:
+            break
+        }
+    }
+
+    /// PostgreSQL first: if this process dies in between, the timer finds the channel still there.
+    private func end(_ channel: ChannelKey) async throws {
+        let account = try Account("system")
+        let command = CommandID("expiry-\(SecureRandom.hex(bytes: 12))")
+        let version = try await changes.submit(
+            ChannelAttributeChange(command: command, channel: channel, account: account, change: .clear))
+        if try await functions.delete(channel, version: version) {
+            ChannelMetrics.expired.increment()
+            logger.info("channel ended", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
+        } else {
+            // Somebody joined in between: for them the attributes were cleared.
+            try await cache.load(channel, account: account, uid: 0)
+        }
+    }
+
+    private func mend(_ channel: ChannelKey) async throws {
+        let cached = try await functions.one(RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")))
+        guard cached.int == 1 else { return }
+        try await cache.load(channel, account: try Account("system"), uid: 0)
+    }
+}

@@ -1,0 +1,207 @@
+internal import ChannelStateLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// The functions of channels.lua, library `heliograph_channels`.
+///
+/// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
+struct ChannelFunctions: Sendable {
+    static let library = RedisFunctionLibrary(name: "heliograph_channels", source: PackageResources.channels_lua)
+    static let shape = SignalingError.unavailable("redis")
+
+    let connection: RedisConnection
+
+    // MARK: - A user's session
+
+    struct Entered: Equatable {
+        /// The channels that the session must leave.
+        var leaving: [ChannelName]
+        /// Whether the new channel's attributes are cached.
+        var attributesAreCached: Bool
+    }
+
+    func enter(
+        _ command: JoinChannel, _ id: CommandID, deadline: Int64
+    ) async throws(SignalingError) -> Entered {
+        let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
+        let replies = try await all([
+            .function(
+                "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .int64(deadline),
+                .string(command.actor.session.rawValue), .string(command.channel.rawValue)),
+            RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")),
+        ])
+        let leaving = Self.texts(replies[0]).compactMap { try? ChannelName($0) }
+        return Entered(leaving: leaving, attributesAreCached: replies[1].int == 1)
+    }
+
+    enum Presence: String {
+        case alive, over, elsewhere
+    }
+
+    func entered(_ actor: Actor, _ channel: ChannelName) async throws(SignalingError) -> Presence {
+        let reply = try await one(Self.session("session_entered", actor, channel))
+        guard let presence = reply.string.flatMap(Presence.init) else { throw Self.shape }
+        return presence
+    }
+
+    /// Forgets that the session is in the channel, or was to leave it.
+    static func exit(_ actor: Actor, _ channel: ChannelName) -> RedisCommand { session("session_exit", actor, channel) }
+
+    /// Records that the session is in the channel; answered 1 unless Redis knows better.
+    static func rejoin(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
+        session("session_rejoin", actor, channel)
+    }
+
+    private static func session(_ function: String, _ actor: Actor, _ channel: ChannelName) -> RedisCommand {
+        .function(
+            function, tag: KeySpace.tag(actor.user), .string(actor.session.rawValue), .string(channel.rawValue))
+    }
+
+    // MARK: - Members
+
+    struct Joined: Equatable {
+        enum Outcome: String {
+            /// A new member.
+            case joined
+            /// The account was a member by an older session, which is over.
+            case replaced
+            /// This session was the member already.
+            case present
+        }
+
+        var outcome: Outcome
+        var answer: ChannelJoined
+        var count: Int
+        /// The number of the change, for the mirror: the Redis clock in microseconds, or a little more.
+        var change: Int64
+    }
+
+    func join(_ actor: Actor, _ channel: ChannelKey, _ id: CommandID) async throws(SignalingError) -> Joined {
+        let reply = try await one(
+            .function(
+                "channel_join", tag: KeySpace.tag(channel), .string(id.rawValue), 0,
+                .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
+                channel.name.special == nil ? 0 : 1, .int(Limits.userListLatest)))
+        let texts = try Self.mixed(reply)
+        guard texts.count >= 6, let outcome = Joined.Outcome(rawValue: texts[0]), let sequence = Int64(texts[1]),
+            let count = Int(texts[2]), let change = Int64(texts[3]), let listed = Int(texts[5]),
+            texts.count >= 6 + 2 * listed
+        else { throw Self.shape }
+        var attributes: [Attribute] = []
+        for index in stride(from: 6 + 2 * listed, to: texts.count - 1, by: 2) {
+            attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
+        }
+        let answer = ChannelJoined(
+            sequence: sequence, members: try Self.members(texts[6..<6 + 2 * listed]),
+            attributes: attributes.sorted { $0.name < $1.name })
+        return Joined(outcome: outcome, answer: answer, count: count, change: change)
+    }
+
+    struct Left: Equatable {
+        var count: Int
+        var change: Int64
+        var uid: UInt32
+        /// Seconds that the channel lives on when it is empty now.
+        var timeToLive: Int64
+    }
+
+    /// - Returns: nil when that session was not the member.
+    func leave(_ actor: Actor, _ channel: ChannelKey, _ id: CommandID) async throws(SignalingError) -> Left? {
+        let reply = try await one(
+            .function(
+                "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), 0,
+                .string(actor.user.account.rawValue), .string(actor.session.rawValue),
+                channel.name.special == nil ? 0 : 1))
+        let texts = try Self.mixed(reply)
+        if texts.isEmpty { return nil }
+        guard texts.count == 4, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
+            let timeToLive = Int64(texts[3])
+        else { throw Self.shape }
+        return Left(count: count, change: change, uid: uid, timeToLive: timeToLive)
+    }
+
+    /// Adds members whom Redis does not know.
+    /// - Returns: the number of the change, and who was added.
+    func reassert(
+        _ members: [HeldMember], _ channel: ChannelKey
+    ) async throws(SignalingError) -> (change: Int64, added: Set<Account>) {
+        let arguments = members.flatMap {
+            [
+                RedisArgument.string($0.member.account.rawValue), .int($0.member.uid),
+                .string($0.session.rawValue),
+            ]
+        }
+        let texts = try Self.mixed(
+            try await one(.function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)))
+        guard let change = texts.first.flatMap({ Int64($0) }) else { throw Self.shape }
+        return (change, Set(texts.dropFirst().compactMap { try? Account($0) }))
+    }
+
+    struct MemberPage: Equatable {
+        var total: Int
+        /// What to ask for the next page with; nil when there is none.
+        var next: String?
+        var members: [Member]
+    }
+
+    /// Members from the latest on.
+    /// - Parameter below: ``MemberPage/next`` of the page before.
+    func members(_ channel: ChannelKey, below: String?, limit: Int) async throws(SignalingError) -> MemberPage {
+        let reply = try await one(
+            .function("channel_members", tag: KeySpace.tag(channel), .string(below ?? "+inf"), .int(limit)))
+        let texts = try Self.mixed(reply)
+        guard texts.count >= 2, let total = Int(texts[0]) else { throw Self.shape }
+        let members = try Self.members(texts[2...])
+        return MemberPage(total: total, next: members.count < limit ? nil : texts[1], members: members)
+    }
+
+    // MARK: - Calls
+
+    /// Runs commands in one pipeline; the first failure counts.
+    func all(_ commands: [RedisCommand]) async throws(SignalingError) -> [RedisValue] {
+        var values: [RedisValue] = []
+        for result in await connection.execute(commands) {
+            switch result {
+            case .success(let value): values.append(value)
+            case .failure(let error): throw error.signaling
+            }
+        }
+        return values
+    }
+
+    func one(_ command: RedisCommand) async throws(SignalingError) -> RedisValue {
+        do {
+            return try await connection.execute(command)
+        } catch {
+            throw error.signaling
+        }
+    }
+
+    /// The Redis clock, ms.
+    func now() async throws(SignalingError) -> Int64 {
+        let reply = try await one(RedisCommand("TIME"))
+        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
+            throw Self.shape
+        }
+        return seconds * 1000 + micros / 1000
+    }
+
+    static func texts(_ reply: RedisValue) -> [String] { (reply.array ?? []).map { $0.string ?? "" } }
+
+    /// A list of texts and integers, all as text.
+    static func mixed(_ reply: RedisValue) throws(SignalingError) -> [String] {
+        guard let elements = reply.array else { throw shape }
+        return elements.map { $0.string ?? $0.int.map(String.init) ?? "" }
+    }
+
+    /// Pairs of account and "uid sid".
+    private static func members(_ texts: ArraySlice<String>) throws(SignalingError) -> [Member] {
+        var members: [Member] = []
+        members.reserveCapacity(texts.count / 2)
+        for index in stride(from: texts.startIndex, to: texts.endIndex - 1, by: 2) {
+            let uid = texts[index + 1].split(separator: " ", maxSplits: 1).first.flatMap { UInt32($0) }
+            members.append(Member(account: try Account(texts[index]), uid: uid ?? 0))
+        }
+        return members
+    }
+}

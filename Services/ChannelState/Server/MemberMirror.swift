@@ -1,0 +1,45 @@
+internal import Logging
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The stream of changes of memberships that is copied into PostgreSQL.
+enum MemberMirror {
+    /// - Parameter change: the number of the change, Redis clock (us).
+    static func entry(
+        _ channel: ChannelKey, _ account: Account, uid: UInt32, present: Bool, change: Int64
+    ) -> RedisCommand {
+        var fields = FieldWriter()
+        fields.put("app", channel.app.rawValue)
+        fields.put("channel", channel.name.rawValue)
+        fields.put("account", account.rawValue)
+        fields.put("version", change)
+        fields.put("present", present)
+        fields.put("uid", uid)
+        fields.put("joined", change / 1000)
+        return MirrorStream.recording(fields, for: .channelState)
+    }
+
+    static func row(_ reader: FieldReader) throws(SignalingError) -> MemberMirrorRow {
+        MemberMirrorRow(
+            channel: ChannelKey(
+                app: try AppID(reader.string("app")), name: try ChannelName(reader.string("channel"))),
+            account: try Account(reader.string("account")), version: try reader.int64("version"),
+            present: try reader.bool("present"), uid: try reader.uint32("uid"),
+            joinedAt: try reader.int64("joined"))
+    }
+
+    /// The rows of a batch; what cannot be read is dropped, so that it does not hold up the rest.
+    static func rows(_ readers: [FieldReader], logger: Logger) -> [MemberMirrorRow] {
+        var rows: [MemberMirrorRow] = []
+        for reader in readers {
+            do throws(SignalingError) {
+                rows.append(try row(reader))
+            } catch {
+                logger.error("a mirror entry could not be read", metadata: ["error": "\(error)"])
+            }
+        }
+        return rows
+    }
+}

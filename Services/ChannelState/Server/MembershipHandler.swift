@@ -1,0 +1,118 @@
+internal import ChannelStateLogic
+internal import Logging
+internal import MessageStore
+internal import Metrics
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Joins and leaves.
+///
+/// A join works on the user's keys and on two channels' keys, so it is several steps. The session remembers what it has
+/// not yet left until the last step is done: after a crash the redelivered command, the session's next join or its end
+/// makes up for the rest.
+struct MembershipHandler: Sendable {
+    let functions: ChannelFunctions
+    let attributes: ChannelAttributeCache
+    let messages: MessageStore
+    let timers: DueTimers
+    let logger: Logger
+
+    func join(_ command: JoinChannel, _ context: CommandContext) async throws(SignalingError) -> ChannelJoined {
+        let actor = command.actor
+        let channel = ChannelKey(app: actor.user.app, name: command.channel)
+        let entered = try await functions.enter(command, context.id, deadline: context.deadline)
+        for left in entered.leaving {
+            let id = context.id.derived("leave-\(PercentEscape.escape(left.rawValue))")
+            try await leave(actor, ChannelKey(app: actor.user.app, name: left), .leaveByUser, id)
+        }
+        if !entered.attributesAreCached { await loadAttributes(channel, actor) }
+        let joined = try await functions.join(actor, channel, context.id)
+        if joined.outcome != .present { try await follow(joined, actor, channel, context.id) }
+        switch try await functions.entered(actor, command.channel) {
+        case .alive: return joined.answer
+        case .over:
+            try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
+            throw SignalingError(.notLoggedIn, "session_over", "the session is over")
+        case .elsewhere:
+            // Only after a time-out: the session's next join overtook this one.
+            try await leave(actor, channel, .leaveByUser, context.id.derived("undo"))
+            throw SignalingError(.joinOther, "superseded", "the session joined another channel meanwhile")
+        }
+    }
+
+    func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> Done {
+        let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
+        try await leave(command.actor, channel, command.reason, context.id)
+        return Done()
+    }
+
+    /// - Parameter id: of the step; the same whenever it is repeated.
+    private func leave(
+        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID
+    ) async throws(SignalingError) {
+        let left = try await functions.leave(actor, channel, id)
+        var after = [ChannelFunctions.exit(actor, channel.name)]
+        if let left {
+            after.append(
+                MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))
+            if left.count == 0, channel.name.special == nil {
+                let due = left.change / 1000 + left.timeToLive * 1000
+                after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+            }
+        }
+        _ = try await functions.all(after)
+        guard let left else { return }
+        ChannelMetrics.leaves.increment()
+        try await announce(.leave, actor, channel, reason, change: left.change, id)
+        log("left", actor, channel, reason)
+    }
+
+    private func follow(
+        _ joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
+    ) async throws(SignalingError) {
+        var after = [
+            MemberMirror.entry(channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
+        ]
+        if joined.count == 1, channel.name.special == nil {
+            // While the channel lives, a timer watches over it: no crash at its last leave can make it live for ever.
+            let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
+            after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+        }
+        _ = try await functions.all(after)
+        ChannelMetrics.joins.increment()
+        if joined.outcome == .joined {
+            try await announce(.join, actor, channel, .success, change: joined.change, id)
+        }
+        log("joined", actor, channel, .success)
+    }
+
+    private func announce(
+        _ event: MembershipAnnouncement.Event, _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode,
+        change: Int64, _ id: CommandID
+    ) async throws(SignalingError) {
+        guard channel.name.special == nil else { return }
+        let announcement = MembershipAnnouncement(
+            event: event, actor: actor, channel: channel.name, reason: reason, microseconds: change)
+        _ = try await messages.sendToChannel(announcement.message(id))
+    }
+
+    /// Without PostgreSQL a channel that was never cached is joined all the same, without attributes.
+    private func loadAttributes(_ channel: ChannelKey, _ actor: Actor) async {
+        do throws(SignalingError) {
+            try await attributes.load(channel, account: actor.user.account, uid: actor.uid)
+        } catch {
+            logger.warning(
+                "joined without attributes",
+                metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "error": "\(error)"])
+        }
+    }
+
+    private func log(_ message: Logger.Message, _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode) {
+        logger.debug(
+            message,
+            metadata: [
+                "app": "\(channel.app)", "channel": "\(channel.name)", "account": "\(actor.user.account)",
+                "session": "\(actor.session)", "reason": "\(reason.rawValue)",
+            ])
+    }
+}

@@ -1,0 +1,121 @@
+internal import ArgumentParser
+internal import PostgresStore
+internal import SignalingProtocol
+
+/// `heliographctl app ...`.
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app", abstract: "Creates, lists, changes and removes apps.",
+        subcommands: [Create.self, List.self, Rotate.self, Remove.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Creates an app and prints its certificate.")
+
+        @Option(help: "1 to 64 visible ASCII characters; by default 32 random hex digits.")
+        var id: AppID?
+
+        @Flag(help: "Let clients log in without a token. For test environments.")
+        var open = false
+
+        @Option(help: "The secret that tokens are made with; by default 32 random hex digits.")
+        var certificate: Certificate?
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                let id = try id ?? AppID(SecureRandom.hex(bytes: 16))
+                try await Database.with { pool in
+                    do {
+                        let app = try await AppStore(pool: pool).create(
+                            id: id, certificate: (certificate ?? .random()).text, tokenRequired: !open)
+                        try AppCommand.show(app, output)
+                    } catch let error as PostgresError where error.isDuplicate {
+                        throw Failure.refused("the app \(id) is there already")
+                    }
+                }
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var apps: [AppOutput]
+        }
+
+        static let configuration = CommandConfiguration(abstract: "Lists the apps.")
+
+        @Flag(help: "Show the certificates, too.")
+        var showCertificates = false
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let apps = try await AppStore(pool: pool).list()
+                        .map { AppOutput($0, withCertificate: showCertificates) }
+                    if output.json { return try Output.json(Report(apps: apps)) }
+                    if apps.isEmpty { print("no apps") }
+                    for app in apps { print(app.line) }
+                }
+            }
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Gives an app a new certificate: tokens made with the old one no longer log in.")
+
+        @Argument(help: "The app.")
+        var id: AppID
+
+        @Option(help: "The new certificate; by default 32 random hex digits.")
+        var certificate: Certificate?
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let store = AppStore(pool: pool)
+                    let certificate = (certificate ?? .random()).text
+                    guard try await store.rotateCertificate(id, to: certificate), let app = try await store.find(id)
+                    else { throw AppCommand.unknown(id) }
+                    try AppCommand.show(app, output)
+                }
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var removed: String
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Removes an app with its users, attributes and call log.")
+
+        @Argument(help: "The app.")
+        var id: AppID
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard try await AppStore(pool: pool).remove(id) else { throw AppCommand.unknown(id) }
+                    if output.json { return try Output.json(Report(removed: id.rawValue)) }
+                    print("removed \(id)")
+                }
+            }
+        }
+    }
+
+    static func unknown(_ id: AppID) -> Failure { .refused("there is no app \(id)") }
+
+    private static func show(_ app: AppRecord, _ options: OutputOptions) throws {
+        let app = AppOutput(app, withCertificate: true)
+        if options.json { try Output.json(app) } else { print(app.line) }
+    }
+}

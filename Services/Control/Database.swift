@@ -1,0 +1,27 @@
+internal import Logging
+internal import PostgresStore
+internal import ServiceKit
+
+/// The way from a command to PostgreSQL.
+enum Database {
+    static let standardURL = "postgresql://heliograph@127.0.0.1:5432/heliograph"
+
+    /// Lends a pool of one connection to `body`.
+    /// - Parameter checked: whether the tables must be this build's.
+    static func with(checked: Bool = true, _ body: (PostgresPool) async throws -> Void) async throws {
+        // The environment may hold settings of the services, so unknown names are nothing to complain about here.
+        var reader = EnvironmentReader.process()
+        let url = reader.string("POSTGRES_URL", default: standardURL, "where PostgreSQL is")
+        let configuration = try PostgresConfiguration(url: url)
+        let logger = Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() }
+        let pool = PostgresPool(configuration: configuration, connections: 1, logger: logger)
+        do {
+            if checked { try await Migrations(pool: pool).check() }
+            try await body(pool)
+        } catch {
+            await pool.close()
+            throw error
+        }
+        await pool.close()
+    }
+}

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Glibc
+internal import PostgresStore
+
+/// Why a command could not be done, and the exit code that says so to scripts.
+struct Failure: Error {
+    var message: String
+    var code: Int32
+
+    /// No such app, a taken id, wrong tables.
+    static func refused(_ message: String) -> Failure { Failure(message: message, code: 1) }
+
+    init(message: String, code: Int32) {
+        self.message = message
+        self.code = code
+    }
+
+    init(_ error: PostgresError) {
+        message = error.message
+        switch error.kind {
+        case .configuration: code = EX_CONFIG
+        case .closed, .timeout: code = EX_UNAVAILABLE
+        case .full, .nul, .shape, .migration, nil: code = 1
+        }
+        if error.kind == nil { message = error.description }
+    }
+
+    /// Runs a command's body: what goes wrong becomes one line on standard error and an exit code.
+    static func reported(_ body: () async throws -> Void) async throws {
+        let failure: Failure
+        do {
+            return try await body()
+        } catch let error as PostgresError {
+            failure = Failure(error)
+        } catch let error as Failure {
+            failure = error
+        }
+        let line = Array("heliographctl: \(failure.message)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+        throw ExitCode(failure.code)
+    }
+}

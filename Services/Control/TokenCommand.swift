@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Glibc
+internal import PostgresStore
+internal import SignalingProtocol
+
+/// `heliographctl token ...`.
+struct TokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Makes login tokens.", subcommands: [Mint.self])
+
+    struct Mint: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var account: String
+            var appId: String
+            /// Unix seconds.
+            var expiry: Int64
+            var token: String
+        }
+
+        static let configuration = CommandConfiguration(abstract: "Prints a login token for an account.")
+
+        @Option(help: "The app.")
+        var app: AppID
+
+        @Option(help: "The account: 1 to 128 bytes without white space and control characters.")
+        var account: Account
+
+        @Option(help: "Seconds from now to the token's end.")
+        var ttl: Int64 = 86_400
+
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard (1...3_153_600_000).contains(ttl) else {
+                throw ValidationError("--ttl must be 1...3153600000 (a hundred years)")
+            }
+        }
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard let record = try await AppStore(pool: pool).find(app) else { throw AppCommand.unknown(app) }
+                    let expiry = Int64(time(nil)) + ttl
+                    let token = SignalingToken.make(
+                        account: account.rawValue, app: app, certificate: record.certificate, expiry: expiry)
+                    guard output.json else { return print(token) }
+                    try Output.json(
+                        Report(account: account.rawValue, appId: app.rawValue, expiry: expiry, token: token))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+public import SignalingProtocol
+
+/// The life of one client connection: from the first frame to the session it carries and its end.
+public struct ConnectionStateMachine: ~Copyable {
+    private enum State {
+        /// No login was asked for. Goes to `authenticating`, `resuming`, `closed`.
+        case fresh
+        /// The app's settings are awaited. Goes to `opening`, `closed`.
+        case authenticating(Login)
+        /// The new session is being opened. Goes to `active`, `closed`, `orphaned`.
+        case opening(Session)
+        /// An old session is being moved here. Goes to `active`, `closed`, `orphaned`.
+        case resuming(Session)
+        /// Logged in. Goes to `loggingOut`, `closed`.
+        case active(Session)
+        /// The logout is under way. Goes to `closed`.
+        case loggingOut(Session)
+        /// The connection went away while its session was being opened or resumed: the answer decides. Goes to `closed`.
+        case orphaned(Session)
+        /// The end.
+        case closed
+    }
+
+    private struct Login {
+        var user: UserKey
+        var token: String
+        var device: String
+        var push: Bool
+    }
+
+    /// The session that a connection carries.
+    public struct Session: Equatable, Sendable {
+        /// Its line.
+        public var line: Line
+        /// The account's number; 0 until known.
+        public var uid: UInt32 = 0
+        /// The client's `device` field.
+        public var device: String
+        /// Whether the client takes pushed mailbox entries.
+        public var push: Bool
+
+        /// A session as a login asks for it.
+        public init(line: Line, device: String, push: Bool) {
+            self.line = line
+            self.device = device
+            self.push = push
+        }
+
+        /// Whom and which.
+        public var user: UserKey { line.user }
+    }
+
+    /// Why a connection is closed by the gateway, beyond what was written before.
+    public enum Ending: Equatable, Sendable {
+        /// Write the `close` frame with this code first.
+        case closeFrame(SignalingCode)
+        /// Without a word (the session lives on elsewhere).
+        case silent
+    }
+
+    /// What the driver has to do.
+    public enum Action: Equatable, Sendable {
+        /// Ask for the app's settings, then call ``appAnswered(_:now:makeLine:)``.
+        case askApp(AppID)
+        /// Open this session at presence, then call ``opened(_:)``.
+        case open(Session)
+        /// Move this session here, then call ``resumed(_:)``.
+        case resume(Session)
+        /// Write the login answer, start the mailbox.
+        case loggedIn(Session)
+        /// Write the resume answer, start the mailbox, go on in the channel if there is one.
+        case resumed(Session, channel: ChannelName?)
+        /// Write the login's refusal, then end.
+        case refuse(SignalingError)
+        /// End the connection.
+        case end(Ending)
+        /// The connection is gone: tell presence that the session lives on without one.
+        case detach(Session)
+        /// Nothing.
+        case none
+    }
+
+    private var state = State.fresh
+
+    /// A connection on which nothing was said.
+    public init() {}
+
+    /// The session, while it may act.
+    public var activeSession: Session? {
+        if case .active(let session) = state { session } else { nil }
+    }
+
+    /// Whether calls may be queued (a client that resumes does not wait for the answer).
+    public var takesCalls: Bool {
+        switch state {
+        case .active, .resuming: true
+        case .fresh, .authenticating, .opening, .loggingOut, .orphaned, .closed: false
+        }
+    }
+
+    /// Whether no login was tried yet.
+    public var isFresh: Bool {
+        if case .fresh = state { true } else { false }
+    }
+
+    /// The client logs in.
+    /// - Parameter app: absent in the oldest clients: it stands in the token's second field then.
+    public mutating func login(
+        app: String?, account: String, token: String, device: String, push: Bool
+    ) -> Action {
+        // A second login on a connection is ignored, as the documents say.
+        guard case .fresh = state else { return .none }
+        do {
+            let vid = app ?? token.split(separator: ":", omittingEmptySubsequences: false).dropFirst().first.map(String.init)
+            let user = UserKey(app: try AppID(vid ?? ""), account: try Account(account))
+            state = .authenticating(Login(user: user, token: token, device: device, push: push))
+            return .askApp(user.app)
+        } catch {
+            return refuse(error)
+        }
+    }
+
+    /// The app's settings are there, or are not.
+    /// - Parameters:
+    ///   - now: Unix seconds.
+    ///   - makeLine: makes the new session's line.
+    public mutating func appAnswered(
+        _ answer: Result<AppSettings, SignalingError>, now: Int64, makeLine: (UserKey) -> Line
+    ) -> Action {
+        guard case .authenticating(let login) = state else { return .none }
+        do {
+            try Self.checkToken(login.token, user: login.user, settings: answer.get(), now: now)
+        } catch {
+            return refuse(error)
+        }
+        let session = Session(line: makeLine(login.user), device: login.device, push: login.push)
+        state = .opening(session)
+        return .open(session)
+    }
+
+    /// Presence has opened the session, or has not.
+    public mutating func opened(_ answer: Result<SessionOpened, SignalingError>) -> Action {
+        switch (state, answer) {
+        case (.opening(var session), .success(let opened)):
+            session.uid = opened.uid
+            state = .active(session)
+            return .loggedIn(session)
+        case (.opening, .failure(let error)):
+            return refuse(error)
+        case (.orphaned(let session), _):
+            // Also after a failure: a timed-out opening may have taken effect.
+            state = .closed
+            return .detach(session)
+        case (.fresh, _), (.authenticating, _), (.resuming, _), (.active, _), (.loggingOut, _), (.closed, _):
+            return .none
+        }
+    }
+
+    /// The client resumes a session.
+    public mutating func lineLogin(_ wire: String) -> Action {
+        guard case .fresh = state else { return .none }
+        guard let line = try? Line(wire: wire) else { return end(.closeFrame(.notLoggedIn)) }
+        let session = Session(line: line, device: "", push: false)
+        state = .resuming(session)
+        return .resume(session)
+    }
+
+    /// Presence has moved the session here, or has not.
+    public mutating func resumed(_ answer: Result<SessionResumed, SignalingError>) -> Action {
+        switch (state, answer) {
+        case (.resuming(var session), .success(let resumed)):
+            session.uid = resumed.uid
+            session.push = resumed.push
+            state = .active(session)
+            return .resumed(session, channel: resumed.channel)
+        case (.resuming, .failure(let error)):
+            return end(.closeFrame(error.code))
+        case (.orphaned(let session), _):
+            state = .closed
+            return .detach(session)
+        case (.fresh, _), (.authenticating, _), (.opening, _), (.active, _), (.loggingOut, _), (.closed, _):
+            return .none
+        }
+    }
+
+    /// The client logs out: from here on the end of the connection is the end of the session.
+    public mutating func logsOut() {
+        if case .active(let session) = state { state = .loggingOut(session) }
+    }
+
+    /// The session was taken over or ended elsewhere.
+    /// - Parameter ending: how the client learns of it.
+    public mutating func superseded(_ ending: Ending) -> Action {
+        if case .closed = state { return .none }
+        return end(ending)
+    }
+
+    /// The connection is gone, or must go for a reason that leaves the session alive.
+    public mutating func connectionLost() -> Action {
+        switch state {
+        case .active(let session):
+            state = .closed
+            return .detach(session)
+        case .opening(let session), .resuming(let session):
+            state = .orphaned(session)
+            return .none
+        case .fresh, .authenticating, .loggingOut:
+            state = .closed
+            return .none
+        case .orphaned, .closed:
+            return .none
+        }
+    }
+
+    private mutating func refuse(_ error: SignalingError) -> Action {
+        state = .closed
+        return .refuse(error)
+    }
+
+    private mutating func end(_ ending: Ending) -> Action {
+        state = .closed
+        return .end(ending)
+    }
+
+    /// Source: wire protocol, sections 3 and 12.13.
+    static func checkToken(
+        _ token: String, user: UserKey, settings: AppSettings, now: Int64
+    ) throws(SignalingError) {
+        if token == SignalingToken.none {
+            guard settings.tokenRequired else { return }
+            throw SignalingError(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens")
+        }
+        if settings.certificate.isEmpty, !settings.tokenRequired { return }
+        try SignalingToken.check(
+            token, account: user.account, app: user.app, certificate: settings.certificate, now: now)
+    }
+}

@@ -1,0 +1,102 @@
+internal import GatewayLogic
+internal import Logging
+internal import MessageStore
+internal import NIOWebSocket
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// What each function of `call2` does.
+extension ClientConnection {
+    typealias Finish = (Result<ReplyBody, SignalingError>) -> Void
+
+    func perform(_ act: ClientCall.Act, _ session: ConnectionStateMachine.Session, finish: @escaping Finish) {
+        let user = session.user
+        let actor = Actor(user: user, uid: session.uid, session: session.line.session)
+        switch act {
+        case .pollMailbox(let verClear, let limit):
+            waitingPoll = finish
+            poll(verClear: verClear, limit: limit)
+        case .sendMessage(let receiver, let seconds, let content):
+            sendMessage(from: user, to: receiver, seconds: seconds, content: content, finish: finish)
+        case .sendChannelMessage(let name, let body, let force):
+            let message = ChannelMessage(
+                channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.uid, force: force,
+                body: body)
+            shard.messages.sendToChannel(message) { finish($0.map { _ in .done }) }
+        case .logOut:
+            logOut(session, finish: finish)
+        case .queryStatus(let account):
+            ask(QueryUserStatus(user: UserKey(app: user.app, account: account)), finish) {
+                .userStatus(account, online: $0.online)
+            }
+        case .setAttribute(let attribute):
+            ask(SetUserAttribute(user: user, attribute: attribute), finish) { _ in .done }
+        case .getAttribute(let account, let name):
+            ask(GetUserAttribute(user: UserKey(app: user.app, account: account), name: name), finish) {
+                .attribute(account, name, value: $0.value)
+            }
+        case .listAttributes(let account):
+            ask(ListUserAttributes(user: UserKey(app: user.app, account: account)), finish) {
+                .attributes(account, $0.attributes)
+            }
+        case .join(let name):
+            join(name, actor: actor, finish: finish)
+        case .leave(let name):
+            leave(name, actor: actor, finish: finish)
+        case .changeAttributes(let name, let change):
+            ask(ChangeChannelAttributes(actor: actor, channel: name, change: change), finish) { _ in .done }
+        case .countMembers(let name):
+            ask(CountMembers(channel: ChannelKey(app: user.app, name: name)), finish, timeout: .userNumberTimeout) {
+                .memberCount(name, $0.count)
+            }
+        case .queryMember(let name, let account):
+            ask(QueryMember(channel: ChannelKey(app: user.app, name: name), account: account), finish) {
+                .membership(name, account, isMember: $0.isMember)
+            }
+        case .listMembers(let name, let limit):
+            ask(ListMembers(channel: ChannelKey(app: user.app, name: name), limit: limit), finish) {
+                .members(total: $0.total, $0.members)
+            }
+        case .call(let verb, let name, let peer, let extra):
+            let command = CallAct(verb: verb, actor: actor, channel: name, peer: peer.rawValue, extra: extra)
+            ask(command, finish) { _ in .done }
+        }
+    }
+
+    /// Asks a service; a timeout carries the code that the documents give this function's.
+    private func ask<Command: WireCommand>(
+        _ command: Command, _ finish: @escaping Finish, timeout code: SignalingCode = .failed,
+        _ body: @escaping (Command.Reply) -> ReplyBody
+    ) {
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
+            finish(result.map(body).mapError { $0.reason == "timeout" ? .timeout(code) : $0 })
+        }
+    }
+
+    private func sendMessage(
+        from user: UserKey, to receiver: Account, seconds: Int, content: String, finish: @escaping Finish
+    ) {
+        let line = MessageLine.instant(
+            from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000, content: content)
+        let message = UserMessage(
+            to: UserKey(app: user.app, account: receiver), line: line, timeToLive: Int64(seconds) * 1000,
+            condition: .always)
+        shard.messages.sendToUser(message) { finish($0.map { _ in .done }) }
+    }
+
+    /// Answers first, then closes: one client closes by itself, the other does not.
+    private func logOut(_ session: ConnectionStateMachine.Session, finish: @escaping Finish) {
+        let command = CloseSession(user: session.user, session: session.line.session, reason: .leaveLogout)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+            switch result {
+            case .success:
+                machine.logsOut()
+                finish(.success(.done))
+                close(.normalClosure)
+            case .failure(let error):
+                finish(.failure(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import GatewayLogic
+internal import MessageStore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The session's place in a channel.
+extension ClientConnection {
+    /// Joins, leaving the channel the session was in.
+    func join(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
+        let key = ChannelKey(app: actor.user.app, name: name)
+        // Joining the channel it is in: events go on meanwhile.
+        if channel?.key == key { return sendJoin(name, actor: actor, finish: finish) }
+        let joined = shard.channel(key)
+        joined.whenSubscribed { [self] subscribed in
+            guard subscribed, machine.activeSession != nil else {
+                shard.releaseIfEmpty(joined)
+                return finish(.failure(.unavailable("redis")))
+            }
+            let previous = channel
+            leaveLocalChannel()
+            enter(joined)
+            sendJoin(name, actor: actor) { [self] result in
+                if case .failure = result, channel === joined {
+                    leaveLocalChannel()
+                    if let previous { enter(shard.channel(previous.key), activeAfter: previous.feed.last ?? 0) }
+                }
+                finish(result)
+            }
+        }
+    }
+
+    private func sendJoin(
+        _ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
+    ) {
+        let command = JoinChannel(actor: actor, channel: name)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+            switch result {
+            case .success(let joined):
+                finish(.success(.joined(members: joined.members, attributes: joined.attributes)))
+                // The answer is written: now the events after it.
+                channel?.activate(self, after: joined.sequence)
+            case .failure(let error):
+                finish(.failure(error))
+            }
+        }
+    }
+
+    /// Leaves; the leaver gets the answer, not the event.
+    func leave(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
+        let command = LeaveChannel(actor: actor, channel: name, reason: .leaveByUser)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+            if case .success = result, channel?.key.name == name { leaveLocalChannel() }
+            finish(result.map { _ in .done })
+        }
+    }
+
+    /// Goes on in the channel of a resumed session, from the event the client names, or from now on.
+    func rejoin(_ key: ChannelKey, session: ConnectionStateMachine.Session) {
+        let joined = shard.channel(key)
+        joined.whenSubscribed { [self] subscribed in
+            guard subscribed, machine.activeSession != nil else {
+                shard.releaseIfEmpty(joined)
+                return finishResume(session, channel: key.name, complete: false)
+            }
+            enter(joined)
+            guard let after = resumeAfter else {
+                finishResume(session, channel: key.name, complete: true)
+                joined.activate(self, after: joined.feed.last ?? 0)
+                return
+            }
+            shard.messages.readLog(key, afterID: after, limit: Membership.heldBound) { [self] result in
+                let page = try? result.get()
+                finishResume(session, channel: key.name, complete: page?.complete ?? false)
+                lastEventID = after
+                if let page, !page.events.isEmpty { joined.show(page.events, to: self) }
+                joined.activate(self, after: page?.events.last?.sequence ?? page?.sequence ?? 0)
+            }
+        }
+    }
+
+    func leaveLocalChannel() {
+        guard let left = channel else { return }
+        left.remove(self)
+        channel = nil
+        membership = nil
+        shard.releaseIfEmpty(left)
+    }
+
+    private func enter(_ joined: LocalChannel, activeAfter sequence: Int64? = nil) {
+        channel = joined
+        membership = Membership()
+        joined.add(self)
+        if let sequence { joined.activate(self, after: sequence) }
+    }
+}

@@ -1,0 +1,86 @@
+internal import CoreMetrics
+internal import GatewayLogic
+internal import Logging
+internal import NIOWebSocket
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// Login, resume, and the ends of a session.
+extension ClientConnection {
+    func perform(_ action: ConnectionStateMachine.Action) {
+        switch action {
+        case .askApp(let app):
+            shard.apps.find(app) { [self] settings in
+                perform(machine.appAnswered(settings, now: WallClock.milliseconds / 1000, makeLine: shard.makeLine))
+            }
+        case .open(let session):
+            // Bound before presence knows of it: a message to the new session may be published before the answer.
+            bind(session.line.session)
+            let command = OpenSession(
+                gateway: shard.id, line: session.line, device: session.device, push: session.push)
+            shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in perform(machine.opened($0)) }
+        case .resume(let session):
+            let id = session.line.session
+            shard.awaitResume(of: id, on: self)
+            let command = ResumeSession(gateway: shard.id, line: session.line)
+            shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in
+                shard.resumeAnswered(of: id, on: self)
+                perform(machine.resumed($0))
+            }
+        case .loggedIn(let session):
+            GatewayMetrics.logins.increment()
+            lineText = session.line.wire
+            send(ServerFrame.loginSucceeded(line: lineText, uid: session.uid, push: session.push))
+            startMailbox(session, fresh: true)
+        case .resumed(let session, let channel):
+            GatewayMetrics.resumes.increment()
+            bind(session.line.session)
+            lineText = session.line.wire
+            if let channel {
+                rejoin(ChannelKey(app: session.user.app, name: channel), session: session)
+            } else {
+                finishResume(session, channel: nil, complete: true)
+            }
+        case .refuse(let error):
+            GatewayMetrics.loginFailures.increment()
+            unbind()
+            send(ServerFrame.loginFailed(error))
+            close(.normalClosure)
+        case .end(let ending):
+            end(ending)
+        case .detach(let session):
+            unbind()
+            shard.detach(session.line.session, of: session.user)
+        case .none:
+            break
+        }
+    }
+
+    /// Writes the answer to `line_login`; what the client sent meanwhile follows.
+    func finishResume(_ session: ConnectionStateMachine.Session, channel: ChannelName?, complete: Bool) {
+        send(
+            ServerFrame.lineLoginSucceeded(
+                line: lineText, uid: session.uid, push: session.push, channel: channel, complete: complete))
+        startMailbox(session, fresh: false)
+        start(calls.release())
+    }
+
+    func bind(_ session: SessionID) {
+        boundSession = session
+        shard.bind(session, to: self)
+    }
+
+    func unbind() {
+        if let session = boundSession { shard.unbind(session, from: self) }
+    }
+
+    private func end(_ ending: ConnectionStateMachine.Ending) {
+        unbind()
+        switch ending {
+        case .closeFrame(let code): send(ServerFrame.close(code))
+        case .silent: break
+        }
+        close(.normalClosure)
+    }
+}

@@ -1,0 +1,74 @@
+public import NIOCore
+public import ServiceKit
+internal import SignalingProtocol
+
+/// What a gateway process is told at its start.
+public struct GatewayConfiguration: Sendable {
+    /// Where clients connect: plain WebSocket and discovery.
+    public var host = "127.0.0.1"
+    /// The port of plain WebSocket; TLS, where configured, is on the next one. 0 takes a free port (and no TLS).
+    public var port = 8080
+    /// The IPv4 address that discovery tells clients; default the host.
+    public var publicHost: String?
+    /// The port that discovery tells clients; 0: the port listened on.
+    public var publicPort = 0
+    /// PEM files of the TLS certificate chain and its key.
+    public var tls: TLSFiles?
+    /// Event loops, each a shard of its own.
+    public var eventLoops = 1
+    /// Connections of one shard at most; further ones are refused.
+    public var connectionBound = 50_000
+    /// Bytes that may wait for a client that does not read; past it the client is cut off and may resume.
+    public var sendBufferBound = 1 << 20
+    /// A connection that is silent for longer is dead (clients ping every 10 s).
+    public var idleTimeout = TimeAmount.seconds(45)
+    /// A connection that has not asked to log in by then is closed.
+    public var loginTimeout = TimeAmount.seconds(30)
+    /// What a client waits for a service at most.
+    public var commandTimeout = TimeAmount.seconds(8)
+    /// Over how long a stopping gateway spreads its clients' reconnects.
+    public var drainTime = TimeAmount.seconds(5)
+
+    /// The defaults.
+    public init() {}
+
+    /// Certificate and key.
+    public struct TLSFiles: Sendable {
+        /// PEM, leaf first.
+        public var certificateChain: String
+        /// PEM.
+        public var privateKey: String
+    }
+}
+
+extension GatewayConfiguration {
+    /// Reads `HELIOGRAPH_GATEWAY_...`.
+    public init(environment: inout EnvironmentReader) {
+        self.init()
+        host = environment.string("GATEWAY_HOST", default: host, "address of the client listener")
+        port = environment.int(
+            "GATEWAY_PORT", default: port, in: 0...65_534, "port of plain WebSocket, 0 for any; TLS is on the next one")
+        publicHost = environment.optional("GATEWAY_PUBLIC_HOST", "IPv4 address that discovery tells; none: the listener's")
+        publicPort = environment.int(
+            "GATEWAY_PUBLIC_PORT", default: 0, in: 0...65_534, "port that discovery tells; 0: the listener's")
+        eventLoops = environment.int(
+            "GATEWAY_EVENT_LOOPS", default: eventLoops, in: 1...256, "event loops, each a shard of its own")
+        connectionBound = environment.int(
+            "GATEWAY_CONNECTIONS", default: connectionBound, in: 1...1_000_000, "connections per event loop at most")
+        sendBufferBound = environment.int(
+            "GATEWAY_SEND_BUFFER", default: sendBufferBound, in: 65_536...1 << 30,
+            "bytes that may wait for a client that does not read")
+        let drain = environment.duration(
+            "GATEWAY_DRAIN", default: .seconds(5), in: .zero ... .seconds(20),
+            "over how long a stopping gateway spreads its clients' reconnects")
+        drainTime = .seconds(drain.components.seconds)
+        let certificate = environment.optional("GATEWAY_TLS_CERTIFICATE", "PEM file of the certificate chain, leaf first")
+        let key = environment.optional("GATEWAY_TLS_KEY", "PEM file of the certificate's key")
+        switch (certificate, key) {
+        case (let certificate?, let key?): tls = TLSFiles(certificateChain: certificate, privateKey: key)
+        case (nil, nil): break
+        case (.some, nil), (nil, .some):
+            environment.reject("GATEWAY_TLS_CERTIFICATE", "and HELIOGRAPH_GATEWAY_TLS_KEY go together")
+        }
+    }
+}

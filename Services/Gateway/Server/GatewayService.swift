@@ -1,0 +1,149 @@
+public import Logging
+internal import MessageStore
+internal import NIOCore
+internal import NIOPosix
+public import RedisStore
+public import ServiceKit
+public import ServiceLifecycle
+internal import SignalingProtocol
+internal import Synchronization
+
+/// The gateway process: shards, listeners, discovery, and a stop that nobody notices.
+public final class GatewayService: Service {
+    private static let heartbeatPause = Duration.seconds(2)
+    private static let discoveryPause = Duration.seconds(1)
+    private static let sweepPause = Duration.seconds(5)
+    private static let drainSteps = 20
+
+    private let configuration: GatewayConfiguration
+    private let redis: RedisConfiguration
+    private let logger: Logger
+    private let discovery: Discovery
+    private let shards: [GatewayShard]
+    private let group: MultiThreadedEventLoopGroup
+    private let isServing = Mutex(false)
+
+    /// A gateway that has not started.
+    /// - Parameter instance: its name in the stack, the start of its shards' ids.
+    public init(configuration: GatewayConfiguration, redis: RedisConfiguration, instance: String, logger: Logger) {
+        self.configuration = configuration
+        self.redis = redis
+        self.logger = logger
+        group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoops)
+        // A fresh id for each run: a restarted gateway is another one. No dots: the id is part of lines.
+        let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
+        let logger = logger
+        shards = group.makeIterator().enumerated().map { index, loop in
+            GatewayShard(
+                id: GatewayID("\(run)-\(index)"), eventLoop: loop, configuration: configuration, redis: redis, logger: logger)
+        }
+        discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port))
+    }
+
+    /// `/getaddr`, for the public and the admin listener.
+    public var routes: [HTTPRoute] {
+        [HTTPRoute("/getaddr") { [discovery] _ in await discovery.answer() }]
+    }
+
+    /// Whether clients can be served: Redis answers on both connections of every shard.
+    public var readiness: [ReadinessCheck] {
+        [
+            ReadinessCheck(name: "redis") { [shards] in
+                shards.allSatisfy(\.isConnected) ? nil : "not connected"
+            },
+            ReadinessCheck(name: "listener") { [self] in
+                isServing.withLock { $0 } ? nil : "not accepting clients"
+            },
+        ]
+    }
+
+    /// Serves until the graceful shutdown, then drains.
+    public func run() async throws {
+        for shard in shards { try await shard.start() }
+        let byLoop = Dictionary(uniqueKeysWithValues: shards.map { (ObjectIdentifier($0.eventLoop), $0) })
+        let listener = PublicListener(
+            configuration: configuration, group: group, shards: byLoop, discovery: discovery, logger: logger)
+        let listening = try await listener.bind()
+        logger.notice(
+            "gateway listens",
+            metadata: ["address": "\(listening.compactMap(\.localAddress))", "shards": "\(shards.map(\.id))"])
+        let port = listening.first?.localAddress?.port ?? configuration.port
+        await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
+        isServing.withLock { $0 = true }
+        try await beat()
+
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await self.every(Self.heartbeatPause) { try await self.beat() } }
+            tasks.addTask { try await self.every(Self.discoveryPause) { try await self.refreshDiscovery() } }
+            tasks.addTask { try await self.every(Self.sweepPause) { self.sweep() } }
+            try await gracefulShutdown()
+            isServing.withLock { $0 = false }
+            for channel in listening { try? await channel.close() }
+            await drain()
+            tasks.cancelAll()
+        }
+        for shard in shards { await shard.stop() }
+        try await group.shutdownGracefully()
+    }
+
+    /// Repeats an act; a failure is logged and the next turn tries again.
+    private func every(_ pause: Duration, _ act: @Sendable () async throws -> Void) async throws {
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: pause) } catch { return }
+            do {
+                try await act()
+            } catch {
+                logger.warning("a periodic act failed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func beat() async throws {
+        let address = await discovery.ownAddress
+        for shard in shards {
+            let load = await shard.onLoop { $0.connections.count }
+            let wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
+                shard.id, text: address.leaseText(connections: load), discoverable: isServing.withLock { $0 })
+            await shard.onLoop { shard in
+                if shard.mustReassert || (!wasHeld && !shard.sessions.isEmpty) { shard.reassert() }
+                shard.retryDetaching()
+                shard.report()
+            }
+        }
+    }
+
+    private func refreshDiscovery() async throws {
+        guard let shard = shards.first else { return }
+        let leases = try await GatewayLeases(connection: shard.redis).list()
+        await discovery.update(Array(Set(leases.compactMap { GatewayAddress(leaseText: $0.text) })))
+    }
+
+    private func sweep() {
+        for shard in shards {
+            shard.eventLoop.execute {
+                let now = NIODeadline.now()
+                for connection in shard.connections.values { connection.sweep(now: now) }
+            }
+        }
+    }
+
+    /// Leaves discovery, then sends the clients elsewhere, spread over the drain time: their sessions stay alive.
+    private func drain() async {
+        logger.notice("draining", metadata: ["seconds": "\(configuration.drainTime)"])
+        try? await beat()
+        let pause = Duration.nanoseconds(configuration.drainTime.nanoseconds) / Self.drainSteps
+        for step in (1...Self.drainSteps).reversed() {
+            for shard in shards { await shard.onLoop { $0.drain(oneIn: step) } }
+            try? await Task.sleep(for: pause)
+        }
+        // Presence must have heard of every one before the lease goes.
+        let deadline = ContinuousClock.now + .nanoseconds(configuration.commandTimeout.nanoseconds)
+        while ContinuousClock.now < deadline {
+            var open = 0
+            for shard in shards { open += await shard.onLoop { $0.detaching.count } }
+            if open == 0 { break }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        for shard in shards { try? await GatewayLeases(connection: shard.redis).leave(shard.id) }
+    }
+}

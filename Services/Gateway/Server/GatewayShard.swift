@@ -1,0 +1,233 @@
+internal import GatewayLogic
+internal import Logging
+internal import MessageStore
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// One event loop's gateway: its connections, sessions and channels, and its own two connections to Redis.
+///
+/// Shards share nothing, so nothing here is locked and no delivery hops between threads; two users on two shards of one
+/// process meet in Redis, as those on two machines do.
+///
+/// `@unchecked Sendable`: everything but the constants is touched on `eventLoop` only.
+final class GatewayShard: @unchecked Sendable {
+    let id: GatewayID
+    let eventLoop: any EventLoop
+    let configuration: GatewayConfiguration
+    let logger: Logger
+    let redis: RedisConnection
+    let messages: MessageStore
+    let sender: CommandSender
+    let apps: AppDirectory
+    private(set) var subscriber: RedisSubscriber?
+
+    private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private(set) var sessions: [SessionID: ClientConnection] = [:]
+    private(set) var channels: [ChannelKey: LocalChannel] = [:]
+    private var topics: [Topic: LocalChannel] = [:]
+    private var batched: [LocalChannel] = []
+    private let ownTopic: Topic
+
+    /// A session that presence has not confirmed to be detached.
+    struct Detaching {
+        let user: UserKey
+        /// Whether the answer is awaited; otherwise the next heartbeat asks again.
+        var isAsked: Bool
+    }
+
+    /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
+    private var resuming: [SessionID: [ClientConnection]] = [:]
+    /// Sessions whose connection is gone and whose detaching presence has not confirmed.
+    var detaching: [SessionID: Detaching] = [:]
+    /// Whether Redis may have lost what this shard holds.
+    var mustReassert = false
+    var isDraining = false
+    private var sessionsMade = 0
+
+    /// A topic's name compares by bytes, like all identifiers.
+    private struct Topic: ByteIdentifier {
+        let rawValue: String
+    }
+
+    init(
+        id: GatewayID, eventLoop: any EventLoop, configuration: GatewayConfiguration, redis redisConfiguration: RedisConfiguration,
+        logger: Logger
+    ) {
+        self.id = id
+        self.eventLoop = eventLoop
+        self.configuration = configuration
+        var logger = logger
+        logger[metadataKey: "gateway"] = "\(id)"
+        self.logger = logger
+        redis = RedisConnection(
+            configuration: redisConfiguration, eventLoop: eventLoop, libraries: [MessageStore.library, GatewayLeases.library],
+            logger: logger)
+        messages = MessageStore(connection: redis)
+        sender = CommandSender(sender: id, connection: redis, logger: logger)
+        apps = AppDirectory(sender: sender)
+        ownTopic = Topic(rawValue: KeySpace.topic(id))
+        subscriber = RedisSubscriber(
+            configuration: redisConfiguration, eventLoop: eventLoop, logger: logger,
+            onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
+            onBatchEnd: { [unowned self] in flushChannels() },
+            onReconnected: { [unowned self] in resynchronize() })
+    }
+
+    // MARK: - Connections and sessions
+
+    /// Takes a new connection in.
+    /// - Returns: false when the bound is hit.
+    func admit(_ connection: ClientConnection) -> Bool {
+        guard connections.count < configuration.connectionBound else { return false }
+        connections[ObjectIdentifier(connection)] = connection
+        return true
+    }
+
+    func remove(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = nil }
+
+    /// Binds a session to a connection; an older connection of the same session is dropped silently.
+    func bind(_ session: SessionID, to connection: ClientConnection) {
+        let older = sessions.updateValue(connection, forKey: session)
+        if let older, older !== connection { older.superseded(.silent) }
+    }
+
+    /// Unbinds a session, unless another connection has taken it over.
+    /// - Returns: whether it was this connection's.
+    @discardableResult
+    func unbind(_ session: SessionID, from connection: ClientConnection) -> Bool {
+        guard sessions[session] === connection else { return false }
+        sessions[session] = nil
+        return true
+    }
+
+    /// Remembers a connection that waits to take a session over.
+    func awaitResume(of session: SessionID, on connection: ClientConnection) {
+        resuming[session, default: []].append(connection)
+    }
+
+    /// The resume was answered.
+    func resumeAnswered(of session: SessionID, on connection: ClientConnection) {
+        resuming[session]?.removeAll { $0 === connection }
+        if resuming[session]?.isEmpty == true { resuming[session] = nil }
+    }
+
+    /// A new session's line.
+    func makeLine(_ user: UserKey) -> Line {
+        sessionsMade += 1
+        return Line(
+            user: user, session: SessionID("\(id)-\(String(sessionsMade, radix: 36))"), secret: SecureRandom.hex(bytes: 16))
+    }
+
+    // MARK: - Channels
+
+    /// The channel as this shard knows it; subscribes when it is the first to ask.
+    func channel(_ key: ChannelKey) -> LocalChannel {
+        if let channel = channels[key] { return channel }
+        let channel = LocalChannel(key: key)
+        let topic = Topic(rawValue: KeySpace.topic(key))
+        channels[key] = channel
+        topics[topic] = channel
+        subscriber?.subscribe(topic.rawValue) { [weak channel] result in
+            switch result {
+            case .success: channel?.subscribed(true)
+            case .failure: channel?.subscribed(false)
+            }
+        }
+        return channel
+    }
+
+    /// Forgets the channel when nobody here is in it.
+    func releaseIfEmpty(_ channel: LocalChannel) {
+        guard channel.members.isEmpty, !channel.hasWaiters, channels[channel.key] === channel else { return }
+        let topic = Topic(rawValue: KeySpace.topic(channel.key))
+        channels[channel.key] = nil
+        topics[topic] = nil
+        subscriber?.unsubscribe(topic.rawValue)
+    }
+
+    // MARK: - Events
+
+    private func received(_ topic: Topic, _ payload: ByteBuffer) {
+        do {
+            if topic == ownTopic {
+                handle(try GatewayEvent(payload: payload.readableBytesView))
+            } else if let channel = topics[topic] {
+                let event = try ChannelEvent(payload: payload.readableBytesView)
+                perform(channel.feed.received(event), in: channel)
+            }
+        } catch {
+            logger.error("an event could not be read", metadata: ["topic": "\(topic)", "error": "\(error)"])
+        }
+    }
+
+    private func handle(_ event: GatewayEvent) {
+        switch event {
+        case .reply(let command, let outcome):
+            sender.received(command, outcome)
+        case .mail(let session, let entry):
+            // An unknown session's connection was lost and its detaching is under way: the entry waits in the mailbox.
+            sessions[session]?.mailArrived(entry)
+        case .kicked(let session, let code):
+            supersede(session, .closeFrame(code))
+        case .moved(let session):
+            supersede(session, .silent)
+        }
+    }
+
+    private func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
+        for connection in resuming.removeValue(forKey: session) ?? [] { connection.superseded(ending) }
+        sessions[session]?.superseded(ending)
+    }
+
+    private func perform(_ action: ChannelFeed.Action, in channel: LocalChannel) {
+        switch action {
+        case .deliver(let events):
+            if channel.collect(events) { batched.append(channel) }
+        case .readLog(let after):
+            messages.readLog(channel.key, after: after, limit: ChannelFeed.bufferBound) { [self] result in
+                let page = try? result.get()
+                if page?.complete != true {
+                    logger.warning("channel events are missing", metadata: ["channel": "\(channel.key.name)"])
+                }
+                perform(channel.feed.filled(page), in: channel)
+                flushChannels()
+            }
+        case .none:
+            break
+        }
+    }
+
+    private func flushChannels() {
+        guard !batched.isEmpty else { return }
+        let channels = batched
+        batched = []
+        for channel in channels { channel.flush() }
+    }
+
+    /// Takes the shard into the cluster.
+    func start() async throws {
+        redis.onConnected { [weak self] in self?.redisConnected() }
+        redis.start()
+        subscriber?.start()
+        let subscribed = eventLoop.makePromise(of: Void.self)
+        eventLoop.execute { [self] in
+            subscriber?.subscribe(ownTopic.rawValue) { subscribed.completeWith($0.mapError { $0 as any Error }) }
+        }
+        try await subscribed.futureResult.get()
+    }
+
+    /// Ends the connections to Redis.
+    func stop() async {
+        await subscriber?.close()
+        await redis.close()
+    }
+
+    /// Publications may have been lost: reads what was missed.
+    private func resynchronize() {
+        for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
+        for connection in sessions.values { connection.resynchronizeMailbox() }
+        sender.resendPending()
+    }
+}

@@ -1,0 +1,109 @@
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOWebSocket
+internal import ServiceKit
+internal import SignalingProtocol
+
+/// Where clients come in: WebSocket on `/`, discovery on `/getaddr`; plain on one port, TLS on the next.
+struct PublicListener: Sendable {
+    /// Connections the kernel may hold for us (a reconnect storm).
+    private static let backlog: Int32 = 4096
+    /// How long a connection may take to become a WebSocket or ask for discovery.
+    private static let handshakeTimeout = TimeAmount.seconds(10)
+    private static let answering = "answering"
+    private static let pending = "pending"
+
+    let configuration: GatewayConfiguration
+    let group: any EventLoopGroup
+    /// By event loop: a connection belongs to the shard of its loop.
+    let shards: [ObjectIdentifier: GatewayShard]
+    let discovery: Discovery
+    let logger: Logger
+
+    /// Opens the plain port and, where a certificate is configured, the TLS port.
+    /// - Returns: the listening channels, the plain one first.
+    func bind() async throws -> [any Channel] {
+        let plain = try await bootstrap(tls: nil).bind(host: configuration.host, port: configuration.port).get()
+        guard let files = configuration.tls, let port = plain.localAddress?.port else { return [plain] }
+        let chain = try NIOSSLCertificate.fromPEMFile(files.certificateChain).map(NIOSSLCertificateSource.certificate)
+        let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
+        let tls = try NIOSSLContext(
+            configuration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key)))
+        let secure = try await bootstrap(tls: tls).bind(host: configuration.host, port: port + 1).get()
+        return [plain, secure]
+    }
+
+    private func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: Self.backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(
+                .writeBufferWaterMark,
+                value: .init(low: configuration.sendBufferBound / 2, high: configuration.sendBufferBound)
+            )
+            .childChannelOption(
+                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 512, maximum: 65_536)
+            )
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try configure(channel, tls: tls) }
+            }
+    }
+
+    private func configure(_ channel: any Channel, tls: NIOSSLContext?) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        let upgrader = NIOWebSocketServerUpgrader(
+            maxFrameSize: Limits.frameBytes, automaticErrorHandling: false,
+            shouldUpgrade: { channel, head in
+                let path = HTTPQuery(target: head.uri).path
+                return channel.eventLoop.makeSucceededFuture(path == "/" || path.isEmpty ? HTTPHeaders() : nil)
+            },
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture { try carryWebSocket(channel) }
+            })
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: false,
+            withServerUpgrade: (
+                upgraders: [upgrader],
+                completionHandler: { context in
+                    for name in [Self.answering, Self.pending] {
+                        context.pipeline.syncOperations.removeHandler(name: name, promise: nil)
+                    }
+                }
+            ))
+        try pipeline.addHandler(PublicHTTPHandler(discovery: discovery), name: Self.answering)
+        try pipeline.addHandler(HandshakeTimeout(after: Self.handshakeTimeout), name: Self.pending)
+    }
+
+    private func carryWebSocket(_ channel: any Channel) throws {
+        guard let shard = shards[ObjectIdentifier(channel.eventLoop)] else {
+            preconditionFailure("a connection was accepted on an event loop without a shard")
+        }
+        let pipeline = channel.pipeline.syncOperations
+        let connection = ClientConnection(shard: shard)
+        let encoder = try pipeline.handler(type: WebSocketFrameEncoder.self)
+        try pipeline.addHandler(connection.outlet, position: .before(encoder))
+        try pipeline.addHandler(connection)
+    }
+}
+
+/// Closes a connection that does not get to the point.
+private final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let timeout: TimeAmount
+    private var task: Scheduled<Void>?
+
+    init(after timeout: TimeAmount) { self.timeout = timeout }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        task = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { task?.cancel() }
+}

@@ -1,0 +1,66 @@
+internal import SignalingProtocol
+
+/// Who may do what, and the words to each party.
+extension Call {
+    static let unknown = SignalingError(
+        .failed, "unknown_call", "there is no such call with that peer in that channel")
+    static let over = SignalingError(.failed, "call_ended", "the call is over")
+
+    func role(of actor: Actor) throws(SignalingError) -> CallRole {
+        guard let role = role(of: actor.user.account) else { throw Self.unknown }
+        return role
+    }
+
+    func requireCallee(_ actor: Actor) throws(SignalingError) {
+        guard try role(of: actor) == .callee else { throw Self.unknown }
+    }
+
+    /// The call with what an act of the callee shows: that its client has the invitation, in which session.
+    func answered(by actor: Actor, now: Int64) throws(SignalingError) -> Call {
+        try requireCallee(actor)
+        var call = self
+        call.calleeUID = actor.uid
+        call.calleeSession = actor.session
+        call.acknowledgedAt = acknowledgedAt ?? now
+        return call
+    }
+
+    /// For the session that invited.
+    func tellCaller(_ type: CallEventType, _ extra: String) -> CallAction {
+        .deliver(
+            CallDelivery(
+                call: id, type: type, receiver: caller, peer: callee, peerUID: calleeUID, extra: extra,
+                audience: .session(callerSession), timeToLive: CallDurations.event))
+    }
+
+    /// For a callee that answered for the call; empty before.
+    func tellCallee(_ type: CallEventType, _ extra: String) -> [CallAction] {
+        guard let calleeSession else { return [] }
+        return [
+            .deliver(
+                CallDelivery(
+                    call: id, type: type, receiver: callee, peer: caller, peerUID: callerUID, extra: extra,
+                    audience: .session(calleeSession), timeToLive: CallDurations.event))
+        ]
+    }
+
+    /// For a callee that has not answered: waits no longer than the invitation, so that it is never seen without it.
+    /// Empty while the invitation is not queued.
+    /// - Parameter withdraws: when no session can see both, the invitation is withdrawn instead.
+    func tellInvited(
+        _ type: CallEventType, _ extra: String, for duration: Int64, withdraws: Bool = false
+    ) -> [CallAction] {
+        guard let mail else { return [] }
+        return [
+            .deliver(
+                CallDelivery(
+                    call: id, type: type, receiver: callee, peer: caller, peerUID: callerUID, extra: extra,
+                    audience: .invited(mail), timeToLive: duration, withdrawsWhenMissed: withdraws))
+        ]
+    }
+
+    /// Takes the invitation out of the callee's mailbox. Empty while it is not queued.
+    var withdrawal: [CallAction] {
+        mail.map { [.withdrawInvitation(callee: callee, version: $0)] } ?? []
+    }
+}

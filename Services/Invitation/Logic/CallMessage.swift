@@ -1,0 +1,34 @@
+public import SignalingProtocol
+internal import SignalingWire
+
+/// Checks of what parties send each other in a call.
+public enum CallMessage {
+    /// The characters of DTMF.
+    static let digits = Set("0123456789*#ABCD".utf8)
+
+    /// Checks the bound of any act's `extra`.
+    /// - Throws: `SignalingError` with ``SignalingCode/largeParameter`` above ``Limits/messageBytes``.
+    public static func checkSize(_ extra: String) throws(SignalingError) {
+        guard extra.utf8.count <= Limits.messageBytes else {
+            throw SignalingError(
+                .largeParameter, "extra_too_large", "extra may have up to \(Limits.messageBytes) bytes")
+        }
+    }
+
+    /// Checks a message within a call: `{"msgtype":"dtmf","msgdata":DIGITS}` must hold digits only; other messages are
+    /// passed on as they are.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for digits that are none.
+    public static func check(_ extra: String) throws(SignalingError) {
+        guard let json = try? JSONValue.parse(Array(extra.utf8)), case .object = json,
+            json["msgtype"] == .string("dtmf")
+        else { return }
+        let text: String? =
+            switch json["msgdata"] {
+            case .string(let text), .number(let text): text
+            case .null, .bool, .array, .object, nil: nil
+            }
+        guard let text, !text.isEmpty, text.utf8.allSatisfy(digits.contains) else {
+            throw SignalingError(.wrongParameter, "invalid_dtmf", "DTMF digits are 0-9 * # A-D, at least one")
+        }
+    }
+}

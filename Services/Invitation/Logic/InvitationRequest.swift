@@ -1,0 +1,67 @@
+public import SignalingProtocol
+
+/// An act of inviting, checked.
+public struct InvitationRequest: Equatable, Sendable {
+    /// The fresh call's id.
+    public var call: CallID
+    /// Who invites.
+    public var caller: Actor
+    /// What the call is about.
+    public var channel: ChannelName
+    /// Who is invited, and by which way.
+    public var route: CallRoute
+    /// Passed on to the callee.
+    public var extra: String
+    /// What the system reads in it.
+    public var options: InvitationOptions
+
+    /// Checks a client's invitation.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for a peer that is no account or the caller;
+    ///   ``SignalingCode/largeParameter`` for too large an `extra`.
+    public init(
+        call: CallID, caller: Actor, channel: ChannelName, peer: String, extra: String
+    ) throws(SignalingError) {
+        try CallMessage.checkSize(extra)
+        route = try CallRoute(callee: peer)
+        guard route.account != caller.user.account else {
+            throw SignalingError(.wrongParameter, "self_invite", "the peer is the caller")
+        }
+        self.call = call
+        self.caller = caller
+        self.channel = channel
+        self.extra = extra
+        options = InvitationOptions(extra: extra)
+    }
+}
+
+/// What presence knows of the callee at the moment of an invitation.
+public struct CalleePresence: Equatable, Sendable {
+    /// Whether a session of theirs exists, connected or detached.
+    public var online: Bool
+    /// Their number; 0 when they never logged in.
+    public var uid: UInt32
+
+    /// Joins the two.
+    public init(online: Bool, uid: UInt32) {
+        self.online = online
+        self.uid = uid
+    }
+}
+
+/// The durations of calls, ms.
+public struct CallDurations: Equatable, Sendable {
+    /// The wait for the acknowledgement of an invitation with `_timeout` 0 whose callee is online. Default 2 s.
+    public var immediate: Int64 = 2_000
+    /// How long an acknowledged invitation rings. Default 60 s.
+    public var ring: Int64 = 60_000
+    /// How long an event waits for a party whose connection is away: as long as a session outlives its connection.
+    static let event = Int64(Limits.connectionTimeout.upperBound) * 1000
+    /// How much longer than its deadline an invitation stays in the mailbox if nothing removes it: covers the time
+    /// that a timer may be late. Default 2 s.
+    public var mailGrace: Int64 = 2_000
+    /// How late after its deadline a call whose timer was lost counts as over when it stands in the way. Default 15 s.
+    public var lostTimer: Int64 = 15_000
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,185 @@
+internal import InvitationLogic
+internal import Logging
+internal import MessageStore
+internal import Metrics
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Plays one event into a call's state machine: load, decide, commit, carry out.
+///
+/// The state is committed together with the actions that follow, under the command's id; a command that comes again
+/// repeats those actions, and each of them is idempotent. So a process may die at any point.
+struct CallDriver: Sendable {
+    /// An event: what changes at that time (Redis clock, ms), and what is to be done.
+    typealias Event = @Sendable (inout CallStateMachine, Int64) throws(SignalingError) -> [CallAction]
+
+    /// How often an event is decided anew because another changed the call meanwhile.
+    private static let conflictBound = 16
+    /// How long an event is repeated while Redis is away.
+    private static let patience = Duration.seconds(4)
+    /// The pause before the first repetition; doubles with each.
+    private static let pause = Duration.milliseconds(50)
+
+    let records: CallRecordStore
+    let messages: MessageStore
+    let timers: DueTimers
+    let log: CallLogStream
+    let durations: CallDurations
+    let logger: Logger
+
+    /// Plays an event.
+    /// - Returns: the call as it stands then, if any.
+    /// - Throws: what the machine answers to a refused act, or what the stores say; nothing has changed, or a repetition
+    ///   under the same id completes it.
+    @discardableResult
+    func play(_ tag: String, _ command: CommandContext, _ event: Event) async throws(SignalingError) -> CallSnapshot? {
+        let end = ContinuousClock.now + Self.patience
+        var pause = Self.pause
+        while true {
+            do throws(SignalingError) {
+                return try await playOnce(tag, command, event)
+            } catch {
+                guard error.reason == "unavailable", ContinuousClock.now + pause < end else { throw error }
+                logger.debug("repeating", metadata: ["command": "\(command.id)", "error": "\(error)"])
+                // A cancelled pause only means an earlier repetition.
+                try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
+                pause *= 2
+            }
+        }
+    }
+
+    private func playOnce(
+        _ tag: String, _ command: CommandContext, _ event: Event
+    ) async throws(SignalingError) -> CallSnapshot? {
+        for _ in 0..<Self.conflictBound {
+            let loaded = try await records.load(tag, command: command.id)
+            if let done = loaded.done {
+                try await carryOut(done, of: loaded.snapshot, tag, command, loaded.now)
+                return loaded.snapshot
+            }
+            let before = CallStateMachine(loaded.snapshot, durations: durations)
+            var machine = before
+            let actions = try event(&machine, loaded.now)
+            guard machine != before, let snapshot = machine.snapshot else {
+                try await carryOut(actions, of: loaded.snapshot, tag, command, loaded.now)
+                return loaded.snapshot
+            }
+            switch try await records.commit(tag, command: command, loaded: loaded.version, snapshot, actions) {
+            case .now:
+                InvitationMetrics.count(actions)
+                try await carryOut(actions, of: snapshot, tag, command, loaded.now)
+                return snapshot
+            case .before(let actions):
+                try await carryOut(actions, of: snapshot, tag, command, loaded.now)
+                return snapshot
+            case .conflict:
+                InvitationMetrics.conflicts.increment()
+            }
+        }
+        InvitationMetrics.conflictBoundHit.increment()
+        logger.warning(
+            "a call changes too often", metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
+        throw SignalingError(.failed, "busy", "the call changed \(Self.conflictBound) times meanwhile, try again")
+    }
+
+    private func carryOut(
+        _ actions: [CallAction], of snapshot: CallSnapshot?, _ tag: String, _ command: CommandContext, _ now: Int64
+    ) async throws(SignalingError) {
+        guard let channel = snapshot?.call.channel else { return }
+        let app = channel.app
+        for (index, action) in actions.enumerated() {
+            let id = command.id.derived("\(index)")
+            switch action {
+            case .deliverInvitation(let delivery):
+                try await invite(delivery, channel, tag, command, id, now)
+            case .deliver(let delivery):
+                try await deliver(delivery, channel, id, now)
+            case .withdrawInvitation(let callee, let version):
+                try await withdraw(UserKey(app: app, account: callee), version)
+            case .schedule(let timer, let time):
+                try await store { () async throws(RedisError) in
+                    try await timers.schedule(CallTimerReference(timer, tag: tag).text, atMilliseconds: time)
+                }
+            case .cancel(let timer, _):
+                try await store { () async throws(RedisError) in
+                    try await timers.cancel(CallTimerReference(timer, tag: tag).text)
+                }
+            case .remember(let call, let account):
+                try await records.remember(
+                    CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
+            case .forget(let call, let account):
+                try await records.forget(CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
+            case .log(let entry):
+                try await store { () async throws(RedisError) in try await log.append(entry) }
+                note(entry)
+            }
+        }
+    }
+
+    private func invite(
+        _ delivery: CallDelivery, _ channel: ChannelKey, _ tag: String, _ command: CommandContext, _ id: CommandID,
+        _ now: Int64
+    ) async throws(SignalingError) {
+        // By way of `playOnce`: if Redis is away, the whole command is repeated.
+        do throws(SignalingError) {
+            let queued = try await messages.sendToUser(CallMail(delivery, in: channel).message(id, now: now))
+            let report = CommandContext(id: command.id.derived("queued"), deadline: 0)
+            _ = try await playOnce(tag, report) { machine, _ throws(SignalingError) in
+                machine.invitationQueued(call: delivery.call, version: queued.version)
+            }
+        } catch {
+            guard error.code == .messageOther else { throw error }
+            let report = CommandContext(id: command.id.derived("undeliverable"), deadline: 0)
+            _ = try await playOnce(tag, report) { machine, now throws(SignalingError) in
+                machine.invitationUndeliverable(call: delivery.call, now: now)
+            }
+            throw SignalingError(.inviteOther, error.reason, error.message)
+        }
+    }
+
+    private func deliver(
+        _ delivery: CallDelivery, _ channel: ChannelKey, _ id: CommandID, _ now: Int64
+    ) async throws(SignalingError) {
+        do throws(SignalingError) {
+            let queued = try await messages.sendToUser(CallMail(delivery, in: channel).message(id, now: now))
+            guard queued.version == 0, delivery.withdrawsWhenMissed, case .invited(let version) = delivery.audience
+            else { return }
+            try await withdraw(UserKey(app: channel.app, account: delivery.receiver), version)
+        } catch {
+            guard error.code == .messageOther else { throw error }
+            // The call goes on: one party's full mailbox must not hold up the other.
+            InvitationMetrics.eventsDropped.increment()
+            logger.warning(
+                "an event was dropped", metadata: ["call": "\(delivery.call)", "why": "\(error.reason)"])
+        }
+    }
+
+    private func withdraw(_ user: UserKey, _ version: Int64) async throws(SignalingError) {
+        try await messages.removeMail(user, version: version)
+    }
+
+    private func store(_ step: () async throws(RedisError) -> Void) async throws(SignalingError) {
+        do { try await step() } catch { throw error.signaling }
+    }
+
+    private func note(_ entry: CallLogEntry) {
+        let call = entry.call
+        logger.debug(
+            "call",
+            metadata: [
+                "app": "\(call.channel.app)", "call": "\(call.id)", "caller": "\(call.caller)",
+                "callee": "\(call.callee)", "channel": "\(call.channel.name)", "session": "\(call.callerSession)",
+                "end": "\(entry.end?.rawValue ?? "-")",
+            ])
+    }
+}
+
+extension CallStateMachine {
+    fileprivate init(_ snapshot: CallSnapshot?, durations: CallDurations) {
+        if let snapshot {
+            self.init(snapshot, durations: durations)
+        } else {
+            self.init(durations: durations)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import InvitationLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Handles the commands of the service and its timers.
+struct CallHandler: Sendable {
+    let driver: CallDriver
+    let records: CallRecordStore
+
+    /// An act of a party.
+    func act(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) -> Done {
+        if command.verb == .invite {
+            try await invite(command, context)
+            return Done()
+        }
+        try CallMessage.checkSize(command.extra)
+        if command.verb == .message { try CallMessage.check(command.extra) }
+        let callee = try CallRoute(callee: command.peer).account
+        let tag = Self.tag(command.actor.user, command.channel, callee)
+        try await driver.play(tag, context) { machine, now throws(SignalingError) in
+            try machine.play(command, now: now)
+        }
+        return Done()
+    }
+
+    /// A session is over.
+    func endCalls(_ command: EndSessionCalls, _ context: CommandContext) async throws(SignalingError) -> Done {
+        for reference in try await records.calls(of: command.user) {
+            let step = CommandContext(id: context.id.derived(reference.call.rawValue), deadline: context.deadline)
+            let snapshot = try await driver.play(reference.tag, step) { machine, now throws(SignalingError) in
+                machine.sessionEnded(of: command.user.account, session: command.session, now: now)
+            }
+            if snapshot?.isLive(reference.call) != true { try await records.forget(reference, of: command.user) }
+        }
+        return Done()
+    }
+
+    /// A timer is due; `member` is its name in `due:invitation`.
+    func fire(_ member: String) async throws(SignalingError) {
+        guard let reference = CallTimerReference(text: member) else { return }
+        let command = CommandContext(id: reference.timer.command, deadline: 0)
+        guard let call = try await records.load(reference.tag, command: command.id).snapshot?.call else { return }
+        let parties = try await records.parties([UserKey(app: call.channel.app, account: call.callee)])
+        let isOnline = parties.contains { $0.session != nil }
+        try await driver.play(reference.tag, command) { machine, now throws(SignalingError) in
+            machine.timerFired(reference.timer, now: now, calleeOnline: isOnline)
+        }
+    }
+
+    private func invite(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) {
+        let caller = command.actor
+        let request = try InvitationRequest(
+            call: CallID(context.id), caller: caller, channel: command.channel, peer: command.peer,
+            extra: command.extra)
+        let callee: Account
+        switch request.route {
+        case .user(let account): callee = account
+        // Until the sip-bridge takes telephones, their numbers are accounts like others.
+        case .telephone(let number): callee = number
+        }
+        let parties = try await records.parties([caller.user, UserKey(app: caller.user.app, account: callee)])
+        guard parties.count == 2 else { throw SignalingError.unavailable("redis") }
+        if let present = parties[0].session, present != caller.session {
+            throw SignalingError(.notLoggedIn, "session_over", "a newer login took the account")
+        }
+        let presence = CalleePresence(online: parties[1].session != nil, uid: parties[1].uid)
+        let tag = Self.tag(caller.user, command.channel, callee)
+        try await driver.play(tag, context) { machine, now throws(SignalingError) in
+            try machine.invite(request, callee: presence, now: now)
+        }
+    }
+
+    /// The record of two users in a channel: one for both directions, so that one call at most is pending there.
+    private static func tag(_ user: UserKey, _ channel: ChannelName, _ other: Account) -> String {
+        let (first, second) = user.account < other ? (user.account, other) : (other, user.account)
+        return KeySpace.callTag(channel: ChannelKey(app: user.app, name: channel), caller: first, callee: second)
+    }
+}
+
+extension CallStateMachine {
+    fileprivate mutating func play(_ act: CallAct, now: Int64) throws(SignalingError) -> [CallAction] {
+        switch act.verb {
+        case .acknowledge: try acknowledge(by: act.actor, extra: act.extra, now: now)
+        case .accept: try accept(by: act.actor, extra: act.extra, now: now)
+        case .refuse: try refuse(by: act.actor, extra: act.extra, now: now)
+        case .end: try end(by: act.actor, extra: act.extra, now: now)
+        case .message: try message(by: act.actor, extra: act.extra, now: now)
+        case .invite: throw SignalingError(.failed, "wrong_verb", "an invitation needs more than an act")
+        }
+    }
+}
+
+extension CallSnapshot {
+    /// Whether that call is the present one and not over.
+    fileprivate func isLive(_ id: CallID) -> Bool {
+        switch phase {
+        case .waiting, .ringing, .accepted: call.id == id
+        case .ended: false
+        }
+    }
+}

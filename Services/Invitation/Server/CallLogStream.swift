@@ -1,0 +1,52 @@
+internal import InvitationLogic
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The way of the call log to PostgreSQL, by the service's mirror stream: a call goes on while PostgreSQL is away, and
+/// its log entries wait.
+struct CallLogStream: Sendable {
+    private let connection: RedisConnection
+
+    init(connection: RedisConnection) { self.connection = connection }
+
+    /// Appends an entry.
+    func append(_ entry: CallLogEntry) async throws(RedisError) {
+        var fields = FieldWriter()
+        entry.write(to: &fields)
+        _ = try await connection.execute(MirrorStream.recording(fields, for: .invitation))
+    }
+
+    /// Copies entries into PostgreSQL; one that PostgreSQL can never take is dropped, with a metric and a log line.
+    /// - Throws: `PostgresError` when PostgreSQL is away: the entries come again.
+    static func copy(_ entries: [FieldReader], to store: CallStore, _ logger: Logger) async throws(PostgresError) {
+        for fields in entries {
+            let call: CallRecord
+            do throws(SignalingError) { call = try record(fields) } catch {
+                drop(fields.optionalString("id") ?? "", error.reason, logger)
+                continue
+            }
+            do throws(PostgresError) { try await store.record(call) } catch {
+                guard error.isDataError else { throw error }
+                drop(call.id, error.code, logger)
+            }
+        }
+    }
+
+    private static func record(_ fields: FieldReader) throws(SignalingError) -> CallRecord {
+        let entry = try CallLogEntry(from: fields)
+        let call = entry.call
+        return CallRecord(
+            app: call.channel.app, id: call.id.rawValue, channel: call.channel.name, caller: call.caller.rawValue,
+            callee: call.callee.rawValue, startedAt: call.startedAt, acknowledgedAt: call.acknowledgedAt,
+            acceptedAt: call.acceptedAt, endedAt: entry.endedAt, endCode: entry.end?.code.rawValue)
+    }
+
+    private static func drop(_ call: String, _ why: String, _ logger: Logger) {
+        InvitationMetrics.logEntriesDropped.increment()
+        logger.error("a call log entry was dropped", metadata: ["call": "\(call)", "error": "\(why)"])
+    }
+}

@@ -1,0 +1,44 @@
+internal import InvitationLogic
+internal import MessageStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// A delivery as a mailbox entry.
+struct CallMail {
+    private let delivery: CallDelivery
+    private let channel: ChannelKey
+
+    init(_ delivery: CallDelivery, in channel: ChannelKey) {
+        self.delivery = delivery
+        self.channel = channel
+    }
+
+    /// The entry, idempotent under `command`.
+    /// - Parameter now: the Redis clock, ms.
+    func message(_ command: CommandID, now: Int64) -> UserMessage {
+        UserMessage(
+            to: UserKey(app: channel.app, account: delivery.receiver), line: line(now: now),
+            timeToLive: delivery.timeToLive, condition: condition, command: command)
+    }
+
+    private func line(now: Int64) -> String {
+        let content = CallContent(
+            channel: channel.name, peer: delivery.peer.rawValue, extra: delivery.extra, peerUID: delivery.peerUID)
+        // Rounded up: the line's own mark must not end before the entry.
+        let seconds = Int((delivery.timeToLive + 999) / 1000)
+        return MessageLine.call(
+            type: delivery.type.rawValue, from: delivery.peer.rawValue, to: delivery.receiver, ttl: seconds,
+            time: now / 1000, content: content)
+    }
+
+    private var condition: UserMessage.Condition {
+        let call = delivery.call.rawValue
+        return switch delivery.audience {
+        case .anyone: .invitation(call: call)
+        case .session(let session):
+            .callEvent(type: delivery.type.rawValue, call: call, knownBy: session, invitedAt: nil)
+        case .invited(let version):
+            .callEvent(type: delivery.type.rawValue, call: call, knownBy: nil, invitedAt: version)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import InvitationLogic
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// Calls in Redis, through the functions of `Functions/calls.lua`.
+struct CallRecordStore: Sendable {
+    /// A call as it was found.
+    struct Loaded {
+        /// The Redis clock, ms.
+        var now: Int64
+        /// What the command did, if it was done before.
+        var done: [CallAction]?
+        /// 0 when there is no record.
+        var version: Int64
+        /// The call, if any.
+        var snapshot: CallSnapshot?
+    }
+
+    /// What became of a commit.
+    enum Committed {
+        /// The new state stands.
+        case now
+        /// The command had been done before, with these actions.
+        case before([CallAction])
+        /// Someone else changed the call meanwhile.
+        case conflict
+    }
+
+    /// What is known of a user.
+    struct Party {
+        /// Nil when offline.
+        var session: SessionID?
+        /// 0 when unknown.
+        var uid: UInt32
+    }
+
+    static let library = RedisFunctionLibrary(name: "heliograph_calls", source: PackageResources.calls_lua)
+
+    private let connection: RedisConnection
+
+    init(connection: RedisConnection) { self.connection = connection }
+
+    func load(_ tag: String, command: CommandID) async throws(SignalingError) -> Loaded {
+        let reply = try await call("call_load", tag, [.string(command.rawValue)])
+        guard let parts = reply.array, parts.count == 4, let now = parts[0].int, let version = parts[2].int,
+            let fields = parts[3].array
+        else { throw Self.shape }
+        let done: [CallAction]? = if let bytes = parts[1].bytes { try CallAction.decode(bytes) } else { nil }
+        var pairs: [(name: String, value: [UInt8])] = []
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            guard let name = fields[index].string, let value = fields[index + 1].bytes else { throw Self.shape }
+            pairs.append((name: name, value: value))
+        }
+        let snapshot = version == 0 ? nil : try CallSnapshot(from: FieldReader(pairs: pairs))
+        return Loaded(now: now, done: done, version: version, snapshot: snapshot)
+    }
+
+    func commit(
+        _ tag: String, command: CommandContext, loaded version: Int64, _ snapshot: CallSnapshot, _ actions: [CallAction]
+    ) async throws(SignalingError) -> Committed {
+        var writer = FieldWriter()
+        snapshot.write(to: &writer)
+        var arguments: [RedisArgument] = [
+            .string(command.id.rawValue), .int(command.deadline), .int(version), .int(snapshot.timeToLive),
+            .bytes(CallAction.encode(actions)),
+        ]
+        for pair in writer.pairs {
+            arguments.append(.string(pair.name))
+            arguments.append(.bytes(pair.value))
+        }
+        let reply = try await call("call_commit", tag, arguments)
+        guard let parts = reply.array else { throw Self.shape }
+        switch parts.first?.int {
+        case 0: return .now
+        case 1:
+            guard let bytes = parts.last?.bytes else { throw Self.shape }
+            return .before(try CallAction.decode(bytes))
+        case 2: return .conflict
+        default: throw Self.shape
+        }
+    }
+
+    /// What is known of several users, in one round trip.
+    func parties(_ users: [UserKey]) async throws(SignalingError) -> [Party] {
+        let replies = await connection.execute(
+            users.map { RedisCommand.function("call_party", tag: KeySpace.tag($0)) })
+        var parties: [Party] = []
+        for reply in replies {
+            guard case .success(let value) = reply else { throw SignalingError.unavailable("redis") }
+            guard let parts = value.array, parts.count == 2, let session = parts[0].string, let uid = parts[1].string
+            else { throw Self.shape }
+            parties.append(Party(session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0))
+        }
+        return parties
+    }
+
+    /// Notes a call among a user's.
+    func remember(_ call: CallReference, of user: UserKey) async throws(SignalingError) {
+        let bound = CallSnapshot.longestLife
+        _ = try await self.call("call_remember", KeySpace.tag(user), [.string(call.text), .int(bound)])
+    }
+
+    /// Takes a call from a user's.
+    func forget(_ call: CallReference, of user: UserKey) async throws(SignalingError) {
+        _ = try await self.call("call_forget", KeySpace.tag(user), [.string(call.text)])
+    }
+
+    /// A user's calls, the oldest first.
+    func calls(of user: UserKey) async throws(SignalingError) -> [CallReference] {
+        guard let members = try await call("call_list", KeySpace.tag(user), []).array else { throw Self.shape }
+        return members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
+    }
+
+    private func call(
+        _ function: String, _ tag: String, _ arguments: [RedisArgument]
+    ) async throws(SignalingError) -> RedisValue {
+        do {
+            return try await connection.execute(.function(function, tag: tag, arguments: arguments))
+        } catch {
+            throw error.signaling
+        }
+    }
+
+    private static let shape = SignalingError(.failed, "unavailable", "redis gave an answer of another shape")
+}

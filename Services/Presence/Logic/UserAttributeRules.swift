@@ -1,0 +1,29 @@
+public import SignalingProtocol
+
+/// What a user's attribute may be.
+public enum UserAttributeRules {
+    /// Checks an attribute that is about to be set.
+    /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes`` bytes;
+    ///   ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, or a built-in's value of the wrong
+    ///   form.
+    public static func check(_ attribute: Attribute) throws(SignalingError) {
+        guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
+            throw SignalingError(
+                .largeParameter, "value_too_large", "an attribute value is at most \(Limits.attributeValueBytes) bytes")
+        }
+        guard attribute.name.rawValue.utf8.first == UInt8(ascii: "_") else { return }
+        guard attribute.name.rawValue == BuiltInAttribute.connectionTimeout else {
+            throw SignalingError(
+                .wrongParameter, "unknown_built_in", "names with a leading underscore are built-in attributes")
+        }
+        guard Int(attribute.value) != nil else {
+            throw SignalingError(
+                .wrongParameter, "not_an_integer", "\(BuiltInAttribute.connectionTimeout) is a whole number of seconds")
+        }
+    }
+
+    /// The session timeout (seconds) that an attribute sets; nil for all but `_conn_timeout`.
+    public static func sessionTimeout(_ attribute: Attribute) -> Int? {
+        attribute.name.rawValue == BuiltInAttribute.connectionTimeout ? ConnectionTimeout.seconds(attribute.value) : nil
+    }
+}

@@ -1,0 +1,10 @@
+import PresenceServer
+import ServiceKit
+
+/// The presence service's process; see `presence --help`.
+@main
+struct PresenceMain {
+    static func main() async {
+        await ServiceMain.run("presence") { @Sendable context in try await PresenceService.assemble(context) }
+    }
+}

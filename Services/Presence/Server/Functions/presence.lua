@@ -1,0 +1,299 @@
+#!lua name=heliograph_presence
+-- Sessions and the cache of user attributes. The Swift contract is PresenceFunctions.swift.
+--
+-- Each function takes one key, a user's tag, and works on
+--   :session  hash: gateway sid secret uid device push state(online|detached) since(ms) attached(ms) detached(ms)
+--             timeout(s) channel leaving(channels still to be left, one a line) openver
+--   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
+--   :ended:SID  string, lives ENDED_MS: that session was ended on purpose
+--   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror)
+--   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists
+--   :attrmin  string: a lower version must not be cached, it was read before a later commit
+--   :done:ID  string, lives DONE_MS: the packed result of command ID
+
+local DONE_MS = 60000
+local ENDED_MS = 600000
+local CACHE_MS = 86400000
+local FLOOR_MS = 60000
+
+local function clock()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
+end
+
+local function number(value)
+    return string.format('%.0f', value)
+end
+
+-- Runs `act` once per command: ARGV 1 is the command's id, ARGV 2 its deadline (ms, 0 for none).
+local function once(tag, args, act)
+    local key = tag .. ':done:' .. args[1]
+    local stored = redis.call('GET', key)
+    if stored then
+        return cmsgpack.unpack(stored)
+    end
+    local deadline = tonumber(args[2])
+    if deadline ~= 0 and clock() > deadline then
+        return {err = 'SIG 1001 timeout the deadline had passed'}
+    end
+    local result = act()
+    if not result.err then
+        redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
+    end
+    return result
+end
+
+local function topic(gateway)
+    return 'gateway:' .. gateway .. ':events'
+end
+
+-- The number of a change of this user's presence: grows even when Redis came back empty.
+local function change_number(tag)
+    local _, now = clock()
+    local last = tonumber(redis.call('HGET', tag .. ':box', 'pver') or '0')
+    local change = number(math.max(now, last + 1))
+    redis.call('HSET', tag .. ':box', 'pver', change)
+    return change
+end
+
+-- Ends the present session: the record stays in :ending until all that follows from it is done.
+local function end_session(tag, session, reason, replaced)
+    local now = clock()
+    local record = {
+        session.sid, session.gateway, session.uid, number(tonumber(reason)), replaced and '1' or '0',
+        change_number(tag), number(now), session.channel or '', session.leaving or '', session.device, session.since,
+    }
+    redis.call('DEL', tag .. ':session')
+    redis.call('HSET', tag .. ':ending', session.sid, cmsgpack.pack(record))
+    redis.call('SET', tag .. ':ended:' .. session.sid, '1', 'PX', ENDED_MS)
+    return record
+end
+
+local function read_session(tag)
+    local flat = redis.call('HGETALL', tag .. ':session')
+    if #flat == 0 then
+        return nil
+    end
+    local session = {}
+    for i = 1, #flat, 2 do
+        session[flat[i]] = flat[i + 1]
+    end
+    return session
+end
+
+-- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout.
+-- Returns {change number, now, fields of the replaced session's record...}.
+local function session_open(keys, args)
+    local tag = keys[1]
+    return once(tag, args, function()
+        local now = clock()
+        local old = read_session(tag)
+        local replaced = {}
+        if old and old.sid ~= args[4] then
+            replaced = end_session(tag, old, 601, true)
+            redis.call('PUBLISH', topic(old.gateway), 'kick ' .. old.sid .. ' 103')
+        end
+        redis.call('HSETNX', tag .. ':box', 'ver', number(now))
+        redis.call('HSET', tag .. ':box', 'uid', args[6])
+        redis.call('DEL', tag .. ':session')
+        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'sid', args[4], 'secret', args[5], 'uid', args[6],
+            'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
+            'attached', number(now), 'openver', redis.call('HGET', tag .. ':box', 'ver'))
+        local result = {change_number(tag), number(now)}
+        for i = 1, #replaced do
+            result[#result + 1] = replaced[i]
+        end
+        return result
+    end)
+end
+
+-- ARGV: command, deadline, gateway, sid, secret.
+-- Returns {uid, channel, push, older gateway, change number, device, since}.
+local function session_resume(keys, args)
+    local tag = keys[1]
+    return once(tag, args, function()
+        local session = read_session(tag)
+        if not session or session.sid ~= args[4] or session.secret ~= args[5] then
+            return {err = 'SIG 1003 bad_line the session is over'}
+        end
+        if session.gateway ~= args[3] then
+            redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
+        end
+        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number(clock()))
+        redis.call('HDEL', tag .. ':session', 'detached')
+        return {session.uid, session.channel or '', session.push, session.gateway, change_number(tag), session.device,
+            session.since}
+    end)
+end
+
+-- ARGV: command, deadline, gateway, sid, as of (ms; 0 for now).
+-- Returns {when the time is over (ms), change number, uid, device, since}, or {} when the session is not there.
+local function session_detach(keys, args)
+    local tag = keys[1]
+    return once(tag, args, function()
+        local session = read_session(tag)
+        if not session or session.sid ~= args[4] or session.gateway ~= args[3] then
+            return {}
+        end
+        local asof = tonumber(args[5])
+        if session.state ~= 'detached' then
+            -- Reattached since the gateway was last heard of, or since it sent this: it lives.
+            if asof ~= 0 and tonumber(session.attached) >= asof then
+                return {}
+            end
+            session.detached = number(asof == 0 and clock() or asof)
+            redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
+        end
+        local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
+        return {number(over), change_number(tag), session.uid, session.device, session.since}
+    end)
+end
+
+-- ARGV: command, deadline, sid, reason. Returns the ended session's record, or {} when it is not the present one.
+local function session_close(keys, args)
+    local tag = keys[1]
+    return once(tag, args, function()
+        local session = read_session(tag)
+        if not session or session.sid ~= args[3] then
+            return {}
+        end
+        -- A logout or a lost connection is closed by the gateway itself, after its answer.
+        local reason = tonumber(args[4])
+        if session.state == 'online' and reason ~= 602 and reason ~= 603 and reason ~= 604 then
+            redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. (reason == 601 and ' 103' or ' 100'))
+        end
+        return end_session(tag, session, reason, false)
+    end)
+end
+
+-- ARGV: sid. A session's timer fired.
+-- Returns {'ended', record...}, {'wait', when (ms)} or {'none'}.
+local function session_due(keys, args)
+    local tag = keys[1]
+    local packed = redis.call('HGET', tag .. ':ending', args[1])
+    local record
+    if packed then
+        record = cmsgpack.unpack(packed)
+    else
+        local session = read_session(tag)
+        if not session or session.sid ~= args[1] or session.state ~= 'detached' then
+            return {'none'}
+        end
+        local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
+        if over > clock() then
+            return {'wait', number(over)}
+        end
+        record = end_session(tag, session, 604, false)
+    end
+    table.insert(record, 1, 'ended')
+    return record
+end
+
+-- ARGV: sid. All that follows from the session's end is done.
+local function session_ended(keys, args)
+    return redis.call('HDEL', keys[1] .. ':ending', args[1])
+end
+
+-- ARGV: gateway, sid, secret, uid, device, push, channel, timeout, when Redis started (ms).
+-- Returns {'kept'|'restored', change number, since} or {'lost'}.
+local function session_reassert(keys, args)
+    local tag = keys[1]
+    local now = clock()
+    local session = read_session(tag)
+    if not session then
+        if redis.call('EXISTS', tag .. ':ended:' .. args[2]) == 1 then
+            return {'lost'}
+        end
+        redis.call('HSETNX', tag .. ':box', 'ver', number(now))
+        redis.call('HSET', tag .. ':box', 'uid', args[4])
+        -- openver 0: whatever calls the mailbox still holds, the live session was told of them.
+        redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
+            'device', args[5], 'push', args[6], 'timeout', args[8], 'state', 'online', 'since', number(now),
+            'attached', number(now), 'openver', '0')
+        if args[7] ~= '' then
+            redis.call('HSET', tag .. ':session', 'channel', args[7])
+        end
+        return {'restored', change_number(tag), number(now)}
+    end
+    if session.sid ~= args[2] or session.secret ~= args[3] then
+        return {'lost'}
+    end
+    if session.gateway ~= args[1] and session.state == 'online' then
+        -- Attached elsewhere while this Redis ran: this gateway missed `moved`. A record from before Redis started may
+        -- lack the last moves, so there the gateway that holds the connection is right.
+        if tonumber(session.attached) > tonumber(args[9]) then
+            return {'lost'}
+        end
+        redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
+    end
+    redis.call('HSET', tag .. ':session', 'gateway', args[1], 'state', 'online', 'attached', number(now))
+    redis.call('HDEL', tag .. ':session', 'detached')
+    return {'kept', change_number(tag), session.since}
+end
+
+local function forget_attributes(tag)
+    redis.call('DEL', tag .. ':attrs', tag .. ':attrver')
+end
+
+local function renew_attributes(tag)
+    redis.call('PEXPIRE', tag .. ':attrs', CACHE_MS)
+    redis.call('PEXPIRE', tag .. ':attrver', CACHE_MS)
+end
+
+-- ARGV: version, name, value, session timeout (s; '' for other names). An attribute was committed.
+-- Returns {sid, when the time of the detached session is over (ms)} when that changed, else {}.
+local function user_attribute_committed(keys, args)
+    local tag = keys[1]
+    local version = tonumber(args[1])
+    local cached = tonumber(redis.call('GET', tag .. ':attrver') or '-1')
+    if cached < 0 or version > cached + 1 then
+        -- Not cached, or another change was committed in between: the next reader loads what PostgreSQL has.
+        forget_attributes(tag)
+        if version > tonumber(redis.call('GET', tag .. ':attrmin') or '0') then
+            redis.call('SET', tag .. ':attrmin', number(version), 'PX', FLOOR_MS)
+        end
+    elseif version == cached + 1 then
+        redis.call('HSET', tag .. ':attrs', args[2], args[3])
+        redis.call('SET', tag .. ':attrver', number(version))
+        renew_attributes(tag)
+    end
+    local session = version > cached and args[4] ~= '' and read_session(tag)
+    if not session then
+        return {}
+    end
+    redis.call('HSET', tag .. ':session', 'timeout', args[4])
+    if session.state ~= 'detached' then
+        return {}
+    end
+    return {session.sid, number(tonumber(session.detached) + tonumber(args[4]) * 1000)}
+end
+
+-- ARGV: version, name, value, ... What PostgreSQL has.
+-- Returns 1 when it is cached now (or something newer was), 0 when it is older than a known commit.
+local function user_attributes_load(keys, args)
+    local tag = keys[1]
+    local version = tonumber(args[1])
+    if version < tonumber(redis.call('GET', tag .. ':attrmin') or '0') then
+        return 0
+    end
+    if version <= tonumber(redis.call('GET', tag .. ':attrver') or '-1') then
+        return 1
+    end
+    forget_attributes(tag)
+    for i = 2, #args, 2 do
+        redis.call('HSET', tag .. ':attrs', args[i], args[i + 1])
+    end
+    redis.call('SET', tag .. ':attrver', number(version))
+    renew_attributes(tag)
+    return 1
+end
+
+redis.register_function('session_open', session_open)
+redis.register_function('session_resume', session_resume)
+redis.register_function('session_detach', session_detach)
+redis.register_function('session_close', session_close)
+redis.register_function('session_due', session_due)
+redis.register_function('session_ended', session_ended)
+redis.register_function('session_reassert', session_reassert)
+redis.register_function('user_attribute_committed', user_attribute_committed)
+redis.register_function('user_attributes_load', user_attributes_load)

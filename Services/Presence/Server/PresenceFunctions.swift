@@ -1,0 +1,237 @@
+internal import PresenceLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// The functions of presence.lua, library `heliograph_presence`, and the reads beside them.
+///
+/// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
+struct PresenceFunctions: Sendable {
+    static let library = RedisFunctionLibrary(name: "heliograph_presence", source: PackageResources.presence_lua)
+
+    let connection: RedisConnection
+
+    // MARK: - Sessions
+
+    /// What Redis knows of a user.
+    struct KnownUser: Equatable {
+        var uid: UInt32?
+        var session: SessionID?
+        var attributesAreCached: Bool
+        var connectionTimeout: String?
+        /// The Redis clock, ms.
+        var now: Int64
+    }
+
+    func known(_ user: UserKey) async throws(SignalingError) -> KnownUser {
+        let tag = KeySpace.tag(user)
+        let replies = try await all([
+            RedisCommand("HGET", .string(tag + ":box"), "uid"), RedisCommand("HGET", .string(tag + ":session"), "sid"),
+            RedisCommand("EXISTS", .string(tag + ":attrver")),
+            RedisCommand("HGET", .string(tag + ":attrs"), .string(BuiltInAttribute.connectionTimeout)),
+            RedisCommand("TIME"),
+        ])
+        return KnownUser(
+            uid: replies[0].string.flatMap(UInt32.init), session: replies[1].string.map { SessionID($0) },
+            attributesAreCached: replies[2].int == 1, connectionTimeout: replies[3].string,
+            now: try Self.milliseconds(replies[4]))
+    }
+
+    struct Opened: Equatable {
+        var change: Int64
+        var now: Int64
+        var replaced: EndedSession?
+        /// False when the gateway has no lease: nobody would notice its end.
+        var gatewayLives: Bool
+    }
+
+    func open(
+        _ command: OpenSession, uid: UInt32, timeout: Int, _ id: CommandID, deadline: Int64
+    ) async throws(SignalingError) -> Opened {
+        let line = command.line
+        let replies = try await all([
+            Self.addRoutes([line], to: command.gateway),
+            .function(
+                "session_open", tag: KeySpace.tag(line.user), .string(id.rawValue), .int64(deadline),
+                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret), .int(uid),
+                .string(command.device), command.push ? 1 : 0, .int(timeout)),
+            RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
+        ])
+        let fields = Self.texts(replies[1])
+        guard fields.count >= 2, let change = Int64(fields[0]), let now = Int64(fields[1]) else { throw Self.shape }
+        return Opened(
+            change: change, now: now, replaced: EndedSession(fields: Array(fields.dropFirst(2))),
+            gatewayLives: replies[2].int == 1)
+    }
+
+    struct Resumed: Equatable {
+        var answer: SessionResumed
+        var formerGateway: GatewayID
+        var change: Int64
+        var device: String
+        var since: Int64
+    }
+
+    func resume(_ command: ResumeSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> Resumed {
+        let line = command.line
+        let replies = try await all([
+            Self.addRoutes([line], to: command.gateway),
+            .function(
+                "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .int64(deadline),
+                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)),
+        ])
+        let fields = Self.texts(replies[1])
+        guard fields.count == 7, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
+            let since = Int64(fields[6])
+        else { throw Self.shape }
+        let answer = SessionResumed(uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1")
+        return Resumed(
+            answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5], since: since)
+    }
+
+    struct Detached: Equatable {
+        /// When the session's time is over, ms.
+        var over: Int64
+        var change: Int64
+        var uid: UInt32
+        var device: String
+        var since: Int64
+    }
+
+    static func detach(
+        _ user: UserKey, _ session: SessionID, on gateway: GatewayID, asOf: Int64, _ id: CommandID, deadline: Int64
+    ) -> RedisCommand {
+        .function(
+            "session_detach", tag: KeySpace.tag(user), .string(id.rawValue), .int64(deadline),
+            .string(gateway.rawValue), .string(session.rawValue), .int64(asOf))
+    }
+
+    /// Reads the answer of ``detach(_:_:on:asOf:_:deadline:)``; nil when the session was not there to detach.
+    static func detached(_ reply: RedisValue) -> Detached? {
+        let fields = texts(reply)
+        guard fields.count == 5, let over = Int64(fields[0]), let change = Int64(fields[1]),
+            let uid = UInt32(fields[2]), let since = Int64(fields[4])
+        else { return nil }
+        return Detached(over: over, change: change, uid: uid, device: fields[3], since: since)
+    }
+
+    /// - Returns: nil when it was not the user's present session.
+    func close(_ command: CloseSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> EndedSession?
+    {
+        let reply = try await one(
+            .function(
+                "session_close", tag: KeySpace.tag(command.user), .string(id.rawValue), .int64(deadline),
+                .string(command.session.rawValue), .int(command.reason.rawValue)))
+        return EndedSession(fields: Self.texts(reply))
+    }
+
+    enum Due: Equatable {
+        case ended(EndedSession)
+        case wait(until: Int64)
+        case none
+    }
+
+    func due(_ user: UserKey, _ session: SessionID) async throws(SignalingError) -> Due {
+        let reply = try await one(
+            .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue)))
+        let fields = Self.texts(reply)
+        switch fields.first {
+        case "ended":
+            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw Self.shape }
+            return .ended(ended)
+        case "wait":
+            guard fields.count == 2, let until = Int64(fields[1]) else { throw Self.shape }
+            return .wait(until: until)
+        default: return .none
+        }
+    }
+
+    static func ended(_ user: UserKey, _ session: SessionID) -> RedisCommand {
+        .function("session_ended", tag: KeySpace.tag(user), .string(session.rawValue))
+    }
+
+    static func reassert(
+        _ held: HeldSession, on gateway: GatewayID, timeout: Int, redisStarted: Int64
+    ) -> RedisCommand {
+        .function(
+            "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
+            .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
+            held.push ? 1 : 0, .string(held.channel?.rawValue ?? ""), .int(timeout), .int64(redisStarted))
+    }
+
+    // MARK: - Attributes
+
+    struct MovedDeadline: Equatable {
+        var session: SessionID
+        var over: Int64
+    }
+
+    /// Tells the cache of a committed attribute.
+    /// - Returns: the new end of a detached session's time, when the attribute changed that.
+    func committed(
+        _ attribute: Attribute, of user: UserKey, version: Int64
+    ) async throws(SignalingError) -> MovedDeadline? {
+        let timeout = UserAttributeRules.sessionTimeout(attribute)
+        let reply = try await one(
+            .function(
+                "user_attribute_committed", tag: KeySpace.tag(user), .int64(version),
+                .string(attribute.name.rawValue), .string(attribute.value), .string(timeout.map(String.init) ?? "")))
+        let fields = Self.texts(reply)
+        guard fields.count == 2, let over = Int64(fields[1]) else { return nil }
+        return MovedDeadline(session: SessionID(fields[0]), over: over)
+    }
+
+    /// Puts what PostgreSQL has into the cache.
+    /// - Returns: false when a later commit is known: read again.
+    func load(_ attributes: [Attribute], of user: UserKey, version: Int64) async throws(SignalingError) -> Bool {
+        let arguments = attributes.flatMap { [RedisArgument.string($0.name.rawValue), .string($0.value)] }
+        let reply = try await one(
+            .function("user_attributes_load", tag: KeySpace.tag(user), arguments: [.int64(version)] + arguments))
+        return reply.int == 1
+    }
+
+    // MARK: - Calls
+
+    /// Runs commands in one pipeline; the first failure counts.
+    func all(_ commands: [RedisCommand]) async throws(SignalingError) -> [RedisValue] {
+        var values: [RedisValue] = []
+        for result in await connection.execute(commands) {
+            switch result {
+            case .success(let value): values.append(value)
+            case .failure(let error): throw error.signaling
+            }
+        }
+        return values
+    }
+
+    func one(_ command: RedisCommand) async throws(SignalingError) -> RedisValue {
+        do {
+            return try await connection.execute(command)
+        } catch {
+            throw error.signaling
+        }
+    }
+
+    /// The Redis clock, ms.
+    func now() async throws(SignalingError) -> Int64 { try Self.milliseconds(try await one(RedisCommand("TIME"))) }
+
+    static func addRoutes(_ lines: [Line], to gateway: GatewayID) -> RedisCommand {
+        let routes = lines.map { RedisArgument.string(SessionRoute(user: $0.user, session: $0.session).text) }
+        return RedisCommand("SADD", arguments: [.string(KeySpace.sessions(gateway))] + routes)
+    }
+
+    static func removeRoute(_ user: UserKey, _ session: SessionID, from gateway: GatewayID) -> RedisCommand {
+        RedisCommand(
+            "SREM", .string(KeySpace.sessions(gateway)), .string(SessionRoute(user: user, session: session).text))
+    }
+
+    static func texts(_ reply: RedisValue) -> [String] { (reply.array ?? []).map { $0.string ?? "" } }
+
+    static let shape = SignalingError.unavailable("redis")
+
+    private static func milliseconds(_ reply: RedisValue) throws(SignalingError) -> Int64 {
+        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
+            throw shape
+        }
+        return seconds * 1000 + micros / 1000
+    }
+}

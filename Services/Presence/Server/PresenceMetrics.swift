@@ -1,0 +1,10 @@
+internal import Metrics
+
+/// What presence counts; commands, timers and queries are counted where they are run.
+enum PresenceMetrics {
+    static let opened = Counter(label: "heliograph_presence_sessions_opened_total")
+    static let resumed = Counter(label: "heliograph_presence_sessions_resumed_total")
+    static let detached = Counter(label: "heliograph_presence_sessions_detached_total")
+    static let closed = Counter(label: "heliograph_presence_sessions_closed_total")
+    static let gatewaysLost = Counter(label: "heliograph_presence_gateways_lost_total")
+}

@@ -1,0 +1,62 @@
+internal import Logging
+internal import MessageStore
+internal import Metrics
+internal import NIOCore
+internal import PostgresStore
+internal import PresenceLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Carries out what follows from the end of a session; again, without harm, when it was interrupted.
+struct SessionEnding: Sendable {
+    /// How long the other services may take up what they are told: they may be away for a while.
+    private static let postedFor = TimeAmount.minutes(10)
+    /// After this long (ms) an ending that its process did not finish is taken up by the timer.
+    static let patience: Int64 = 10_000
+
+    let functions: PresenceFunctions
+    let messages: MessageStore
+    let logger: Logger
+
+    /// - Throws: `SignalingError` when something is not done; the session's timer will try again.
+    func carryOut(_ ended: EndedSession, of user: UserKey) async throws(SignalingError) {
+        // Named for the session, which ends once: whoever carries it out sends the same commands.
+        let base = CommandID(ended.session.rawValue)
+        var commands: [RedisCommand] = []
+        for consequence in ended.consequences {
+            switch consequence {
+            case .forgetRoute:
+                commands.append(PresenceFunctions.removeRoute(user, ended.session, from: ended.gateway))
+            case .leave(let channel, let reason):
+                let actor = Actor(user: user, uid: ended.uid, session: ended.session)
+                let leave = LeaveChannel(actor: actor, channel: channel, reason: reason)
+                let id = base.derived("leave-\(PercentEscape.escape(channel.rawValue))")
+                commands.append(CommandPost.command(for: leave, id: id, ttl: Self.postedFor))
+            case .endCalls:
+                let end = EndSessionCalls(user: user, session: ended.session)
+                commands.append(CommandPost.command(for: end, id: base.derived("calls"), ttl: Self.postedFor))
+            case .offline(let reason):
+                commands.append(PresenceMirror.entry(row(ended, of: user)))
+                let announcement = PresenceAnnouncement(
+                    event: .offline, user: user, uid: ended.uid, session: ended.session, reason: reason,
+                    time: ended.time)
+                _ = try await messages.sendToChannel(announcement.message)
+                PresenceMetrics.closed.increment()
+            }
+        }
+        commands.append(PresenceFunctions.ended(user, ended.session))
+        _ = try await functions.all(commands)
+        logger.info(
+            "session ended",
+            metadata: [
+                "app": "\(user.app)", "account": "\(user.account)", "session": "\(ended.session)",
+                "reason": "\(ended.reason.rawValue)",
+            ])
+    }
+
+    private func row(_ ended: EndedSession, of user: UserKey) -> PresenceMirrorRow {
+        PresenceMirrorRow(
+            user: user, version: ended.change, present: false, uid: ended.uid, session: ended.session,
+            gateway: ended.gateway, device: ended.device, detached: false, since: ended.since)
+    }
+}

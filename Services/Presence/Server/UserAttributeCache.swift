@@ -1,0 +1,54 @@
+internal import PostgresStore
+internal import PresenceLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Users' attributes: kept in PostgreSQL, read from Redis where they are loaded there.
+struct UserAttributeCache: Sendable {
+    /// Reads of PostgreSQL before an answer that a concurrent change has overtaken is given all the same.
+    private static let attempts = 3
+
+    let functions: PresenceFunctions
+    let store: AttributeStore
+
+    /// One attribute's value; empty when missing.
+    func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
+        let tag = KeySpace.tag(user)
+        let replies = try await functions.all([
+            RedisCommand("EXISTS", .string(tag + ":attrver")),
+            RedisCommand("HGET", .string(tag + ":attrs"), .string(name.rawValue)),
+        ])
+        if replies[0].int == 1 { return replies[1].string ?? "" }
+        return try await load(user).first { $0.name == name }?.value ?? ""
+    }
+
+    /// All attributes, by name.
+    func list(of user: UserKey) async throws(SignalingError) -> [Attribute] {
+        let tag = KeySpace.tag(user)
+        let replies = try await functions.all([
+            RedisCommand("EXISTS", .string(tag + ":attrver")), RedisCommand("HGETALL", .string(tag + ":attrs")),
+        ])
+        guard replies[0].int == 1 else { return try await load(user) }
+        let texts = PresenceFunctions.texts(replies[1])
+        var attributes: [Attribute] = []
+        for index in stride(from: 0, to: texts.count - 1, by: 2) {
+            attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
+        }
+        return attributes.sorted { $0.name < $1.name }
+    }
+
+    /// Reads PostgreSQL and fills the cache.
+    @discardableResult
+    func load(_ user: UserKey) async throws(SignalingError) -> [Attribute] {
+        var read = VersionedAttributes(version: 0, attributes: [])
+        for _ in 0..<Self.attempts {
+            do {
+                read = try await store.userAttributes(user)
+            } catch {
+                throw error.signaling
+            }
+            if try await functions.load(read.attributes, of: user, version: read.version) { break }
+        }
+        return read.attributes
+    }
+}

@@ -1,0 +1,10 @@
+internal import SIPBridgeServer
+internal import ServiceKit
+
+@main
+enum SIPBridgeMain {
+    static func main() async {
+        await ServiceMain.run(
+            "sip-bridge", settings: SIPBridgeConfiguration.init(reading:), assemble: SIPBridge.assemble)
+    }
+}

@@ -1,0 +1,48 @@
+public import SignalingProtocol
+
+/// A message to a channel.
+public struct ChannelMessage: Equatable, Sendable {
+    /// Which channel.
+    public var channel: ChannelKey
+    /// Who sends it.
+    public var account: Account
+    /// The sender's number.
+    public var uid: UInt32
+    /// Whether the sender need not be a member.
+    public var force: Bool
+    /// Messages of the channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise. A million or
+    /// more: no limit, whatever `_sendmsg_limit` says.
+    public var limitPerSecond: Int
+    /// The message, verbatim.
+    public var body: String
+    /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
+    public var command: CommandID?
+
+    /// Makes a message.
+    public init(
+        channel: ChannelKey, account: Account, uid: UInt32, force: Bool = false,
+        limitPerSecond: Int = Limits.channelMessagesPerSecond, body: String, command: CommandID? = nil
+    ) {
+        self.channel = channel
+        self.account = account
+        self.uid = uid
+        self.force = force
+        self.limitPerSecond = limitPerSecond
+        self.body = body
+        self.command = command
+    }
+}
+
+/// A ``ChannelMessage`` was published.
+public struct ChannelMessageSent: Equatable, Sendable {
+    /// Its sequence number in the channel; 0 when the channel has no members to hear it.
+    public var sequence: Int64
+    /// Its `channel2` id.
+    public var id: Int64
+
+    /// Makes the answer.
+    public init(sequence: Int64, id: Int64) {
+        self.sequence = sequence
+        self.id = id
+    }
+}

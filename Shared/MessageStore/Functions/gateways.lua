@@ -1,0 +1,79 @@
+#!lua name=heliograph_gateways
+-- Leases of gateways. The Swift contract is GatewayLeases.swift; presence acts on a lease that has ended.
+--
+-- KEYS: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
+--       3 `gateways:draining` (set: ids that discovery must not name), 4 `due:presence` (zset of timers),
+--       5 the gateway's set of sessions.
+
+local function now_ms()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function number(value)
+    return string.format('%.0f', value)
+end
+
+-- ARGV: id, lease text, time to live (ms), 1 when discovery may name it.
+-- Returns 1 when the lease was still there, 0 when it is new or had ended.
+local function gateway_heartbeat(keys, args)
+    local now = now_ms()
+    local held = redis.call('SET', keys[1], args[2], 'PX', args[3], 'GET')
+    redis.call('ZADD', keys[2], number(now), args[1])
+    if args[4] == '1' then
+        redis.call('SREM', keys[3], args[1])
+    else
+        redis.call('SADD', keys[3], args[1])
+    end
+    redis.call('ZADD', keys[4], number(now + args[3]), 'gateway:' .. args[1])
+    return held and 1 or 0
+end
+
+-- ARGV: id. The gateway is gone for good: what it still held is detached at once.
+local function gateway_leave(keys, args)
+    redis.call('DEL', keys[1])
+    redis.call('ZREM', keys[2], args[1])
+    redis.call('SREM', keys[3], args[1])
+    redis.call('ZADD', keys[4], number(now_ms()), 'gateway:' .. args[1])
+    return redis.status_reply('OK')
+end
+
+-- ARGV: start of a lease's key, time to live (ms). Returns id, lease text, ... of those that discovery may name.
+local function gateway_list(keys, args)
+    local list = {}
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys[2], number(now_ms() - args[2]), '+inf')) do
+        if redis.call('SISMEMBER', keys[3], id) == 0 then
+            local lease = redis.call('GET', args[1] .. id)
+            if lease then
+                list[#list + 1] = id
+                list[#list + 1] = lease
+            end
+        end
+    end
+    return list
+end
+
+-- ARGV: id. For presence, when the gateway's timer fires. Returns nothing while the lease lives, else its last
+-- heartbeat (ms), 0 when that is not known.
+local function gateway_lost(keys, args)
+    if redis.call('EXISTS', keys[1]) == 1 then
+        return false
+    end
+    return redis.call('ZSCORE', keys[2], args[1]) or '0'
+end
+
+-- ARGV: id. For presence, when it has detached all sessions of a gateway. No effect while the lease lives.
+local function gateway_forget(keys, args)
+    if redis.call('EXISTS', keys[1]) == 0 then
+        redis.call('ZREM', keys[2], args[1])
+        redis.call('SREM', keys[3], args[1])
+        redis.call('DEL', keys[5])
+    end
+    return redis.status_reply('OK')
+end
+
+redis.register_function('gateway_heartbeat', gateway_heartbeat)
+redis.register_function('gateway_leave', gateway_leave)
+redis.register_function('gateway_list', gateway_list)
+redis.register_function('gateway_lost', gateway_lost)
+redis.register_function('gateway_forget', gateway_forget)

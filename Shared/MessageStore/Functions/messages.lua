@@ -1,0 +1,366 @@
+#!lua name=heliograph_messages
+-- The hot path: messages to users and channels, mailboxes and channel logs. The Swift contract is MessageStore.swift.
+--
+-- The message_to_user and mailbox_* functions take one key, a user's tag, and work on
+--   :session  hash of heliograph_presence; read: sid, gateway, state, openver
+--   :mbox     stream VER-0, fields l (msg-v2 line), x (expiry, ms), and for call events t (type), c (call)
+--   :box      hash: ver (last version given), clear (highest version forgotten), till (ms, when the key :mbox expires),
+--             purged (ms, the last purge of a full mailbox)
+-- The message_to_channel and channel_log_* functions take a channel's tag and work on what heliograph_channels owns:
+--   :members, :info, :log, and :state (seq, id, _sendmsg_limit, and our own: window, the start of the present second of
+--   messages (ms); sent, how many it has; kept, when the log's life was last prolonged (ms))
+-- Both keep :done:ID, which lives DONE_MS: the packed result of command ID.
+
+local DONE_MS = 60000
+-- Shared with heliograph_channels.
+local LOG_EVENTS = 2000
+local LOG_MS = 3600000
+-- Entries looked at in one step of a walk.
+local PAGE = 256
+-- A limit of so many messages a second is none, and the channel's own does not count then.
+local UNLIMITED = 1000000
+-- A full mailbox is searched for expired entries at most so often.
+local PURGE_MS = 1000
+-- The key of a mailbox lives so much longer than its last entry.
+local KEEP_MS = 600000
+-- Milliseconds over which the messages of a channel are counted.
+local WINDOW_MS = 1000
+-- A log's life is prolonged at most so often.
+local RENEWAL_MS = 60000
+
+local function clock()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
+end
+
+local function number(value)
+    return string.format('%.0f', value)
+end
+
+-- Runs `act` once per command; an empty id stands for a command that comes only once.
+local function once(tag, id, act)
+    if id == '' then
+        return act()
+    end
+    local key = tag .. ':done:' .. id
+    local stored = redis.call('GET', key)
+    if stored then
+        return cmsgpack.unpack(stored)
+    end
+    local result = act()
+    if not result.err then
+        redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
+    end
+    return result
+end
+
+-- The fields of a mailbox entry by name.
+local function entry_fields(entry)
+    local fields = {}
+    local flat = entry[2]
+    for i = 1, #flat, 2 do
+        fields[flat[i]] = flat[i + 1]
+    end
+    return fields
+end
+
+local function entry_version(entry)
+    return string.match(entry[1], '^%d+')
+end
+
+-- Calls `visit(entry)` for the entries above `after`, in order, until it returns true.
+local function walk(key, after, visit)
+    local start = number(after + 1) .. '-0'
+    while true do
+        local page = redis.call('XRANGE', key, start, '+', 'COUNT', PAGE)
+        for _, entry in ipairs(page) do
+            if visit(entry) then
+                return
+            end
+        end
+        if #page < PAGE then
+            return
+        end
+        start = '(' .. page[#page][1]
+    end
+end
+
+local function delete_entries(key, ids)
+    for first = 1, #ids, PAGE do
+        redis.call('XDEL', key, unpack(ids, first, math.min(first + PAGE - 1, #ids)))
+    end
+end
+
+local function purge_expired(tag, now)
+    local expired = {}
+    walk(tag .. ':mbox', 0, function(entry)
+        if tonumber(entry_fields(entry).x) <= now then
+            expired[#expired + 1] = entry[1]
+        end
+    end)
+    delete_entries(tag .. ':mbox', expired)
+    redis.call('HSET', tag .. ':box', 'purged', number(now))
+end
+
+-- Whether as many entries wait as may, expired ones not counted.
+local function is_full(tag, now, bound)
+    if redis.call('XLEN', tag .. ':mbox') < bound then
+        return false
+    end
+    if tonumber(redis.call('HGET', tag .. ':box', 'purged') or '0') + PURGE_MS <= now then
+        purge_expired(tag, now)
+    end
+    return redis.call('XLEN', tag .. ':mbox') >= bound
+end
+
+-- Whether the user's present session can know a call: it is the session named, or it was shown the invitation, or it will
+-- be, before this event. A client that is told of a call it does not know breaks.
+local function knows_call(tag, sid, openver, known_by, invited)
+    if not sid then
+        return false
+    end
+    if known_by ~= '' and sid == known_by then
+        return true
+    end
+    if invited == '' then
+        return false
+    end
+    if tonumber(openver or '0') < tonumber(invited) then
+        return true
+    end
+    local waiting = redis.call('XRANGE', tag .. ':mbox', invited .. '-0', invited .. '-0')[1]
+    return waiting ~= nil and tonumber(entry_fields(waiting).x) > clock()
+end
+
+-- ARGV: command ('' for none), line, time to live (ms), entries at most, type and call ('' for messages), 1 to deliver only
+-- to a session that can know the call, that session ('' for none), version of the invitation ('' for none).
+-- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
+local function message_to_user(keys, args)
+    local tag = keys[1]
+    return once(tag, args[1], function()
+        local sid, gateway, state, openver =
+            unpack(redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state', 'openver'))
+        if args[7] == '1' and not knows_call(tag, sid, openver, args[8], args[9]) then
+            return {0, 0}
+        end
+        local now = clock()
+        local mailbox, box = tag .. ':mbox', tag .. ':box'
+        local ver, clear, till = unpack(redis.call('HMGET', box, 'ver', 'clear', 'till'))
+        local bound = tonumber(args[4])
+        -- There are at most as many entries as versions above the highest forgotten one: most sends need not count.
+        if ver and ver - (clear or 0) >= bound and is_full(tag, now, bound) then
+            return {err = 'SIG 400 mailbox_full ' .. bound .. ' messages wait for the user already'}
+        end
+        -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
+        local version = ver and ver + 1 or now
+        local expiry = now + tonumber(args[3])
+        local text, expiry_text = number(version), number(expiry)
+        if args[5] == '' then
+            redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text)
+        else
+            redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text, 't', args[5], 'c', args[6])
+        end
+        if till and expiry <= tonumber(till) then
+            redis.call('HSET', box, 'ver', text)
+        else
+            -- Moved on in steps, so that few sends have to.
+            local later = number(expiry + KEEP_MS)
+            redis.call('HSET', box, 'ver', text, 'till', later)
+            redis.call('PEXPIREAT', mailbox, later)
+        end
+        if state == 'online' then
+            redis.call('PUBLISH', 'gateway:' .. gateway .. ':events',
+                'mail ' .. sid .. ' ' .. text .. ' ' .. expiry_text .. ' ' .. args[2])
+        end
+        return {version, sid and 1 or 0}
+    end)
+end
+
+-- Drops what the calls of earlier sessions left: events of calls that the new session can't know, and invitations to calls
+-- that ended. What came after the session was opened is its own.
+local function drop_stale_calls(tag)
+    local openver = redis.call('HGET', tag .. ':session', 'openver')
+    local opened = openver and tonumber(openver) or math.huge
+    local stale, invitations, ended = {}, {}, {}
+    walk(tag .. ':mbox', 0, function(entry)
+        if tonumber(entry_version(entry)) > opened then
+            return true
+        end
+        local fields = entry_fields(entry)
+        if fields.t == 'voip_invite' then
+            invitations[#invitations + 1] = {entry[1], fields.c}
+        elseif fields.t then
+            stale[#stale + 1] = entry[1]
+            if fields.t == 'voip_invite_bye' or fields.t == 'voip_invite_failed' then
+                ended[fields.c] = true
+            end
+        end
+    end)
+    for _, invitation in ipairs(invitations) do
+        if ended[invitation[2]] then
+            stale[#stale + 1] = invitation[1]
+        end
+    end
+    delete_entries(tag .. ':mbox', stale)
+end
+
+-- ARGV: version to read above, entries at most, 1 for the first read of a new session.
+-- Returns {highest version forgotten, last version given, 1 when more wait, version, expiry, line, ...}.
+local function mailbox_read(keys, args)
+    local tag = keys[1]
+    local now = clock()
+    local limit = tonumber(args[2])
+    if args[3] == '1' then
+        drop_stale_calls(tag)
+    end
+    local clear, ver = unpack(redis.call('HMGET', tag .. ':box', 'clear', 'ver'))
+    local result = {clear or '0', ver or '0', 0}
+    local expired = {}
+    walk(tag .. ':mbox', math.max(tonumber(args[1]), tonumber(clear or '0')), function(entry)
+        local fields = entry_fields(entry)
+        if tonumber(fields.x) <= now then
+            expired[#expired + 1] = entry[1]
+        elseif #result >= 3 + 3 * limit then
+            result[3] = 1
+            return true
+        else
+            result[#result + 1] = entry_version(entry)
+            result[#result + 1] = fields.x
+            result[#result + 1] = fields.l
+        end
+    end)
+    delete_entries(tag .. ':mbox', expired)
+    return result
+end
+
+-- ARGV: version to forget up to. A lower one than before, and one that was never given, is no news.
+-- Returns the highest version forgotten.
+local function mailbox_clear(keys, args)
+    local tag = keys[1]
+    local clear, ver = unpack(redis.call('HMGET', tag .. ':box', 'clear', 'ver'))
+    clear = tonumber(clear or '0')
+    local through = math.min(tonumber(args[1]), tonumber(ver or '0'))
+    if through <= clear then
+        return clear
+    end
+    redis.call('HSET', tag .. ':box', 'clear', number(through))
+    redis.call('XTRIM', tag .. ':mbox', 'MINID', number(through + 1) .. '-0')
+    return through
+end
+
+-- ARGV: version. Returns 1 when the entry was there.
+local function mailbox_remove(keys, args)
+    return redis.call('XDEL', keys[1] .. ':mbox', args[1] .. '-0')
+end
+
+-- ARGV: command ('' for none), account, uid, 1 for a sender who need not be a member, messages a second, body.
+-- Returns {sequence, client id}; {0, 0} when the channel has no members to hear it.
+local function message_to_channel(keys, args)
+    local tag = keys[1]
+    return once(tag, args[1], function()
+        if args[4] == '1' then
+            if redis.call('EXISTS', tag .. ':members') == 0 then
+                return {0, 0}
+            end
+        elseif redis.call('HEXISTS', tag .. ':info', args[2]) == 0 then
+            return {err = 'SIG 400 not_member the sender is not in the channel'}
+        end
+        local own, seq, id, window, sent, kept =
+            unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id', 'window', 'sent', 'kept'))
+        local ms, us = clock()
+        window, sent = tonumber(window or '0'), tonumber(sent or '0')
+        if ms >= window + WINDOW_MS or ms < window then
+            window, sent = ms, 0
+        end
+        local limit = tonumber(args[5])
+        if limit < UNLIMITED then
+            limit = own and tonumber(own) or limit
+            if sent >= limit then
+                return {err = 'SIG 400 rate_limited more than ' .. number(limit) .. ' messages a second in the channel'}
+            end
+        end
+        -- A new channel's numbers begin above whatever clients saw before.
+        local next_seq, next_id = tonumber(seq or ms) + 1, math.max(us, tonumber(id or '0') + 1)
+        local seq_text, id_text = number(next_seq), number(next_id)
+        local event = seq_text .. ' ' .. id_text .. ' ' .. args[2] .. ' ' .. args[3] .. ' msg ' .. args[6]
+        redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text, 'window', number(window), 'sent', sent + 1)
+        redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq_text .. '-0', 'e', event)
+        if ms >= tonumber(kept or '0') + RENEWAL_MS then
+            redis.call('HSET', tag .. ':state', 'kept', number(ms))
+            redis.call('PEXPIRE', tag .. ':log', LOG_MS)
+        end
+        redis.call('PUBLISH', tag .. ':events', event)
+        return {next_seq, next_id}
+    end)
+end
+
+-- ARGV: sequence number to read above, events at most.
+-- Returns {the channel's sequence number (0: no such channel), 1 when none is missing before the first, event, ...}.
+local function channel_log_after(keys, args)
+    local tag = keys[1]
+    local after = tonumber(args[1])
+    local seq = tonumber(redis.call('HGET', tag .. ':state', 'seq') or '0')
+    local page = redis.call('XRANGE', tag .. ':log', number(after + 1) .. '-0', '+', 'COUNT', args[2])
+    local complete
+    if page[1] then
+        complete = tonumber(entry_version(page[1])) == after + 1
+    else
+        complete = seq == after or (seq ~= 0 and seq < after)
+    end
+    local result = {number(seq), complete and 1 or 0}
+    for _, entry in ipairs(page) do
+        result[#result + 1] = entry[2][2]
+    end
+    return result
+end
+
+-- Whether nothing was ever cut off a log. One that has expired held nothing younger than LOG_MS.
+local function is_whole(key)
+    if redis.call('EXISTS', key) == 0 then
+        return true
+    end
+    local about = {}
+    local flat = redis.call('XINFO', 'STREAM', key)
+    for i = 1, #flat, 2 do
+        about[flat[i]] = flat[i + 1]
+    end
+    return about['entries-added'] == about.length
+end
+
+-- ARGV: client id to read above, events at most. Returns as channel_log_after does; the latest when there are too many.
+local function channel_log_after_id(keys, args)
+    local tag = keys[1]
+    local log = tag .. ':log'
+    local after, limit = tonumber(args[1]), tonumber(args[2])
+    local seq = redis.call('HGET', tag .. ':state', 'seq') or '0'
+    local latest, reached, ending = {}, false, '+'
+    while not reached and #latest <= limit do
+        local page = redis.call('XREVRANGE', log, ending, '-', 'COUNT', PAGE)
+        for _, entry in ipairs(page) do
+            local event = entry[2][2]
+            if tonumber(string.match(event, '^%d+ (%d+)')) <= after then
+                reached = true
+                break
+            end
+            latest[#latest + 1] = event
+        end
+        if #page < PAGE then
+            break
+        end
+        ending = '(' .. page[#page][1]
+    end
+    local complete = seq ~= '0' and #latest <= limit and (reached or is_whole(log))
+    local result = {seq, complete and 1 or 0}
+    for i = math.min(#latest, limit), 1, -1 do
+        result[#result + 1] = latest[i]
+    end
+    return result
+end
+
+redis.register_function('message_to_user', message_to_user)
+redis.register_function('mailbox_read', mailbox_read)
+redis.register_function('mailbox_clear', mailbox_clear)
+redis.register_function('mailbox_remove', mailbox_remove)
+redis.register_function('message_to_channel', message_to_channel)
+redis.register_function{function_name = 'channel_log_after', callback = channel_log_after, flags = {'no-writes'}}
+redis.register_function{function_name = 'channel_log_after_id', callback = channel_log_after_id, flags = {'no-writes'}}

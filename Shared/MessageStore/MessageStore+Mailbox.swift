@@ -1,0 +1,48 @@
+internal import RedisStore
+public import SignalingProtocol
+
+extension MessageStore {
+    /// Reads a user's mailbox, on the loop. Expired entries are deleted and never given.
+    /// - Parameters:
+    ///   - version: read above it; entries that were forgotten are gone in any case.
+    ///   - limit: entries of the page at most.
+    ///   - fresh: the first read of a new session: call events of earlier sessions, which it can't know, are dropped
+    ///     first, and so are invitations to calls that ended.
+    public func readMailbox(
+        _ user: UserKey, after version: Int64, limit: Int, fresh: Bool,
+        _ completion: @escaping (Result<MailboxPage, SignalingError>) -> Void
+    ) {
+        let command = RedisCommand.function(
+            "mailbox_read", tag: KeySpace.tag(user), .int64(version), .int(limit), fresh ? 1 : 0)
+        perform(command, Self.page, completion)
+    }
+
+    /// Forgets a user's entries up to a version, on the loop. A lower version than before is no news.
+    public func clearMailbox(
+        _ user: UserKey, through version: Int64, _ completion: @escaping (Result<Void, SignalingError>) -> Void
+    ) {
+        perform(
+            .function("mailbox_clear", tag: KeySpace.tag(user), .int64(version)), { _ in () }, completion)
+    }
+
+    /// Destroys an entry, such as an invitation whose time is over; no effect when it is gone.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    public func removeMail(_ user: UserKey, version: Int64) async throws(SignalingError) {
+        try await perform(
+            .function("mailbox_remove", tag: KeySpace.tag(user), .int64(version)), { _ in () })
+    }
+
+    private static func page(_ reply: RedisValue) -> MailboxPage? {
+        guard let parts = reply.array, parts.count >= 3, parts.count.isMultiple(of: 3), let cleared = parts[0].int,
+            let highest = parts[1].int, let more = parts[2].int
+        else { return nil }
+        var entries: [MailboxEntry] = []
+        entries.reserveCapacity(parts.count / 3 - 1)
+        for index in stride(from: 3, to: parts.count, by: 3) {
+            guard let version = parts[index].int, let expiry = parts[index + 1].int, let line = parts[index + 2].string
+            else { return nil }
+            entries.append(MailboxEntry(version: version, expiresAt: expiry, line: line))
+        }
+        return MailboxPage(cleared: cleared, highest: highest, entries: entries, more: more == 1)
+    }
+}

@@ -1,0 +1,119 @@
+public import RedisStore
+public import SignalingProtocol
+
+/// The hot path: messages to users and channels, mailboxes, channel logs. Each act is one call of a Redis Function
+/// (library `heliograph_messages`): check, limit, number, store and publish happen at once or not at all.
+///
+/// The forms with a completion run on the connection's event loop, and complete there, once; the async forms run anywhere.
+/// A connection that is used for this must load ``library``. Every act fails with ``SignalingCode/failed``
+/// (`unavailable`) when Redis does not answer; a send's outcome is then unknown.
+public struct MessageStore: Sendable {
+    /// The library that the functions are in.
+    public static let library = RedisFunctionLibrary(
+        name: "heliograph_messages", source: PackageResources.messages_lua)
+
+    let connection: RedisConnection
+
+    /// Works over `connection`.
+    public init(connection: RedisConnection) { self.connection = connection }
+
+    // MARK: - Sending
+
+    /// Adds an entry to a user's mailbox and publishes it to the gateway that holds the user's session, on the loop.
+    /// Fails with ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound.
+    public func sendToUser(
+        _ message: UserMessage, _ completion: @escaping (Result<MessageQueued, SignalingError>) -> Void
+    ) {
+        perform(Self.command(message), Self.queued, completion)
+    }
+
+    /// Adds an entry to a user's mailbox and publishes it to the gateway that holds the user's session.
+    /// - Throws: `SignalingError`; ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound.
+    public func sendToUser(_ message: UserMessage) async throws(SignalingError) -> MessageQueued {
+        try await perform(Self.command(message), Self.queued)
+    }
+
+    /// Publishes a message to a channel's members, on the loop. Fails with ``SignalingCode/messageOther``: `not_member`,
+    /// or `rate_limited` over the channel's limit.
+    public func sendToChannel(
+        _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
+    ) {
+        perform(Self.command(message), Self.sent, completion)
+    }
+
+    /// Publishes a message to a channel's members.
+    /// - Throws: `SignalingError`; ``SignalingCode/messageOther``: `not_member`, or `rate_limited` over the channel's limit.
+    public func sendToChannel(_ message: ChannelMessage) async throws(SignalingError) -> ChannelMessageSent {
+        try await perform(Self.command(message), Self.sent)
+    }
+
+    // MARK: - Commands and answers
+
+    private static func command(_ message: UserMessage) -> RedisCommand {
+        var arguments: [RedisArgument] = [
+            .string(message.command?.rawValue ?? ""), .string(message.line), .int64(message.timeToLive),
+            .int(message.mailboxBound),
+        ]
+        switch message.condition {
+        case .always:
+            arguments += ["", "", 0, "", ""]
+        case .invitation(let call):
+            arguments += [.string(CallVerb.invite.rawValue), .string(call), 0, "", ""]
+        case .callEvent(let type, let call, let session, let invitedAt):
+            arguments += [
+                .string(type), .string(call), 1, .string(session?.rawValue ?? ""),
+                invitedAt.map { .int64($0) } ?? "",
+            ]
+        }
+        return .function("message_to_user", tag: KeySpace.tag(message.to), arguments: arguments)
+    }
+
+    private static func command(_ message: ChannelMessage) -> RedisCommand {
+        .function(
+            "message_to_channel", tag: KeySpace.tag(message.channel), .string(message.command?.rawValue ?? ""),
+            .string(message.account.rawValue), .int(message.uid), message.force ? 1 : 0, .int(message.limitPerSecond),
+            .string(message.body))
+    }
+
+    private static func queued(_ reply: RedisValue) -> MessageQueued? {
+        guard let parts = reply.array, parts.count == 2, let version = parts[0].int else { return nil }
+        return MessageQueued(version: version, online: parts[1].int == 1)
+    }
+
+    private static func sent(_ reply: RedisValue) -> ChannelMessageSent? {
+        guard let parts = reply.array, parts.count == 2, let sequence = parts[0].int, let id = parts[1].int else {
+            return nil
+        }
+        return ChannelMessageSent(sequence: sequence, id: id)
+    }
+
+    // MARK: - Calling
+
+    func perform<Answer>(
+        _ command: RedisCommand, _ decode: @escaping (RedisValue) -> Answer?,
+        _ completion: @escaping (Result<Answer, SignalingError>) -> Void
+    ) {
+        connection.send(command) { completion(Self.answer($0, decode)) }
+    }
+
+    func perform<Answer>(
+        _ command: RedisCommand, _ decode: (RedisValue) -> Answer?
+    ) async throws(SignalingError) -> Answer {
+        let reply: Result<RedisValue, RedisError>
+        do {
+            reply = .success(try await connection.execute(command))
+        } catch {
+            reply = .failure(error)
+        }
+        return try Self.answer(reply, decode).get()
+    }
+
+    private static func answer<Answer>(
+        _ reply: Result<RedisValue, RedisError>, _ decode: (RedisValue) -> Answer?
+    ) -> Result<Answer, SignalingError> {
+        switch reply {
+        case .failure(let error): .failure(error.signaling)
+        case .success(let value): decode(value).map { .success($0) } ?? .failure(.unavailable("redis"))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+public import SignalingProtocol
+
+/// An entry for a user's mailbox.
+public struct UserMessage: Equatable, Sendable {
+    /// Entries that wait for one user at most.
+    public static let mailboxBound = 10_000
+
+    /// When the entry may be delivered. A client that is told of a call it does not know breaks, so it never is.
+    public enum Condition: Equatable, Sendable {
+        /// To any session, also a later one.
+        case always
+        /// The same, for an invitation; it is dropped together with the end of its call.
+        case invitation(call: String)
+        /// Only to a present session that can know the call: the session `knownBy`, or one that was shown, or will be shown
+        /// first, the invitation, which is the entry of version `invitedAt`. Else the event is dropped.
+        case callEvent(type: String, call: String, knownBy: SessionID?, invitedAt: Int64?)
+    }
+
+    /// Whose mailbox.
+    public var to: UserKey
+    /// The `msg-v2` line.
+    public var line: String
+    /// How long the entry may wait, ms.
+    public var timeToLive: Int64
+    /// When it may be delivered.
+    public var condition: Condition
+    /// Entries that wait for the user at most.
+    public var mailboxBound: Int
+    /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
+    public var command: CommandID?
+
+    /// Makes an entry.
+    public init(
+        to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always,
+        mailboxBound: Int = UserMessage.mailboxBound, command: CommandID? = nil
+    ) {
+        self.to = to
+        self.line = line
+        self.timeToLive = timeToLive
+        self.condition = condition
+        self.mailboxBound = mailboxBound
+        self.command = command
+    }
+}
+
+/// What became of a ``UserMessage``.
+public struct MessageQueued: Equatable, Sendable {
+    /// The entry's version; 0 when it was dropped because nobody may see it.
+    public var version: Int64
+    /// Whether the user has a session, connected or detached; false also when the event was dropped.
+    public var online: Bool
+
+    /// Makes the answer.
+    public init(version: Int64, online: Bool) {
+        self.version = version
+        self.online = online
+    }
+}

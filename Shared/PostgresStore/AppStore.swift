@@ -1,0 +1,93 @@
+public import SignalingProtocol
+
+/// An app: a tenant of the cluster.
+public struct AppRecord: Equatable, Sendable {
+    /// Its id.
+    public var id: AppID
+    /// The secret that its tokens are made with. Never logged.
+    public var certificate: String
+    /// Whether a login needs a token; false for test environments.
+    public var tokenRequired: Bool
+    /// When it was created, Unix milliseconds.
+    public var createdAt: Int64
+
+    /// Makes the record.
+    public init(id: AppID, certificate: String, tokenRequired: Bool, createdAt: Int64) {
+        self.id = id
+        self.certificate = certificate
+        self.tokenRequired = tokenRequired
+        self.createdAt = createdAt
+    }
+}
+
+/// The table `apps`. Every method throws ``PostgresError``.
+public struct AppStore: Sendable {
+    private static let columns =
+        "id, certificate, token_required, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms"
+
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    public init(pool: PostgresPool) { self.pool = pool }
+
+    /// One app; nil when there is none with that id.
+    public func find(_ id: AppID) async throws(PostgresError) -> AppRecord? {
+        try Self.record(
+            try await pool.query("SELECT \(Self.columns) FROM apps WHERE id = $1", [.text(id.rawValue)]).first)
+    }
+
+    /// All apps, by id.
+    public func list() async throws(PostgresError) -> [AppRecord] {
+        var apps: [AppRecord] = []
+        for row in try await pool.query("SELECT \(Self.columns) FROM apps ORDER BY id") {
+            if let app = try Self.record(row) { apps.append(app) }
+        }
+        return apps
+    }
+
+    /// Adds an app.
+    /// - Throws: an error that ``PostgresError/isDuplicate`` when the id is taken.
+    @discardableResult
+    public func create(
+        id: AppID, certificate: String, tokenRequired: Bool
+    ) async throws(PostgresError) -> AppRecord {
+        let rows = try await pool.query(
+            "INSERT INTO apps (id, certificate, token_required) VALUES ($1, $2, $3) RETURNING \(Self.columns)",
+            [.text(id.rawValue), .text(certificate), .bool(tokenRequired)])
+        guard let app = try Self.record(rows.first) else { throw PostgresError(.shape, "INSERT gave no row") }
+        return app
+    }
+
+    /// Replaces an app's certificate: tokens made with the old one stop working at the next login.
+    /// - Returns: false when there is no such app.
+    public func rotateCertificate(_ id: AppID, to certificate: String) async throws(PostgresError) -> Bool {
+        try await pool.query(
+            "UPDATE apps SET certificate = $2 WHERE id = $1", [.text(id.rawValue), .text(certificate)]
+        ).affected == 1
+    }
+
+    /// Removes an app with all that is kept about its users, channels and calls, in one statement.
+    /// - Returns: false when there is no such app.
+    public func remove(_ id: AppID) async throws(PostgresError) -> Bool {
+        let tables = [
+            "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
+            "calls", "sip_numbers", "presence_sessions", "channel_members",
+        ]
+        let parts = tables.map { "\($0)_gone AS (DELETE FROM \($0) WHERE app = $1)" }.joined(separator: ", ")
+        return try await pool.query("WITH \(parts) DELETE FROM apps WHERE id = $1", [.text(id.rawValue)]).affected == 1
+    }
+
+    private static func record(_ row: PostgresRow?) throws(PostgresError) -> AppRecord? {
+        guard let row else { return nil }
+        let id = try row.string("id")
+        do {
+            return AppRecord(
+                id: try AppID(id), certificate: try row.string("certificate"),
+                tokenRequired: try row.bool("token_required"), createdAt: try row.int64("created_ms"))
+        } catch let error as PostgresError {
+            throw error
+        } catch {
+            throw PostgresError(.shape, "apps holds an id that is none")
+        }
+    }
+}

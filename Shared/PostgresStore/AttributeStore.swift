@@ -1,0 +1,188 @@
+public import SignalingProtocol
+internal import Synchronization
+
+/// One change of a channel's attributes, made by a command.
+public struct ChannelAttributeChange: Equatable, Sendable {
+    /// The command: applied once, however often it comes.
+    public var command: CommandID
+    /// Whose attributes.
+    public var channel: ChannelKey
+    /// Who changes them.
+    public var account: Account
+    /// What changes.
+    public var change: AttributeChange
+
+    /// Makes the record.
+    public init(command: CommandID, channel: ChannelKey, account: Account, change: AttributeChange) {
+        self.command = command
+        self.channel = channel
+        self.account = account
+        self.change = change
+    }
+}
+
+/// One change of a user's attributes, made by a command.
+public struct UserAttributeChange: Equatable, Sendable {
+    /// The command: applied once, however often it comes.
+    public var command: CommandID
+    /// Whose attributes.
+    public var user: UserKey
+    /// What changes.
+    public var change: AttributeChange
+
+    /// Makes the record.
+    public init(command: CommandID, user: UserKey, change: AttributeChange) {
+        self.command = command
+        self.user = user
+        self.change = change
+    }
+}
+
+/// All attributes of one owner at one version.
+public struct VersionedAttributes: Equatable, Sendable {
+    /// Grows by one with every change, also by deletions; starts at the clock in milliseconds; zero for an owner that
+    /// never had an attribute.
+    public var version: Int64
+    /// Sorted by name.
+    public var attributes: [Attribute]
+
+    /// Makes the record.
+    public init(version: Int64, attributes: [Attribute]) {
+        self.version = version
+        self.attributes = attributes
+    }
+}
+
+/// The tables `user_attributes` and `channel_attributes`. What a method has returned is committed.
+///
+/// Concurrent callers: wrap the change methods in a ``Batcher``.
+public final class AttributeStore: Sendable {
+    private static let pruneInterval = Duration.seconds(60)
+
+    private let pool: PostgresPool
+    private let nextPrune = Mutex(ContinuousClock.now)
+
+    /// Works on the database of `pool`.
+    public init(pool: PostgresPool) { self.pool = pool }
+
+    /// Applies changes in their order, in one statement, all or none.
+    /// - Returns: for each change its channel's version after it.
+    /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
+    public func changeChannelAttributes(_ changes: [ChannelAttributeChange]) async throws(PostgresError) -> [Int64] {
+        let parameters = Self.parameters(
+            changes.map { ($0.command, $0.channel.app, $0.channel.name.rawValue, $0.change) })
+        return try await change(
+            "SELECT version FROM change_channel_attributes($1, $2, $3, $4, $5, $6, $7) ORDER BY ordinal",
+            parameters + [.texts(changes.map(\.account.rawValue))], count: changes.count)
+    }
+
+    /// Applies changes in their order, in one statement, all or none.
+    /// - Returns: for each change its user's version after it.
+    /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
+    public func changeUserAttributes(_ changes: [UserAttributeChange]) async throws(PostgresError) -> [Int64] {
+        let parameters = Self.parameters(
+            changes.map { ($0.command, $0.user.app, $0.user.account.rawValue, $0.change) })
+        return try await change(
+            "SELECT version FROM change_user_attributes($1, $2, $3, $4, $5, $6) ORDER BY ordinal", parameters,
+            count: changes.count)
+    }
+
+    /// A channel's attributes and their version, of one moment.
+    public func channelAttributes(_ channel: ChannelKey) async throws(PostgresError) -> VersionedAttributes {
+        try await read(
+            """
+            SELECT v.version, a.name, a.value FROM channel_attribute_versions v
+            LEFT JOIN channel_attributes a USING (app, channel)
+            WHERE v.app = $1 AND v.channel = $2 ORDER BY a.name
+            """, channel.app, channel.name.rawValue)
+    }
+
+    /// A user's attributes and their version, of one moment.
+    public func userAttributes(_ user: UserKey) async throws(PostgresError) -> VersionedAttributes {
+        try await read(
+            """
+            SELECT v.version, a.name, a.value FROM user_attribute_versions v
+            LEFT JOIN user_attributes a USING (app, account)
+            WHERE v.app = $1 AND v.account = $2 ORDER BY a.name
+            """, user.app, user.account.rawValue)
+    }
+
+    /// Forgets command ids older than ten minutes, some thousands at a time. Changes do this by themselves once a
+    /// minute.
+    /// - Returns: how many were forgotten.
+    @discardableResult
+    public func prune() async throws(PostgresError) -> Int {
+        try await pool.query(
+            """
+            DELETE FROM applied_commands WHERE command IN (
+                SELECT command FROM applied_commands WHERE applied_at < now() - interval '10 minutes'
+                LIMIT 20000 FOR UPDATE SKIP LOCKED)
+            """
+        ).affected
+    }
+
+    private static func parameters(
+        _ changes: [(command: CommandID, app: AppID, owner: String, change: AttributeChange)]
+    ) -> [PostgresParameter] {
+        var kinds: [String] = []
+        var names: [String?] = []
+        var values: [String?] = []
+        for change in changes.map(\.change) {
+            switch change {
+            case .update(let attribute):
+                kinds.append("update")
+                names.append(attribute.name.rawValue)
+                values.append(attribute.value)
+            case .delete(let name):
+                kinds.append("delete")
+                names.append(name.rawValue)
+                values.append(nil)
+            case .clear:
+                kinds.append("clear")
+                names.append(nil)
+                values.append(nil)
+            }
+        }
+        return [
+            .texts(changes.map(\.command.rawValue)), .texts(changes.map(\.app.rawValue)), .texts(changes.map(\.owner)),
+            .texts(kinds), .texts(names), .texts(values),
+        ]
+    }
+
+    private func change(
+        _ sql: String, _ parameters: [PostgresParameter], count: Int
+    ) async throws(PostgresError) -> [Int64] {
+        guard count > 0 else { return [] }
+        var versions: [Int64] = []
+        for row in try await pool.query(sql, parameters) { versions.append(try row.int64("version")) }
+        guard versions.count == count else {
+            throw PostgresError(.shape, "\(versions.count) versions for \(count) changes")
+        }
+        await pruneIfDue()
+        return versions
+    }
+
+    private func pruneIfDue() async {
+        let now = ContinuousClock.now
+        let isDue = nextPrune.withLock { next in
+            guard now >= next else { return false }
+            next = now + Self.pruneInterval
+            return true
+        }
+        // The change is committed: a failure here must not make it look failed; the next minute tries again.
+        if isDue { _ = try? await prune() }
+    }
+
+    private func read(_ sql: String, _ app: AppID, _ owner: String) async throws(PostgresError) -> VersionedAttributes {
+        var answer = VersionedAttributes(version: 0, attributes: [])
+        for row in try await pool.query(sql, [.text(app.rawValue), .text(owner)]) {
+            answer.version = try row.int64("version")
+            guard let name = try row.optionalString("name") else { continue }
+            guard let name = try? AttributeName(name) else {
+                throw PostgresError(.shape, "a stored attribute's name is none")
+            }
+            answer.attributes.append(Attribute(name: name, value: try row.string("value")))
+        }
+        return answer
+    }
+}

@@ -1,0 +1,33 @@
+/// One numbered SQL file of this build.
+struct Migration: Equatable, Sendable {
+    /// Counts from 1 without gaps.
+    var number: Int64
+    /// The file's name without its ending: `0001_tables`.
+    var name: String
+    /// The statements.
+    var sql: String
+
+    /// All of them, in order. A file in `Migrations` takes effect when it stands here; a test compares the two.
+    static let all = [
+        Migration(1, "0001_tables", PackageResources._001_tables_sql),
+        Migration(2, "0002_users", PackageResources._002_users_sql),
+        Migration(3, "0003_channel_attributes", PackageResources._003_channel_attributes_sql),
+        Migration(4, "0004_user_attributes", PackageResources._004_user_attributes_sql),
+        Migration(5, "0005_views", PackageResources._005_views_sql),
+    ]
+
+    init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {
+        self.number = number
+        self.name = name
+        sql = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// FNV-1a (64 bits) of the SQL, in hex: tells an edited file from the one that was applied. Guards against mistakes,
+    /// not against malice.
+    var checksum: String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

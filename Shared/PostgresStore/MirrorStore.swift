@@ -1,0 +1,152 @@
+public import SignalingProtocol
+
+/// A user's session as it stands in Redis at some version.
+public struct PresenceMirrorRow: Equatable, Sendable {
+    /// Whose.
+    public var user: UserKey
+    /// Grows with every change of the user's session.
+    public var version: Int64
+    /// Whether there is a session; the rest then tells about the last one.
+    public var present: Bool
+    /// The account's number.
+    public var uid: UInt32
+    /// The session.
+    public var session: SessionID
+    /// Where its connection is, or last was.
+    public var gateway: GatewayID
+    /// The client's `device` field.
+    public var device: String
+    /// Whether it is without a connection at present.
+    public var detached: Bool
+    /// When it began, Unix milliseconds.
+    public var since: Int64
+
+    /// Makes the record.
+    public init(
+        user: UserKey, version: Int64, present: Bool, uid: UInt32, session: SessionID, gateway: GatewayID,
+        device: String, detached: Bool, since: Int64
+    ) {
+        self.user = user
+        self.version = version
+        self.present = present
+        self.uid = uid
+        self.session = session
+        self.gateway = gateway
+        self.device = device
+        self.detached = detached
+        self.since = since
+    }
+}
+
+/// A membership as it stands in Redis at some version.
+public struct MemberMirrorRow: Equatable, Sendable {
+    /// Of which channel.
+    public var channel: ChannelKey
+    /// Whose.
+    public var account: Account
+    /// Grows with every change of the channel's members.
+    public var version: Int64
+    /// Whether the account is a member.
+    public var present: Bool
+    /// The account's number.
+    public var uid: UInt32
+    /// When it joined, Unix milliseconds.
+    public var joinedAt: Int64
+
+    /// Makes the record.
+    public init(
+        channel: ChannelKey, account: Account, version: Int64, present: Bool, uid: UInt32, joinedAt: Int64
+    ) {
+        self.channel = channel
+        self.account = account
+        self.version = version
+        self.present = present
+        self.uid = uid
+        self.joinedAt = joinedAt
+    }
+}
+
+/// The tables `presence_sessions` and `channel_members`: copies of Redis for administrators, never read by services.
+///
+/// Rows may come twice and late: a row that is not newer than the stored one is skipped.
+public struct MirrorStore: Sendable {
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    public init(pool: PostgresPool) { self.pool = pool }
+
+    /// Writes users' sessions, in one statement.
+    /// - Throws: ``PostgresError``.
+    public func sessions(_ rows: [PresenceMirrorRow]) async throws(PostgresError) {
+        guard !rows.isEmpty else { return }
+        try await pool.query(
+            """
+            INSERT INTO presence_sessions AS p
+                (app, account, present, version, uid, session, gateway, device, detached, since)
+            SELECT DISTINCT ON (i.app COLLATE "C", i.account COLLATE "C") i.app, i.account, i.present, i.version, i.uid,
+                i.session, i.gateway, i.device, i.detached, to_timestamp(i.since / 1000.0)
+            FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+                $8::text[], $9::boolean[], $10::bigint[])
+                AS i(app, account, present, version, uid, session, gateway, device, detached, since)
+            ORDER BY i.app COLLATE "C", i.account COLLATE "C", i.version DESC
+            ON CONFLICT (app, account) DO UPDATE SET present = EXCLUDED.present, version = EXCLUDED.version,
+                uid = EXCLUDED.uid, session = EXCLUDED.session, gateway = EXCLUDED.gateway, device = EXCLUDED.device,
+                detached = EXCLUDED.detached, since = EXCLUDED.since, updated_at = now()
+            WHERE p.version < EXCLUDED.version
+            """,
+            [
+                .texts(rows.map(\.user.app.rawValue)), .texts(rows.map(\.user.account.rawValue)),
+                .bools(rows.map(\.present)), .ints(rows.map(\.version)), .ints(rows.map { Int64($0.uid) }),
+                .texts(rows.map(\.session.rawValue)), .texts(rows.map(\.gateway.rawValue)),
+                .texts(rows.map { Self.storable($0.device) }), .bools(rows.map(\.detached)), .ints(rows.map(\.since)),
+            ])
+    }
+
+    /// Writes memberships, in one statement.
+    /// - Throws: ``PostgresError``.
+    public func members(_ rows: [MemberMirrorRow]) async throws(PostgresError) {
+        guard !rows.isEmpty else { return }
+        try await pool.query(
+            """
+            INSERT INTO channel_members AS m (app, channel, account, present, version, uid, joined_at)
+            SELECT DISTINCT ON (i.app COLLATE "C", i.channel COLLATE "C", i.account COLLATE "C")
+                i.app, i.channel, i.account, i.present, i.version, i.uid, to_timestamp(i.joined_at / 1000.0)
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[])
+                AS i(app, channel, account, present, version, uid, joined_at)
+            ORDER BY i.app COLLATE "C", i.channel COLLATE "C", i.account COLLATE "C", i.version DESC
+            ON CONFLICT (app, channel, account) DO UPDATE SET present = EXCLUDED.present, version = EXCLUDED.version,
+                uid = EXCLUDED.uid, joined_at = EXCLUDED.joined_at, updated_at = now()
+            WHERE m.version < EXCLUDED.version
+            """,
+            [
+                .texts(rows.map(\.channel.app.rawValue)), .texts(rows.map(\.channel.name.rawValue)),
+                .texts(rows.map(\.account.rawValue)), .bools(rows.map(\.present)), .ints(rows.map(\.version)),
+                .ints(rows.map { Int64($0.uid) }), .ints(rows.map(\.joinedAt)),
+            ])
+    }
+
+    /// Deletes the rows of those who have been absent for an hour, some thousands at a time.
+    /// - Returns: how many were deleted.
+    /// - Throws: ``PostgresError``.
+    @discardableResult
+    public func prune() async throws(PostgresError) -> Int {
+        var pruned = 0
+        for table in ["presence_sessions", "channel_members"] {
+            pruned += try await pool.query(
+                """
+                DELETE FROM \(table) WHERE ctid IN (
+                    SELECT ctid FROM \(table) WHERE NOT present AND updated_at < now() - interval '1 hour'
+                    LIMIT 20000 FOR UPDATE SKIP LOCKED)
+                """
+            ).affected
+        }
+        return pruned
+    }
+
+    /// The device's name is the client's word and only for show: a character that cannot be stored is replaced, so that
+    /// it does not hold up a whole batch.
+    private static func storable(_ text: String) -> String {
+        guard text.utf8.contains(0) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+    }
+}

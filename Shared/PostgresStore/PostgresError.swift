@@ -1,0 +1,65 @@
+public import SignalingProtocol
+
+/// What went wrong between us and PostgreSQL.
+public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Kinds of failure that are ours and have no SQLSTATE.
+    public enum Kind: String, Sendable {
+        /// The URL cannot be used.
+        case configuration = "CONFIGURATION"
+        /// There is no connection, or it broke: whether a statement under way took effect is unknown.
+        case closed = "CLOSED"
+        /// The time bound passed: whether the statement took effect is unknown.
+        case timeout = "TIMEOUT"
+        /// A bound on waiting work was hit; nothing was sent.
+        case full = "FULL"
+        /// A value holds the NUL character, which PostgreSQL's text cannot hold; nothing was sent.
+        case nul = "NUL"
+        /// The answer has another shape than the query promises.
+        case shape = "SHAPE"
+        /// The database's migrations are not those of this build.
+        case migration = "MIGRATION"
+    }
+
+    /// PostgreSQL's SQLSTATE (five characters), or the raw value of a ``Kind``.
+    public var code: String
+    /// What happened, without values of parameters.
+    public var message: String
+
+    /// Makes an error of our own.
+    public init(_ kind: Kind, _ message: String) {
+        code = kind.rawValue
+        self.message = message
+    }
+
+    /// Makes an error that the server reported.
+    /// - Parameter sqlState: five characters.
+    public init(sqlState: String, message: String) {
+        code = sqlState
+        self.message = message
+    }
+
+    /// Which failure of our own it is; nil for the server's.
+    public var kind: Kind? { Kind(rawValue: code) }
+
+    /// Whether the request itself is at fault (bad value, broken constraint), so that it fails again when repeated.
+    public var isDataError: Bool { kind == .nul || code.hasPrefix("22") || code.hasPrefix("23") }
+
+    /// Whether a row with that key is already there.
+    public var isDuplicate: Bool { code == "23505" }
+
+    /// What a client is told: a NUL is their mistake; lateness is a timeout; all else means try again.
+    public var signaling: SignalingError {
+        switch kind {
+        case .nul: SignalingError(.wrongParameter, "nul_character", "a value holds the NUL character")
+        case .timeout: .timeout()
+        case .full: SignalingError(.failed, "overloaded", message)
+        case .closed, .configuration, .shape, .migration: .unavailable("postgres")
+        case nil where code == "57014": .timeout()
+        case nil where isDataError: SignalingError(.failed, "refused_by_postgres", "PostgreSQL refused it (\(code))")
+        case nil: .unavailable("postgres")
+        }
+    }
+
+    /// Code and message on one line.
+    public var description: String { "postgres \(code): \(message)" }
+}

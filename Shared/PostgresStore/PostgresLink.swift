@@ -1,0 +1,205 @@
+internal import CPostgres
+internal import Glibc
+
+/// One libpq connection. Blocks its caller, at most until a deadline; used by one actor only, on its own thread.
+///
+/// After an error of kind ``PostgresError/Kind/closed`` or ``PostgresError/Kind/timeout`` it is of no more use.
+final class PostgresLink {
+    private let connection: OpaquePointer
+    private let preparedBound: Int
+    private var prepared: [String: String] = [:]
+
+    /// Connects.
+    /// - Throws: ``PostgresError`` of kind closed with libpq's reason, or of kind timeout.
+    init(configuration: PostgresConfiguration) throws(PostgresError) {
+        let keywords = ["dbname", "client_encoding", "fallback_application_name"]
+        let values = [configuration.url, "UTF8", "heliograph"]
+        guard let connection = Self.start(keywords: keywords, values: values) else {
+            throw PostgresError(.closed, "libpq has no memory for a connection")
+        }
+        self.connection = connection
+        // Notices would be printed to standard error.
+        PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        preparedBound = configuration.preparedStatements
+        let deadline = ContinuousClock.now + configuration.connectTimeout
+        guard PQstatus(connection) != CONNECTION_BAD else { throw closed() }
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard state != PGRES_POLLING_FAILED else { throw closed() }
+            try wait(for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline)
+            state = PQconnectPoll(connection)
+        }
+        guard PQsetnonblocking(connection, 1) == 0 else { throw closed() }
+        let milliseconds = configuration.queryTimeout.milliseconds
+        try script(
+            """
+            SET client_min_messages = warning;
+            SET statement_timeout = \(milliseconds);
+            SET lock_timeout = \(milliseconds)
+            """, until: deadline)
+    }
+
+    deinit { PQfinish(connection) }
+
+    private static func start(keywords: [String], values: [String]) -> OpaquePointer? {
+        let keywords = keywords.map { strdup($0) }
+        let values = values.map { strdup($0) }
+        defer { for pointer in keywords + values { free(pointer) } }
+        let keywordPointers: [UnsafePointer<CChar>?] = keywords.map { UnsafePointer($0) } + [nil]
+        let valuePointers: [UnsafePointer<CChar>?] = values.map { UnsafePointer($0) } + [nil]
+        return PQconnectStartParams(keywordPointers, valuePointers, 1)
+    }
+
+    /// Whether the server has closed an idle connection, as it does when it stops: nothing may be sent then, because
+    /// the outcome would be unknown.
+    func isStale() -> Bool {
+        // The server's last words come first and the end of the stream after them: read until nothing is there.
+        for _ in 0..<8 {
+            guard PQstatus(connection) != CONNECTION_BAD else { return true }
+            var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+            guard poll(&descriptor, 1, 0) > 0 else { return false }
+            guard PQconsumeInput(connection) == 1 else { return true }
+        }
+        return true
+    }
+
+    /// Runs one statement, prepared the first time it is seen.
+    func query(
+        _ sql: String, _ parameters: [PostgresParameter], until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> PostgresRows {
+        var texts: [[CChar]?] = []
+        for parameter in parameters { texts.append(try parameter.terminated()) }
+        let name = try statement(sql, until: deadline)
+        let sent = Self.withPointers(to: texts) { pointers in
+            if let name {
+                PQsendQueryPrepared(connection, name, Int32(texts.count), pointers, nil, nil, 0)
+            } else {
+                PQsendQueryParams(connection, sql, Int32(texts.count), nil, pointers, nil, nil, 0)
+            }
+        }
+        guard sent == 1 else { throw closed() }
+        return try results(until: deadline)
+    }
+
+    /// Runs statements separated by semicolons, without parameters.
+    func script(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        guard !sql.utf8.contains(0) else { throw PostgresError(.nul, "the script holds a NUL character") }
+        guard PQsendQuery(connection, sql) == 1 else { throw closed() }
+        _ = try results(until: deadline)
+    }
+
+    private func statement(
+        _ sql: String, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> String? {
+        if let name = prepared[sql] { return name }
+        guard prepared.count < preparedBound else { return nil }
+        let name = "s\(prepared.count)"
+        guard PQsendPrepare(connection, name, sql, 0, nil) == 1 else { throw closed() }
+        _ = try results(until: deadline)
+        prepared[sql] = name
+        return name
+    }
+
+    /// Reads until the statement is over; the last result's rows, or the first error.
+    private func results(until deadline: ContinuousClock.Instant) throws(PostgresError) -> PostgresRows {
+        var rows = PostgresRows(columns: [], cells: [], rowCount: 0, affected: 0)
+        var failure: PostgresError?
+        try flush(until: deadline)
+        while true {
+            while PQisBusy(connection) == 1 {
+                try wait(for: POLLIN, until: deadline)
+                guard PQconsumeInput(connection) == 1 else { throw failure ?? closed() }
+            }
+            guard let result = PQgetResult(connection) else { break }
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: rows = PostgresRows(result)
+            default: failure = failure ?? error(of: result)
+            }
+        }
+        if let failure { throw failure }
+        return rows
+    }
+
+    private func flush(until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        while true {
+            let left = PQflush(connection)
+            guard left != -1 else { throw closed() }
+            guard left == 1 else { return }
+            // The server may be blocked on sending to us: read, too, or both wait for ever.
+            let ready = try wait(for: POLLIN | POLLOUT, until: deadline)
+            if ready & POLLIN != 0, PQconsumeInput(connection) == 0 { throw closed() }
+        }
+    }
+
+    @discardableResult
+    private func wait(for events: Int32, until deadline: ContinuousClock.Instant) throws(PostgresError) -> Int32 {
+        while true {
+            let left = (deadline - ContinuousClock.now).milliseconds
+            guard left > 0 else { throw PostgresError(.timeout, "PostgreSQL did not answer within the deadline") }
+            var descriptor = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
+            let count = poll(&descriptor, 1, Int32(clamping: left))
+            if count > 0 { return Int32(descriptor.revents) }
+            guard count == 0 || errno == EINTR else { throw closed() }
+        }
+    }
+
+    private func closed() -> PostgresError {
+        let text = String(cString: PQerrorMessage(connection)).split(separator: "\n").joined(separator: " ")
+        return PostgresError(.closed, text.isEmpty ? "the connection to PostgreSQL broke" : text)
+    }
+
+    private func error(of result: OpaquePointer) -> PostgresError {
+        func field(_ name: Character) -> String? {
+            PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
+        }
+        // Without a SQLSTATE it is libpq's own: the connection is lost.
+        guard let state = field("C") else { return closed() }
+        return PostgresError(sqlState: state, message: field("M") ?? "no message")
+    }
+
+    private static func withPointers<Result>(
+        to texts: [[CChar]?], _ body: ([UnsafePointer<CChar>?]) -> Result
+    ) -> Result {
+        let all = texts.flatMap { $0 ?? [] }
+        return all.withUnsafeBufferPointer { buffer in
+            var offset = 0
+            var pointers: [UnsafePointer<CChar>?] = []
+            for text in texts {
+                pointers.append(text == nil ? nil : buffer.baseAddress.map { $0 + offset })
+                offset += text?.count ?? 0
+            }
+            return body(pointers)
+        }
+    }
+}
+
+extension PostgresRows {
+    fileprivate init(_ result: OpaquePointer) {
+        let width = PQnfields(result)
+        let height = PQntuples(result)
+        var cells: [String?] = []
+        cells.reserveCapacity(Int(width) * Int(height))
+        for row in 0..<height {
+            for column in 0..<width {
+                guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else {
+                    cells.append(nil)
+                    continue
+                }
+                let bytes = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
+                cells.append(String(decoding: bytes, as: UTF8.self))
+            }
+        }
+        let columns = (0..<width).map { String(cString: PQfname(result, $0)) }
+        let affected = Int(String(cString: PQcmdTuples(result))) ?? 0
+        self.init(columns: columns, cells: cells, rowCount: Int(height), affected: affected)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up, so that a positive duration never becomes zero.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,68 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// A command as it stands on a stream: `op`, `id`, `from` (absent: no reply), `ttl`, then the command's own fields, which
+/// may have the same names; `ttl` therefore always ends the envelope.
+struct CommandEnvelope {
+    /// Entries that a command stream keeps, about; the oldest beyond it are long past their deadline.
+    static let maxStreamLength = 100_000
+
+    let operation: String
+    let id: CommandID
+    let from: GatewayID?
+    /// Milliseconds after the entry's own; 0 for no deadline.
+    let timeToLive: Int64
+    let fields: [(name: String, value: [UInt8])]
+
+    init(
+        operation: String, id: CommandID, from: GatewayID?, timeToLive: Int64, fields: [(name: String, value: [UInt8])]
+    ) {
+        self.operation = operation
+        self.id = id
+        self.from = from
+        self.timeToLive = timeToLive
+        self.fields = fields
+    }
+
+    /// Reads an entry; nil for what is no command.
+    init?(_ entry: StreamEntry) {
+        guard let end = entry.fields.firstIndex(where: { $0.name == "ttl" }), end >= 2, end <= 3,
+            entry.fields[0].name == "op", entry.fields[1].name == "id",
+            let timeToLive = Int64(Self.text(entry.fields[end].value)), timeToLive >= 0
+        else { return nil }
+        guard end == 2 || entry.fields[2].name == "from" else { return nil }
+        self.init(
+            operation: Self.text(entry.fields[0].value), id: CommandID(Self.text(entry.fields[1].value)),
+            from: end == 3 ? GatewayID(Self.text(entry.fields[2].value)) : nil, timeToLive: timeToLive,
+            fields: Array(entry.fields[(end + 1)...]))
+    }
+
+    /// The command that puts it on a stream.
+    func adding(to stream: String) -> RedisCommand {
+        var command = RedisCommand(
+            "XADD", .string(stream), "MAXLEN", "~", .int(Self.maxStreamLength), "*", "op", .string(operation), "id",
+            .string(id.rawValue))
+        if let from {
+            command.append("from")
+            command.append(.string(from.rawValue))
+        }
+        command.append("ttl")
+        command.append(.int64(timeToLive))
+        for field in fields {
+            command.append(.string(field.name))
+            command.append(.bytes(field.value))
+        }
+        return command
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension WireCommand {
+    /// The command's own fields.
+    var fields: [(name: String, value: [UInt8])] {
+        var writer = FieldWriter()
+        write(to: &writer)
+        return writer.pairs
+    }
+}

@@ -1,0 +1,136 @@
+public import Logging
+public import NIOCore
+public import SignalingProtocol
+public import SignalingWire
+
+/// Sends a gateway's commands to the services and matches the answers.
+///
+/// A command stays pending until its answer or its deadline; after an outage of Redis, unanswered ones are sent again
+/// under the same id, which makes them take effect once.
+///
+/// `@unchecked Sendable`: every member is used on the connection's event loop only.
+public final class CommandSender: @unchecked Sendable {
+    private struct Pending {
+        let operation: String
+        let stream: String
+        let fields: [(name: String, value: [UInt8])]
+        let deadline: NIODeadline
+        /// Whether the connection has not yet said what became of the XADD.
+        var isSending = false
+        let completion: (Result<[UInt8], SignalingError>) -> Void
+    }
+
+    /// Deadlines are kept in buckets of this width: cheaper than a timer per command.
+    private static let bucketNanoseconds: UInt64 = 100_000_000
+
+    private let sender: GatewayID
+    private let connection: RedisConnection
+    private let logger: Logger
+    private let maxPending: Int
+    private var counter: UInt64 = 0
+    private var pending: [CommandID: Pending] = [:]
+    private var buckets: [UInt64: [CommandID]] = [:]
+    private var isTimerArmed = false
+
+    /// Makes a sender.
+    /// - Parameters:
+    ///   - sender: whose topic (``SignalingProtocol/KeySpace``) the answers come to; hand them to ``received(_:_:)``.
+    ///   - maxPending: unanswered commands; default 65,536. One more fails (`overloaded`).
+    public init(sender: GatewayID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
+        self.sender = sender
+        self.connection = connection
+        self.logger = logger
+        self.maxPending = maxPending
+        connection.onConnected { [weak self] in self?.resendPending() }
+    }
+
+    /// How many commands wait for an answer; on the loop only.
+    public var pendingCount: Int { pending.count }
+
+    /// Sends a command; on the loop only. The completion comes there once, with the answer, the service's error, `timeout`
+    /// at the deadline (0...0.1 s late), or `unavailable` or `overloaded`, possibly before this returns.
+    /// - Parameter time: until the deadline; default 8 s.
+    public func send<C: WireCommand>(
+        _ command: C, within time: TimeAmount = .seconds(8),
+        _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
+    ) {
+        connection.eventLoop.assertInEventLoop()
+        guard pending.count < maxPending else {
+            return completion(
+                .failure(SignalingError(.failed, "overloaded", "\(maxPending) commands wait for an answer, try again")))
+        }
+        counter += 1
+        let id = CommandID("\(sender.rawValue)-\(counter)")
+        let deadline = NIODeadline.now() + time
+        pending[id] = Pending(
+            operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields, deadline: deadline
+        ) { outcome in
+            completion(
+                outcome.flatMap { bytes in
+                    do throws(SignalingError) {
+                        return .success(try C.Reply(from: FieldReader(encoded: bytes)))
+                    } catch {
+                        return .failure(error)
+                    }
+                })
+        }
+        buckets[deadline.uptimeNanoseconds / Self.bucketNanoseconds, default: []].append(id)
+        armTimer()
+        post(id)
+    }
+
+    /// An answer came on the sender's topic; on the loop only. An answer that nobody waits for (late, or given twice) is
+    /// dropped.
+    public func received(_ id: CommandID, _ outcome: Result<[UInt8], SignalingError>) {
+        connection.eventLoop.assertInEventLoop()
+        pending.removeValue(forKey: id)?.completion(outcome)
+    }
+
+    /// Sends every unanswered command again, under its id; on the loop only. To be called when answers may have been lost:
+    /// after the subscriber's outage. After the command connection's it happens by itself.
+    public func resendPending() {
+        connection.eventLoop.assertInEventLoop()
+        let ids = pending.filter { !$0.value.isSending }.map(\.key)
+        if !ids.isEmpty { logger.info("sending unanswered commands again", metadata: ["count": "\(ids.count)"]) }
+        for id in ids { post(id) }
+    }
+
+    private func post(_ id: CommandID) {
+        guard let entry = pending[id] else { return }
+        pending[id]?.isSending = true
+        let left = (entry.deadline - .now()).nanoseconds / 1_000_000
+        let envelope = CommandEnvelope(
+            operation: entry.operation, id: id, from: sender, timeToLive: max(1, left), fields: entry.fields)
+        connection.send(envelope.adding(to: entry.stream)) { result in
+            self.pending[id]?.isSending = false
+            guard case .failure(let error) = result else { return }
+            switch error.code {
+            case "CLOSED", "TIMEOUT":
+                // Perhaps on the stream, perhaps not: sent again when the connection is back, if there is time.
+                break
+            default:
+                self.logger.warning(
+                    "a command could not be sent", metadata: ["command": "\(id)", "error": "\(error.code)"])
+                self.pending.removeValue(forKey: id)?.completion(.failure(.unavailable("redis")))
+            }
+        }
+    }
+
+    private func armTimer() {
+        guard !isTimerArmed else { return }
+        isTimerArmed = true
+        connection.eventLoop.scheduleTask(in: .nanoseconds(Int64(Self.bucketNanoseconds))) { self.expire() }
+    }
+
+    private func expire() {
+        isTimerArmed = false
+        let present = NIODeadline.now().uptimeNanoseconds / Self.bucketNanoseconds
+        for bucket in buckets.keys.filter({ $0 < present }).sorted() {
+            for id in buckets.removeValue(forKey: bucket) ?? [] {
+                pending.removeValue(forKey: id)?.completion(.failure(.timeout()))
+            }
+        }
+        // Answered commands leave their ids behind until their bucket's time.
+        if pending.isEmpty { buckets = [:] } else { armTimer() }
+    }
+}

@@ -1,0 +1,101 @@
+/// One consumer's place in the consumer group of a stream. Every group is created when it is missing, also when Redis came
+/// back empty.
+struct ConsumerGroup: Sendable {
+    /// The group's name on every stream: one group per stream, so the name says nothing.
+    static let name = "service"
+
+    let stream: String
+    /// Unique per process, so that two instances never share pending entries.
+    let consumer: String
+    /// Blocks in reads, so nothing else may use it.
+    let reader: RedisConnection
+    let connection: RedisConnection
+
+    /// Reads new entries, waiting up to a second for the first.
+    func read(count: Int) async throws(RedisError) -> [StreamEntry] {
+        let command = RedisCommand(
+            "XREADGROUP", "GROUP", .string(Self.name), .string(consumer), "COUNT", .int(count), "BLOCK", 1000,
+            "STREAMS",
+            .string(stream), ">")
+        do throws(RedisError) {
+            let reply = try await reader.execute(command)
+            if reply.isNull { return [] }
+            // One stream was asked for: [[stream, [entry, ...]]].
+            guard let entries = reply.array?.first?.array?.last?.array else {
+                throw RedisError.shape("the answer of XREADGROUP")
+            }
+            return entries.compactMap(StreamEntry.init)
+        } catch {
+            guard error.code == "NOGROUP" || error.code == "UNBLOCKED" else { throw error }
+            try await create()
+            return []
+        }
+    }
+
+    /// Makes the stream and the group, from the first entry on: what was posted before the first consumer is not lost.
+    func create() async throws(RedisError) {
+        do throws(RedisError) {
+            _ = try await connection.execute(
+                RedisCommand("XGROUP", "CREATE", .string(stream), .string(Self.name), "0", "MKSTREAM"))
+        } catch {
+            guard error.code == "BUSYGROUP" else { throw error }
+        }
+    }
+
+    /// Takes over entries that a consumer holds for `minIdle` ms without a sign of life, `count` at most.
+    /// - Parameter cursor: where the last look ended, `0-0` at first; moved.
+    func claim(minIdle: Int64, count: Int, cursor: inout String) async throws(RedisError) -> [StreamEntry] {
+        let command = RedisCommand(
+            "XAUTOCLAIM", .string(stream), .string(Self.name), .string(consumer), .int64(minIdle), .string(cursor),
+            "COUNT",
+            .int(count))
+        do throws(RedisError) {
+            // [next cursor, [entry, ...], [ids deleted meanwhile]]
+            guard let parts = try await connection.execute(command).array, parts.count >= 2,
+                let entries = parts[1].array
+            else { throw RedisError.shape("XAUTOCLAIM's answer") }
+            cursor = parts[0].string ?? "0-0"
+            return entries.compactMap(StreamEntry.init)
+        } catch {
+            guard error.code == "NOGROUP" else { throw error }
+            try await create()
+            return []
+        }
+    }
+
+    /// The sign of life of entries that take long: their idle time begins anew, so nobody claims them.
+    func keep(_ ids: [String]) -> RedisCommand {
+        var command = RedisCommand("XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0)
+        for id in ids { command.append(.string(id)) }
+        command.append("JUSTID")
+        return command
+    }
+
+    /// The entries are done with: acknowledged and deleted, so that the stream's length is its backlog.
+    func finish(_ ids: [String]) -> [RedisCommand] {
+        let arguments = ids.map { RedisArgument.string($0) }
+        return [
+            RedisCommand("XACK", arguments: [.string(stream), .string(Self.name)] + arguments),
+            RedisCommand("XDEL", arguments: [.string(stream)] + arguments),
+        ]
+    }
+
+    /// Removes consumers that are gone: silent for longer than `idle` ms, with nothing pending.
+    func removeConsumers(idle: Int64) async throws(RedisError) -> Int {
+        let reply = try await connection.execute(
+            RedisCommand("XINFO", "CONSUMERS", .string(stream), .string(Self.name)))
+        var removals: [RedisCommand] = []
+        for row in reply.array ?? [] {
+            let flat = row.array ?? []
+            var values: [String: RedisValue] = [:]
+            for index in stride(from: 0, to: flat.count - 1, by: 2) {
+                values[flat[index].string ?? ""] = flat[index + 1]
+            }
+            guard let name = values["name"]?.string, name != consumer, values["pending"]?.int == 0,
+                let silent = values["idle"]?.int, silent > idle
+            else { continue }
+            removals.append(RedisCommand("XGROUP", "DELCONSUMER", .string(stream), .string(Self.name), .string(name)))
+        }
+        return await connection.execute(removals).count { (try? $0.get()) != nil }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Logging
+public import NIOCore
+internal import ServiceLifecycle
+public import SignalingProtocol
+
+/// A timer that was claimed.
+public struct DueTimer: Sendable, Equatable {
+    /// What the timer is for; unique in its service.
+    public var member: String
+    /// When the claim ends (Redis clock, ms): the proof for ``DueTimers/done(_:)``.
+    public var score: Int64
+}
+
+/// A service's timers, kept in Redis so that they outlive the process that set them.
+///
+/// A claim hides a timer for a lease; a claimant that dies loses it to the next. So a timer may fire twice, or with nothing
+/// left to do: handlers look at the state before they act. Functions: `due.lua`.
+public struct DueTimers: Sendable {
+    /// The library that the connection must keep loaded.
+    public static let library = RedisFunctionLibrary(name: "heliograph_due", source: PackageResources.due_lua)
+
+    private let connection: RedisConnection
+    private let key: String
+    private let logger: Logger
+
+    /// The timers of a service.
+    public init(service: ServiceName, connection: RedisConnection) {
+        self.connection = connection
+        key = KeySpace.due(service)
+        logger = Logger(label: "due.\(service.rawValue)")
+    }
+
+    /// The command that sets (or moves) a timer, for a pipeline of the caller's.
+    /// - Parameter due: the Redis clock, ms.
+    public func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
+        RedisCommand("ZADD", .string(key), .int64(due), .string(member))
+    }
+
+    /// Sets a timer, or moves one.
+    /// - Parameter due: the Redis clock, ms.
+    public func schedule(_ member: String, atMilliseconds due: Int64) async throws(RedisError) {
+        _ = try await connection.execute(scheduling(member, atMilliseconds: due))
+    }
+
+    /// Removes a timer; no effect if there is none.
+    public func cancel(_ member: String) async throws(RedisError) {
+        _ = try await connection.execute(RedisCommand("ZREM", .string(key), .string(member)))
+    }
+
+    /// Claims timers that are due, earliest first.
+    /// - Parameters:
+    ///   - limit: how many at most; default 100.
+    ///   - lease: how long they stay hidden from other claims; default 10 s.
+    public func claim(limit: Int = 100, lease: TimeAmount = .seconds(10)) async throws(RedisError) -> [DueTimer] {
+        let milliseconds = lease.nanoseconds / 1_000_000
+        let reply = try await connection.execute(
+            .function("heliograph_due_claim", tag: key, .int(limit), .int64(milliseconds)))
+        guard let flat = reply.array, flat.count.isMultiple(of: 2) else { throw .shape("the answer of due_claim") }
+        var timers: [DueTimer] = []
+        for index in stride(from: 0, to: flat.count, by: 2) {
+            guard let member = flat[index].string, let score = flat[index + 1].int else {
+                throw .shape("the answer of due_claim")
+            }
+            timers.append(DueTimer(member: member, score: score))
+        }
+        return timers
+    }
+
+    /// Removes claimed timers that have been handled, except those that were set anew since the claim.
+    public func done(_ timers: [DueTimer]) async throws(RedisError) {
+        guard !timers.isEmpty else { return }
+        let arguments = timers.flatMap { [RedisArgument.string($0.member), .int64($0.score)] }
+        _ = try await connection.execute(.function("heliograph_due_done", tag: key, arguments: arguments))
+    }
+
+    /// Claims and handles until the service shuts down or the task is cancelled; what is being handled then is finished.
+    ///
+    /// Timers of one claim are handled concurrently. One whose handler throws fires again when its lease ends.
+    /// - Parameters:
+    ///   - interval: the pause when nothing is due; default 250 ms.
+    ///   - handler: acts on one timer, after a look at the state.
+    public func run(
+        every interval: TimeAmount = .milliseconds(250), handler: @escaping @Sendable (DueTimer) async throws -> Void
+    ) async {
+        let limit = 100
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            var claimed: [DueTimer] = []
+            do {
+                claimed = try await claim(limit: limit)
+                try await done(await handle(claimed, with: handler))
+            } catch {
+                logger.warning("timers could not be claimed or removed", metadata: ["error": "\(error)"])
+            }
+            if claimed.count < limit {
+                // Ends early, by an error that says only that, when the service shuts down.
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .nanoseconds(interval.nanoseconds)) }
+            }
+        }
+    }
+
+    private func handle(
+        _ timers: [DueTimer], with handler: @escaping @Sendable (DueTimer) async throws -> Void
+    ) async -> [DueTimer] {
+        await withTaskGroup(of: DueTimer?.self) { group in
+            for timer in timers {
+                group.addTask {
+                    do {
+                        try await handler(timer)
+                        return timer
+                    } catch {
+                        logger.warning("a timer's handler failed, it fires again", metadata: ["error": "\(error)"])
+                        return nil
+                    }
+                }
+            }
+            var handled: [DueTimer] = []
+            for await timer in group { if let timer { handled.append(timer) } }
+            return handled
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#!lua name=heliograph_due
+-- Deadlines that outlive the process that set them: a zset of members by the Redis clock (ms) at which they are due.
+-- The contract is declared in DueTimers.swift. The one key is the zset.
+
+-- ARGV: limit, lease (ms). Takes what is due by moving it a lease into the future, so that a claimant that dies loses it.
+-- Returns member, new score, member, new score, ...
+local function claim(keys, args)
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local due = redis.call('ZRANGE', keys[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, args[1])
+    local lease = string.format('%.0f', now + args[2])
+    local claimed = {}
+    for _, member in ipairs(due) do
+        redis.call('ZADD', keys[1], lease, member)
+        claimed[#claimed + 1] = member
+        claimed[#claimed + 1] = lease
+    end
+    return claimed
+end
+
+-- ARGV: member, score, member, score, ... Removes each whose score is unchanged: one that was set anew meanwhile stays.
+local function done(keys, args)
+    local removed = 0
+    for i = 1, #args, 2 do
+        local score = redis.call('ZSCORE', keys[1], args[i])
+        if score and tonumber(score) == tonumber(args[i + 1]) then
+            removed = removed + redis.call('ZREM', keys[1], args[i])
+        end
+    end
+    return removed
+end
+
+redis.register_function('heliograph_due_claim', claim)
+redis.register_function('heliograph_due_done', done)

@@ -1,0 +1,19 @@
+/// Collects the results of commands that were sent together. Used on one event loop only.
+final class Gathering {
+    private var results: [Result<RedisValue, RedisError>]
+    private var missing: Int
+    private let completion: ([Result<RedisValue, RedisError>]) -> Void
+
+    init(count: Int, completion: @escaping ([Result<RedisValue, RedisError>]) -> Void) {
+        results = Array(repeating: .failure(.closed), count: count)
+        missing = count
+        self.completion = completion
+    }
+
+    /// Each index once; in any order, because refusals (`FULL`) overtake answers.
+    func set(_ index: Int, _ result: Result<RedisValue, RedisError>) {
+        results[index] = result
+        missing -= 1
+        if missing == 0 { completion(results) }
+    }
+}

@@ -1,0 +1,98 @@
+public import Logging
+internal import NIOCore
+public import ServiceLifecycle
+public import SignalingProtocol
+public import SignalingWire
+
+/// The stream of changes that a service copies into PostgreSQL.
+public enum MirrorStream {
+    /// Changes that are kept while nobody copies them, about: the oldest beyond it are lost to the mirror, which is
+    /// repaired by later changes of the same rows.
+    public static let maxLength = 1_000_000
+
+    /// The command that records a change. (Functions append the same way: `XADD mirror:SERVICE MAXLEN ~ 1000000 * ...`.)
+    public static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
+        var command = RedisCommand("XADD", .string(KeySpace.mirror(service)), "MAXLEN", "~", .int(maxLength), "*")
+        for pair in fields.pairs {
+            command.append(.string(pair.name))
+            command.append(.bytes(pair.value))
+        }
+        return command
+    }
+}
+
+/// Copies a service's changes, in batches, at least once, at most about a second behind.
+public struct MirrorConsumer: Service {
+    private let service: ServiceName
+    private let instance: String
+    private let configuration: RedisConfiguration
+    private let connection: RedisConnection
+    private let logger: Logger
+    private let handler: @Sendable ([FieldReader]) async throws -> Void
+
+    /// Makes a consumer.
+    /// - Parameters:
+    ///   - instance: this process' name, unique among the instances of the service.
+    ///   - configuration: for a connection of its own, which blocks in reads.
+    ///   - connection: for acknowledgements and claims.
+    ///   - handler: copies at most 500 changes. When it throws, the same changes come again after a pause; so it must skip
+    ///     by itself what can never be copied.
+    public init(
+        service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
+        logger: Logger, handler: @escaping @Sendable ([FieldReader]) async throws -> Void
+    ) {
+        self.service = service
+        self.instance = instance
+        self.configuration = configuration
+        self.connection = connection
+        self.logger = logger
+        self.handler = handler
+    }
+
+    /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
+    public func run() async throws {
+        let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
+        reader.start()
+        let group = ConsumerGroup(
+            stream: KeySpace.mirror(service), consumer: instance, reader: reader, connection: connection)
+        var lastClaim: ContinuousClock.Instant?
+        var cursor = "0-0"
+        var failures = 0
+        var batch: [StreamEntry] = []
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                if batch.isEmpty, lastClaim.map({ $0.duration(to: .now) >= .seconds(5) }) ?? true {
+                    lastClaim = .now
+                    batch = try await group.claim(minIdle: 10_000, count: 500, cursor: &cursor)
+                    _ = try await group.removeConsumers(idle: 3_600_000)
+                }
+                if batch.isEmpty { batch = try await group.read(count: 500) }
+                guard !batch.isEmpty else { continue }
+                try await handler(batch.map { FieldReader(pairs: $0.fields) })
+                let ids = batch.map(\.id)
+                batch = []
+                failures = 0
+                for result in await connection.execute(group.finish(ids)) { _ = try result.get() }
+            } catch {
+                logger.warning(
+                    "changes are not copied at present", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
+                var generator = SystemRandomNumberGenerator()
+                let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
+                failures += 1
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .nanoseconds(wait.nanoseconds)) }
+            }
+        }
+        await reader.close()
+    }
+}
+
+extension RedisConnection {
+    /// A connection that may block a second in reads.
+    static func blockingReader(
+        _ configuration: RedisConfiguration, on eventLoop: any EventLoop, logger: Logger
+    ) -> RedisConnection {
+        var configuration = configuration
+        configuration.commandTimeout = max(configuration.commandTimeout, .seconds(3))
+        return RedisConnection(configuration: configuration, eventLoop: eventLoop, logger: logger)
+    }
+}

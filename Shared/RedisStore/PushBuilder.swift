@@ -1,0 +1,81 @@
+internal import NIOCore
+
+/// The builder of a pub/sub connection: a message costs one buffer for its payload and nothing else, because the word
+/// `message` is compared in place and a topic that repeats reuses its String.
+final class PushBuilder: ReplyBuilder {
+    private enum Kind {
+        case message
+        case subscribed
+        case unsubscribed
+        case other
+    }
+
+    /// Receives each message.
+    var onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void = { _, _ in }
+    /// Receives each confirmation of SUBSCRIBE (true) and UNSUBSCRIBE (false).
+    var onConfirmation: (_ topic: String, _ subscribed: Bool) -> Void = { _, _ in }
+
+    private var isPush = false
+    private var position = 0
+    private var kind = Kind.other
+    private var topic = ""
+    private var topicBytes: [UInt8] = []
+    private var payload: ByteBuffer?
+
+    override func beginArray(count: Int, depth: Int) {
+        guard depth == 0 else { return super.beginArray(count: count, depth: depth) }
+        isPush = true
+        position = 0
+        kind = .other
+    }
+
+    override func addText(_ textKind: TextKind, _ bytes: UnsafeRawBufferPointer, depth: Int) {
+        guard isPush else { return super.addText(textKind, bytes, depth: depth) }
+        switch position {
+        case 0: kind = Self.kind(of: bytes)
+        case 1: setTopic(bytes)
+        case 2: payload = kind == .message ? ByteBuffer(bytes: bytes) : nil
+        default: break
+        }
+        position += 1
+    }
+
+    override func addInteger(_ value: Int64, depth: Int) {
+        guard isPush else { return super.addInteger(value, depth: depth) }
+        position += 1
+    }
+
+    override func addNull(depth: Int) {
+        guard isPush else { return super.addNull(depth: depth) }
+        position += 1
+    }
+
+    override func finish() {
+        guard isPush else { return super.finish() }
+        isPush = false
+        switch kind {
+        case .message:
+            guard let payload else { return }
+            self.payload = nil
+            onMessage(topic, payload)
+        case .subscribed: onConfirmation(topic, true)
+        case .unsubscribed: onConfirmation(topic, false)
+        case .other: break  // The answer to PING: that something came is all it is for.
+        }
+    }
+
+    private func setTopic(_ bytes: UnsafeRawBufferPointer) {
+        guard !topicBytes.elementsEqual(bytes) else { return }
+        topicBytes = Array(bytes)
+        topic = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func kind(of bytes: UnsafeRawBufferPointer) -> Kind {
+        switch bytes.count {
+        case 7 where bytes.elementsEqual("message".utf8): .message
+        case 9 where bytes.elementsEqual("subscribe".utf8): .subscribed
+        case 11 where bytes.elementsEqual("unsubscribe".utf8): .unsubscribed
+        default: .other
+        }
+    }
+}

@@ -1,0 +1,118 @@
+public import NIOCore
+internal import SignalingProtocol
+
+/// Where Redis is, how to enter, and the bounds of a connection.
+public struct RedisConfiguration: Sendable, Equatable {
+    /// Host name or address.
+    public var host: String
+    /// TCP port; default 6379.
+    public var port: Int
+    /// Whether the connection is over TLS (`rediss`).
+    public var usesTLS: Bool
+    /// ACL user; nil is Redis' default user.
+    public var user: String?
+    /// Password; nil for none.
+    public var password: String?
+    /// Database number; default 0.
+    public var database: Int
+    /// A PEM file with the authorities that may sign the server's certificate; nil (default) for the system's.
+    public var certificateAuthorityFile: String?
+    /// How long one attempt to connect may take, and after it the handshake; default 3 s each.
+    public var connectTimeout: TimeAmount = .seconds(3)
+    /// How long a command may wait for its answer, waiting for a connection included; default 5 s.
+    public var commandTimeout: TimeAmount = .seconds(5)
+    /// Waits between attempts to connect.
+    public var backOff = BackOff()
+    /// Commands that may wait for a connection or an answer; default 65,536. One more fails with `FULL`.
+    public var maxPendingCommands = 65_536
+    /// Bytes of those commands; default 64 MiB. More fails with `FULL`.
+    public var maxPendingBytes = 64 << 20
+    /// Bytes of one reply; default 64 MiB. A larger one breaks the connection.
+    public var maxReplyBytes = 64 << 20
+    /// Topics that a subscriber may hold; default 1,000,000. One more fails with `FULL`.
+    public var maxTopics = 1_000_000
+    /// How long a subscriber may hear nothing before it asks, and then again before it reconnects; default 5 s.
+    public var subscriberIdleTimeout: TimeAmount = .seconds(5)
+
+    /// Reads `redis://[[user]:password@]host[:port][/database]`, or `rediss://...` for TLS, optionally followed by
+    /// `?cacert=FILE` (``certificateAuthorityFile``). User, password and file are percent-decoded; an IPv6 address stands in
+    /// brackets. A password without a user may be written `redis://:password@host`.
+    /// - Throws: code `URL` with what is wrong; the message never holds the password.
+    public init(url: String) throws(RedisError) {
+        let rest: Substring
+        if url.hasPrefix("redis://") {
+            usesTLS = false
+            rest = url.dropFirst("redis://".count)
+        } else if url.hasPrefix("rediss://") {
+            usesTLS = true
+            rest = url.dropFirst("rediss://".count)
+        } else {
+            throw Self.invalid("it starts with neither redis:// nor rediss://")
+        }
+        let queryParts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let pathParts = queryParts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        // The last @ ends the credentials: a careless password may hold one.
+        let authority = pathParts[0]
+        if let at = authority.lastIndex(of: "@") {
+            (user, password) = try Self.credentials(authority[..<at])
+            (host, port) = try Self.address(authority[authority.index(after: at)...])
+        } else {
+            (host, port) = try Self.address(authority)
+        }
+        database = try pathParts.count > 1 ? Self.database(pathParts[1]) : 0
+        if queryParts.count > 1 {
+            certificateAuthorityFile = try Self.certificateAuthority(queryParts[1], usesTLS: usesTLS)
+        }
+    }
+
+    private static func invalid(_ why: String) -> RedisError {
+        RedisError(code: "URL", message: "the Redis URL is not usable: \(why)")
+    }
+
+    private static func credentials(_ text: Substring) throws(RedisError) -> (String?, String?) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw invalid("the part before @ is not user:password or :password") }
+        guard let user = PercentEscape.unescape(String(parts[0])),
+            let password = PercentEscape.unescape(String(parts[1]))
+        else {
+            throw invalid("user or password is not percent-encoded UTF-8")
+        }
+        guard !password.isEmpty else { throw invalid("the password is empty") }
+        return (user.isEmpty ? nil : user, password)
+    }
+
+    private static func address(_ text: Substring) throws(RedisError) -> (String, Int) {
+        var host = text
+        var portText: Substring?
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { throw invalid("the IPv6 address has no ]") }
+            host = text[text.index(after: text.startIndex)..<end]
+            let after = text[text.index(after: end)...]
+            guard after.isEmpty || after.hasPrefix(":") else { throw invalid("what follows ] is not a port") }
+            portText = after.isEmpty ? nil : after.dropFirst()
+        } else if let colon = text.lastIndex(of: ":") {
+            host = text[..<colon]
+            portText = text[text.index(after: colon)...]
+        }
+        guard !host.isEmpty else { throw invalid("the host is empty") }
+        guard let portText else { return (String(host), 6379) }
+        guard let port = Int(portText), (1...65_535).contains(port) else { throw invalid("the port is not 1...65535") }
+        return (String(host), port)
+    }
+
+    private static func database(_ text: Substring) throws(RedisError) -> Int {
+        if text.isEmpty { return 0 }
+        guard let number = Int(text), (0...65_535).contains(number) else { throw invalid("the database is no number") }
+        return number
+    }
+
+    private static func certificateAuthority(_ query: Substring, usesTLS: Bool) throws(RedisError) -> String {
+        guard query.hasPrefix("cacert="),
+            let file = PercentEscape.unescape(String(query.dropFirst("cacert=".count))), !file.isEmpty
+        else {
+            throw invalid("the only known option is ?cacert=FILE")
+        }
+        guard usesTLS else { throw invalid("cacert is of use with rediss:// only") }
+        return file
+    }
+}

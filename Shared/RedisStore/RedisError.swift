@@ -1,0 +1,53 @@
+public import SignalingProtocol
+
+/// Why a Redis command has no result.
+public struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The first word of the server's error (`SIG`, `ERR`, `WRONGTYPE`, `NOGROUP`, ...), or one of ours: `CLOSED` (the
+    /// connection broke after the command was written; its outcome is unknown), `TIMEOUT` (no answer, or never written,
+    /// within the command timeout), `FULL` (a named bound was hit; nothing was sent), `URL`, `TLS`, `PROTOCOL`, `SHAPE` (an
+    /// answer that is not what the caller expects).
+    public var code: String
+    /// The rest of the error's text.
+    public var message: String
+
+    /// Makes an error.
+    public init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Splits the text of an error reply.
+    init(reply text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        self.init(code: parts.first.map(String.init) ?? "ERR", message: parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    /// What a client is told: the code, reason and text of a Function's `SIG <code> <reason> <text>`, and for everything
+    /// else that Redis is not available.
+    public var signaling: SignalingError {
+        guard code == "SIG" else { return .unavailable("redis") }
+        let parts = message.split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2, let number = Int(parts[0]), let code = SignalingCode(rawValue: number) else {
+            return .unavailable("redis")
+        }
+        return SignalingError(code, String(parts[1]), parts.count > 2 ? String(parts[2]) : "")
+    }
+
+    /// Code and message on one line.
+    public var description: String { "\(code) \(message)" }
+
+    static let closed = RedisError(code: "CLOSED", message: "the connection to Redis broke, the outcome is unknown")
+    static let shutDown = RedisError(code: "CLOSED", message: "this connection was closed by its owner")
+    static let timeout = RedisError(code: "TIMEOUT", message: "no answer within the command timeout")
+
+    static func full(_ what: String, bound: Int) -> RedisError {
+        RedisError(code: "FULL", message: "\(what) are at their bound of \(bound)")
+    }
+
+    static func shape(_ what: String) -> RedisError {
+        RedisError(code: "SHAPE", message: "\(what) has an unexpected shape")
+    }
+
+    /// An FCALL of a library that the server does not have, so nothing was done.
+    var isFunctionMissing: Bool { code == "ERR" && message == "Function not found" }
+}

@@ -1,0 +1,16 @@
+/// A library of Redis Functions that a connection keeps loaded.
+public struct RedisFunctionLibrary: Sendable {
+    /// The library's name; equals the `name=` of the source's first line.
+    public let name: String
+    /// The Lua source.
+    public let source: [UInt8]
+
+    /// Takes a library, usually of an embedded resource.
+    public init(name: String, source: [UInt8]) {
+        self.name = name
+        self.source = source
+    }
+
+    /// Replaces whatever version the server has.
+    var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source)) }
+}

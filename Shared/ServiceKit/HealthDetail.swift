@@ -1,0 +1,17 @@
+/// A fact about the process that `/healthz` shows.
+public struct HealthDetail: Sendable {
+    let name: String
+    let json: String
+
+    /// A text.
+    public init(_ name: String, _ text: String) {
+        self.name = name
+        json = JSONEscape.string(text)
+    }
+
+    /// A number.
+    public init(_ name: String, _ number: Int) {
+        self.name = name
+        json = String(number)
+    }
+}

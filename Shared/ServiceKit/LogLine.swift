@@ -1,0 +1,72 @@
+internal import Logging
+
+/// One log event, on its way to bytes.
+struct LogLine {
+    /// Bytes of a message or a metadata value; what is longer is cut.
+    static let textBound = 4096
+
+    let time: Timestamp
+    let level: Logger.Level
+    let label: String
+    let message: String
+    let metadata: Logger.Metadata
+
+    /// The line with its line feed. Line feeds within it are escaped, so that nobody can forge a line.
+    func bytes(_ format: LogFormat) -> [UInt8] {
+        var line: [UInt8] = []
+        switch format {
+        case .json: appendJSON(to: &line)
+        case .text: appendText(to: &line)
+        }
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+
+    private func appendJSON(to line: inout [UInt8]) {
+        line += #"{"time":""#.utf8
+        line += time.text.utf8
+        line += #"","level":""#.utf8
+        line += level.rawValue.utf8
+        line += #"","label":"#.utf8
+        JSONEscape.append(label, to: &line)
+        line += #","message":"#.utf8
+        JSONEscape.append(Self.bounded(message), to: &line)
+        if !metadata.isEmpty {
+            line += #","metadata":{"#.utf8
+            for (index, pair) in sorted.enumerated() {
+                if index > 0 { line.append(UInt8(ascii: ",")) }
+                JSONEscape.append(pair.key, to: &line)
+                line.append(UInt8(ascii: ":"))
+                JSONEscape.append(Self.bounded(pair.value.description), to: &line)
+            }
+            line.append(UInt8(ascii: "}"))
+        }
+        line.append(UInt8(ascii: "}"))
+    }
+
+    private func appendText(to line: inout [UInt8]) {
+        line += time.text.utf8
+        line += " \(level.rawValue) ".utf8
+        Self.appendPlain(Self.bounded(message), to: &line)
+        for (key, value) in sorted {
+            line += " \(key)=".utf8
+            let text = Self.bounded(value.description)
+            if text.isEmpty || text.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }) {
+                JSONEscape.append(text, to: &line)
+            } else {
+                line += text.utf8
+            }
+        }
+    }
+
+    private var sorted: [(key: String, value: Logger.Metadata.Value)] { metadata.sorted { $0.key < $1.key } }
+
+    private static func bounded(_ text: String) -> String {
+        guard text.utf8.count > textBound else { return text }
+        return String(decoding: text.utf8.prefix(textBound), as: UTF8.self) + "…"
+    }
+
+    private static func appendPlain(_ text: String, to line: inout [UInt8]) {
+        for byte in text.utf8 { line.append(byte < 0x20 ? UInt8(ascii: " ") : byte) }
+    }
+}

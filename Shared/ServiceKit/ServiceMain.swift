@@ -1,0 +1,117 @@
+internal import Metrics
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The whole life of a service's process: settings, logging, metrics, health listener, services, exit code.
+public enum ServiceMain {
+    /// Runs the service and ends the process: 0 after a graceful end, 1 after an error, 2 for a wrong argument.
+    ///
+    /// The arguments do not set anything: `--print-configuration` lists the settings, one a line (see ``Setting/line``),
+    /// `--help` does so for people, `--check-configuration` reads them and ends with 0 or 1.
+    /// - Parameters:
+    ///   - service: the service's name, as in `presence`.
+    ///   - settings: reads the service's own settings.
+    ///   - assemble: builds its parts; an error ends the process with one line.
+    public static func run<Settings: Sendable>(
+        _ service: String, settings read: (inout EnvironmentReader) -> Settings,
+        assemble: (ServiceContext, Settings) async throws -> ServiceAssembly
+    ) async -> Never {
+        var reader = EnvironmentReader.process()
+        let configuration = ServiceConfiguration(service: service, reading: &reader)
+        let settings = read(&reader)
+        let order = Order(CommandLine.arguments.dropFirst())
+        handle(order, service, reader.settings)
+        do {
+            try reader.finish()
+        } catch {
+            fail(service, "\(error)")
+        }
+        if order == .check { exit(0) }
+        prepareProcess()
+        let metrics = PrometheusRegistry()
+        MetricsSystem.bootstrap(metrics)
+        let logger = LogBootstrap.start(configuration)
+        do {
+            let context = ServiceContext(configuration: configuration, logger: logger, metrics: metrics)
+            let parts = try await assemble(context, settings)
+            let health = HealthServer(
+                configuration: configuration, metrics: metrics, checks: parts.checks, routes: parts.routes,
+                details: parts.details, logger: logger)
+            exit(await ServiceRunner.run(health: health, services: parts.services, logger: logger))
+        } catch {
+            fail(service, "\(error)")
+        }
+    }
+
+    /// ``run(_:settings:assemble:)`` for a service without settings of its own.
+    public static func run(
+        _ service: String, assemble: (ServiceContext) async throws -> ServiceAssembly
+    ) async -> Never {
+        await run(service, settings: { _ in }, assemble: { context, _ in try await assemble(context) })
+    }
+
+    /// What the arguments ask for.
+    private enum Order {
+        case run
+        case check
+        case list
+        case help
+        case unknown
+
+        init(_ arguments: ArraySlice<String>) {
+            switch Array(arguments) {
+            case []: self = .run
+            case ["--check-configuration"]: self = .check
+            case ["--print-configuration"]: self = .list
+            case ["--help"], ["-h"]: self = .help
+            default: self = .unknown
+            }
+        }
+    }
+
+    private static func handle(_ order: Order, _ service: String, _ settings: [Setting]) {
+        switch order {
+        case .run, .check: return
+        case .list:
+            for setting in settings { print(setting.line) }
+            exit(0)
+        case .help:
+            print("\(service): a Heliograph service, set up by its environment alone:\n")
+            for setting in settings {
+                let standard = setting.standard.isEmpty ? "none" : setting.standard
+                print("  \(setting.name)\n      \(setting.meaning) (\(setting.form); default: \(standard))")
+            }
+            exit(0)
+        case .unknown:
+            complain("\(service): takes no arguments but --help, --print-configuration and --check-configuration")
+            exit(2)
+        }
+    }
+
+    private static func fail(_ service: String, _ why: String) -> Never {
+        complain("\(service): \(why)")
+        exit(1)
+    }
+
+    private static func complain(_ line: String) {
+        let bytes = Array("\(line.replacing("\n", with: " "))\n".utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    private static func prepareProcess() {
+        // A peer that has gone shows as an error of the write.
+        signal(SIGPIPE, SIG_IGN)
+        // Every connection is a descriptor; the soft limit is often 1,024.
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max {
+            limit.rlim_cur = limit.rlim_max
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+public import Logging
+public import ServiceLifecycle
+internal import UnixSignals
+
+/// Runs a process's services until SIGTERM or SIGINT.
+public enum ServiceRunner {
+    /// How long graceful shutdown may take before what is left is cancelled.
+    public static let shutdownDeadline: Duration = .seconds(30)
+    /// How long cancelled services may take to end before the process is ended for them.
+    static let cancellationDeadline: Duration = .seconds(5)
+
+    /// Runs `health` and `services`, started in order and shut down in reverse order, `health` last.
+    ///
+    /// The first thing that happens at shutdown is that `/readyz` answers 503. A service that returns before that, or
+    /// throws, ends the process.
+    /// - Returns: the exit code, 0 after a graceful end.
+    public static func run(health: HealthServer, services: [any Service], logger: Logger) async -> Int32 {
+        var group = ServiceGroupConfiguration(
+            services: [health] + services + [DrainNotice(state: health.state, logger: logger)],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = shutdownDeadline
+        group.maximumCancellationDuration = cancellationDeadline
+        do {
+            try await ServiceGroup(configuration: group).run()
+            logger.info("stopped")
+            return 0
+        } catch {
+            logger.critical("stopped by an error", metadata: ["error": "\(error)"])
+            return 1
+        }
+    }
+}
+
+/// Stands last among the services and so is the first to learn of the shutdown.
+private struct DrainNotice: Service {
+    let state: HealthState
+    let logger: Logger
+
+    func run() async throws {
+        try await gracefulShutdown()
+        state.startDraining()
+        logger.info("shutting down")
+    }
+}

@@ -1,0 +1,14 @@
+/// A setting that a process takes from its environment, as ``EnvironmentReader`` came to know it.
+public struct Setting: Equatable, Sendable {
+    /// The whole name, with the prefix.
+    public let name: String
+    /// What a value must look like, as in "a whole number from 0 to 65535".
+    public let form: String
+    /// The value when not set; empty when there is none.
+    public let standard: String
+    /// What it is for, in a few words.
+    public let meaning: String
+
+    /// One line for a listing: name, form, default and meaning, separated by tabs.
+    public var line: String { "\(name)\t\(form)\t\(standard)\t\(meaning)" }
+}

@@ -1,0 +1,28 @@
+/// What is published to one gateway's topic.
+public enum GatewayEvent: Equatable, Sendable {
+    /// The answer to a command: its fields, or why it failed.
+    case reply(CommandID, Result<[UInt8], SignalingError>)
+    /// An entry was added to the mailbox of a session's user.
+    case mail(SessionID, MailboxEntry)
+    /// The session was replaced by a newer login, or closed: `close` its connection with this code.
+    case kicked(SessionID, SignalingCode)
+    /// The session was resumed on another gateway: drop its connection silently.
+    case moved(SessionID)
+}
+
+/// A waiting message.
+public struct MailboxEntry: Equatable, Sendable {
+    /// Grows by one per entry of a user, never reused.
+    public var version: Int64
+    /// The Redis clock (ms) after which it must not be delivered.
+    public var expiresAt: Int64
+    /// The `msg-v2` line for the client.
+    public var line: String
+
+    /// Makes an entry.
+    public init(version: Int64, expiresAt: Int64, line: String) {
+        self.version = version
+        self.expiresAt = expiresAt
+        self.line = line
+    }
+}

@@ -1,0 +1,40 @@
+/// The bounds of the API, in one place. Sources: Signaling API 1.4.4 (English and Chinese); where they disagree, the
+/// larger.
+public enum Limits {
+    /// Bytes of an app id.
+    public static let appIDBytes = 64
+    /// Bytes of an account.
+    public static let accountBytes = 128
+    /// Bytes of a channel name.
+    public static let channelNameBytes = 128
+    /// Bytes of an attribute name.
+    public static let attributeNameBytes = 128
+    /// Bytes of a user's or a channel's attribute value.
+    public static let attributeValueBytes = 8096
+    /// Bytes of a message to a user or a channel, and of an invitation's `extra`.
+    public static let messageBytes = 8192
+    /// Bytes of one client frame.
+    public static let frameBytes = 65_536
+    /// Entries of one mailbox answer that a client may ask for.
+    public static let mailboxPage = 1...1000
+    /// Entries of a user list in a join answer: the latest.
+    public static let userListLatest = 200
+    /// Entries that `channel_query_userlist_all` gives when not told.
+    public static let userListAll = 1_000_000
+    /// Channel messages of one session in a second; instant messages are counted apart, with the same bound.
+    public static let messagesPerSecond = 60
+    /// Messages of one channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise.
+    public static let channelMessagesPerSecond = 200
+    /// Seconds without a connection after which a user counts as offline, whatever `_conn_timeout` says.
+    public static let connectionTimeout = 20...120
+    /// Seconds of `_conn_timeout` when not set.
+    public static let connectionTimeoutDefault = 120
+    /// Seconds that an invitation may wait for the callee's acknowledgement.
+    public static let invitationTimeout = 0...30
+    /// Seconds of that wait when not told.
+    public static let invitationTimeoutDefault = 20
+    /// Seconds a channel and its attributes outlive its last member, unless `_channel_ttl` says otherwise.
+    public static let channelTimeToLive = 7200
+    /// Seconds a message may wait for its receiver, at most.
+    public static let messageTimeToLive = 2_592_000
+}

@@ -1,0 +1,41 @@
+/// The secret that resumes a session, handed to the client at login and sent back with every call.
+///
+/// It carries where the session lives, so that any gateway can resume it: `SESSION.SECRET.APP.ACCOUNT`, the last two
+/// escaped. Never logged.
+public struct Line: Hashable, Sendable {
+    /// The user that the session belongs to.
+    public let user: UserKey
+    /// The session.
+    public let session: SessionID
+    /// Unguessable text, visible ASCII without dots.
+    public let secret: String
+
+    /// Makes the line of a new session.
+    public init(user: UserKey, session: SessionID, secret: String) {
+        self.user = user
+        self.session = session
+        self.secret = secret
+    }
+
+    /// Reads a line that a client sent.
+    /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when it has not the shape of a line.
+    public init(wire: String) throws(SignalingError) {
+        let parts = wire.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let bad = SignalingError(.notLoggedIn, "bad_line", "the line is not one of this cluster's")
+        guard parts.count == 4, !parts[0].isEmpty, !parts[1].isEmpty,
+            let app = PercentEscape.unescape(parts[2]), let account = PercentEscape.unescape(parts[3])
+        else { throw bad }
+        do {
+            user = UserKey(app: try AppID(app), account: try Account(account))
+        } catch {
+            throw bad
+        }
+        session = SessionID(parts[0])
+        secret = parts[1]
+    }
+
+    /// The text that clients carry.
+    public var wire: String {
+        "\(session).\(secret).\(PercentEscape.escape(user.app.rawValue)).\(PercentEscape.escape(user.account.rawValue))"
+    }
+}

@@ -1,0 +1,297 @@
+/// Asks for an app's settings, which gateways cache for a few seconds. Fails with `unknown_app`.
+public struct GetApp: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `app.get`.
+    public static let operation = "app.get"
+    /// The app's settings.
+    public typealias Reply = AppSettings
+    /// Which app.
+    public var app: AppID
+
+    /// Asks for one app.
+    public init(app: AppID) { self.app = app }
+}
+
+/// What a gateway must know of an app.
+public struct AppSettings: Equatable, Sendable {
+    /// The secret that tokens are made with; empty when the app has none. Never logged.
+    public var certificate: String
+    /// Whether logins must carry a token; otherwise `_no_need_token` is accepted too.
+    public var tokenRequired: Bool
+
+    /// Joins the two.
+    public init(certificate: String, tokenRequired: Bool) {
+        self.certificate = certificate
+        self.tokenRequired = tokenRequired
+    }
+}
+
+/// Opens a session after the gateway has checked the token: kicks the account's older session, announces the login.
+public struct OpenSession: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `session.open`.
+    public static let operation = "session.open"
+    /// What the login answer tells.
+    public typealias Reply = SessionOpened
+    /// The gateway that holds the connection.
+    public var gateway: GatewayID
+    /// The new session's line, made by the gateway; names the user and the session.
+    public var line: Line
+    /// The client's `device` field, for the admin's views; at most 64 bytes.
+    public var device: String
+    /// Whether the client takes pushed mailbox entries.
+    public var push: Bool
+
+    /// Opens `line`'s session.
+    public init(gateway: GatewayID, line: Line, device: String, push: Bool) {
+        self.gateway = gateway
+        self.line = line
+        self.device = device
+        self.push = push
+    }
+}
+
+/// A session was opened.
+public struct SessionOpened: Equatable, Sendable {
+    /// The account's number, the same at every login.
+    public var uid: UInt32
+
+    /// Makes the answer.
+    public init(uid: UInt32) { self.uid = uid }
+}
+
+/// Moves a session to the asking gateway (`line_login`); its older connection, if any, is dropped silently. Fails with
+/// `bad_line` when the session is over or the secret is wrong.
+public struct ResumeSession: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `session.resume`.
+    public static let operation = "session.resume"
+    /// What the gateway must know to go on.
+    public typealias Reply = SessionResumed
+    /// The gateway that holds the new connection.
+    public var gateway: GatewayID
+    /// The line that the client sent.
+    public var line: Line
+
+    /// Resumes `line`'s session on `gateway`.
+    public init(gateway: GatewayID, line: Line) {
+        self.gateway = gateway
+        self.line = line
+    }
+}
+
+/// A session was resumed.
+public struct SessionResumed: Equatable, Sendable {
+    /// The account's number.
+    public var uid: UInt32
+    /// The channel it is in, if any.
+    public var channel: ChannelName?
+    /// Whether the client takes pushed mailbox entries.
+    public var push: Bool
+
+    /// Makes the answer.
+    public init(uid: UInt32, channel: ChannelName?, push: Bool) {
+        self.uid = uid
+        self.channel = channel
+        self.push = push
+    }
+}
+
+/// Tells that a session's connection is lost: it stays alive for the user's `_conn_timeout`. No effect unless the
+/// session is still on that gateway.
+public struct DetachSession: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `session.detach`.
+    public static let operation = "session.detach"
+    /// Nothing.
+    public typealias Reply = Done
+    /// The gateway that held the connection.
+    public var gateway: GatewayID
+    /// Whose session.
+    public var user: UserKey
+    /// Which session.
+    public var session: SessionID
+
+    /// Detaches `session`.
+    public init(gateway: GatewayID, user: UserKey, session: SessionID) {
+        self.gateway = gateway
+        self.user = user
+        self.session = session
+    }
+}
+
+/// Ends a session: it leaves its channel, its calls end, the offline event is announced.
+public struct CloseSession: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `session.close`.
+    public static let operation = "session.close"
+    /// Nothing.
+    public typealias Reply = Done
+    /// Whose session.
+    public var user: UserKey
+    /// Which session; an older one than the user's present one has no effect.
+    public var session: SessionID
+    /// Why, as the members of its channel are told: ``SignalingCode/leaveLogout`` and its like.
+    public var reason: SignalingCode
+
+    /// Ends `session`.
+    public init(user: UserKey, session: SessionID, reason: SignalingCode) {
+        self.user = user
+        self.session = session
+        self.reason = reason
+    }
+}
+
+/// Tells what a gateway holds, after Redis was away or lost it: sessions that Redis does not know are recorded again.
+public struct ReassertSessions: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `session.reassert`.
+    public static let operation = "session.reassert"
+    /// The sessions that were replaced or ended meanwhile: the gateway kicks them.
+    public typealias Reply = SessionsReasserted
+    /// The gateway that holds them.
+    public var gateway: GatewayID
+    /// At most 500.
+    public var sessions: [HeldSession]
+
+    /// Reasserts `sessions`.
+    public init(gateway: GatewayID, sessions: [HeldSession]) {
+        self.gateway = gateway
+        self.sessions = sessions
+    }
+}
+
+/// A session as its gateway knows it.
+public struct HeldSession: Equatable, Sendable {
+    /// Its line.
+    public var line: Line
+    /// The account's number.
+    public var uid: UInt32
+    /// The client's `device` field.
+    public var device: String
+    /// Whether the client takes pushed mailbox entries.
+    public var push: Bool
+    /// The channel it is in, if any.
+    public var channel: ChannelName?
+
+    /// Makes the record.
+    public init(line: Line, uid: UInt32, device: String, push: Bool, channel: ChannelName?) {
+        self.line = line
+        self.uid = uid
+        self.device = device
+        self.push = push
+        self.channel = channel
+    }
+}
+
+/// Which reasserted sessions are no longer theirs.
+public struct SessionsReasserted: Equatable, Sendable {
+    /// Replaced by a newer login, or ended.
+    public var lost: [SessionID]
+
+    /// Makes the answer.
+    public init(lost: [SessionID]) { self.lost = lost }
+}
+
+/// Asks whether a user is online (a detached session counts as online).
+public struct QueryUserStatus: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `user.status`.
+    public static let operation = "user.status"
+    /// The status.
+    public typealias Reply = UserStatus
+    /// Whom.
+    public var user: UserKey
+
+    /// Asks about `user`.
+    public init(user: UserKey) { self.user = user }
+}
+
+/// Whether a user is online.
+public struct UserStatus: Equatable, Sendable {
+    /// True from login to logout or `_conn_timeout` seconds after the connection is lost.
+    public var online: Bool
+
+    /// Makes the answer.
+    public init(online: Bool) { self.online = online }
+}
+
+/// Sets one of a user's attributes; answered after the change is committed in PostgreSQL.
+public struct SetUserAttribute: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `user.attribute.set`.
+    public static let operation = "user.attribute.set"
+    /// Nothing.
+    public typealias Reply = Done
+    /// Whose.
+    public var user: UserKey
+    /// What.
+    public var attribute: Attribute
+
+    /// Sets `attribute`.
+    public init(user: UserKey, attribute: Attribute) {
+        self.user = user
+        self.attribute = attribute
+    }
+}
+
+/// Asks for one of a user's attributes; a missing one is the empty string.
+public struct GetUserAttribute: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `user.attribute.get`.
+    public static let operation = "user.attribute.get"
+    /// The value.
+    public typealias Reply = AttributeValue
+    /// Whose.
+    public var user: UserKey
+    /// Which.
+    public var name: AttributeName
+
+    /// Asks for `name`.
+    public init(user: UserKey, name: AttributeName) {
+        self.user = user
+        self.name = name
+    }
+}
+
+/// An attribute's value.
+public struct AttributeValue: Equatable, Sendable {
+    /// Empty when missing.
+    public var value: String
+
+    /// Makes the answer.
+    public init(value: String) { self.value = value }
+}
+
+/// Asks for all of a user's attributes.
+public struct ListUserAttributes: ServiceCommand {
+    /// presence.
+    public static let service = ServiceName.presence
+    /// `user.attribute.list`.
+    public static let operation = "user.attribute.list"
+    /// All of them.
+    public typealias Reply = AttributeList
+    /// Whose.
+    public var user: UserKey
+
+    /// Asks for `user`'s.
+    public init(user: UserKey) { self.user = user }
+}
+
+/// All attributes of a user or a channel, by name.
+public struct AttributeList: Equatable, Sendable {
+    /// Sorted by name.
+    public var attributes: [Attribute]
+
+    /// Makes the answer.
+    public init(attributes: [Attribute]) { self.attributes = attributes }
+}

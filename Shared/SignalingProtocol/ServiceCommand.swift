@@ -1,0 +1,45 @@
+/// A request to a service, sent over its command stream and answered on the sender's topic.
+///
+/// At least once: a service handles each by its id, so that a redelivered command takes effect once.
+public protocol ServiceCommand: Equatable, Sendable {
+    /// What the service answers.
+    associatedtype Reply: Equatable, Sendable
+    /// The service that takes it.
+    static var service: ServiceName { get }
+    /// Its name on the stream, unique within the service: `session.open`.
+    static var operation: String { get }
+}
+
+/// The answer that carries nothing but success.
+public struct Done: Equatable, Sendable {
+    /// Nothing more to say.
+    public init() {}
+}
+
+/// A member of a channel as lists show it.
+public struct Member: Hashable, Sendable {
+    /// The user.
+    public var account: Account
+    /// The number that login returned for the account.
+    public var uid: UInt32
+
+    /// Joins the two.
+    public init(account: Account, uid: UInt32) {
+        self.account = account
+        self.uid = uid
+    }
+}
+
+/// A name and its value.
+public struct Attribute: Hashable, Sendable {
+    /// The name.
+    public var name: AttributeName
+    /// The value, verbatim.
+    public var value: String
+
+    /// Joins the two.
+    public init(name: AttributeName, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

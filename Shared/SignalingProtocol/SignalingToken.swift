@@ -1,0 +1,60 @@
+internal import CCrypto
+
+/// The login token: `1:APP:EXPIRY:MD5`, where MD5 is over account + app id + certificate + expiry.
+///
+/// Source: "How to Get and Use a SignalingToken"; the public test vector is in the tests.
+public enum SignalingToken {
+    /// What clients send when they have no token.
+    public static let none = "_no_need_token"
+
+    /// Makes a token.
+    /// - Parameter expiry: Unix seconds.
+    public static func make(account: String, app: AppID, certificate: String, expiry: Int64) -> String {
+        "1:\(app):\(expiry):\(md5Hex(account + app.rawValue + certificate + String(expiry)))"
+    }
+
+    /// Checks a token.
+    /// - Parameters:
+    ///   - now: Unix seconds.
+    /// - Returns: the expiry, Unix seconds.
+    /// - Throws: ``SignalingCode/loginTokenWrong`` (`TokenError...`), or, for a genuine token whose time is over,
+    ///   ``SignalingCode/loginTokenExpired`` (`TokenErrorExpired`).
+    @discardableResult
+    public static func check(
+        _ token: String, account: Account, app: AppID, certificate: String, now: Int64
+    ) throws(SignalingError) -> Int64 {
+        // The app id may hold colons: the fixed fields are taken from both ends.
+        let fields = token.split(separator: ":", omittingEmptySubsequences: false)
+        guard fields.count >= 4, fields[0] == "1", let expiry = Int64(fields[fields.count - 2]) else {
+            throw SignalingError(.loginTokenWrong, "TokenErrorMalformed", "the token is not 1:app:expiry:md5")
+        }
+        guard fields[1..<(fields.count - 2)].joined(separator: ":").utf8.elementsEqual(app.rawValue.utf8) else {
+            throw SignalingError(.loginTokenWrong, "TokenErrorApp", "the token is of another app")
+        }
+        // The digest is taken over the expiry's text as it stands in the token, before the clock is looked at.
+        let expected = md5Hex(account.rawValue + app.rawValue + certificate + fields[fields.count - 2])
+        guard constantTimeEqual(expected, fields[fields.count - 1].lowercased()) else {
+            throw SignalingError(.loginTokenWrong, "TokenErrorDigest", "the token's digest is wrong")
+        }
+        guard expiry > now else {
+            throw SignalingError(.loginTokenExpired, "TokenErrorExpired", "the token's time is over")
+        }
+        return expiry
+    }
+
+    static func md5Hex(_ text: String) -> String {
+        var text = text
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var length: UInt32 = 0
+        let done = text.withUTF8 { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_md5(), nil) }
+        precondition(done == 1, "libcrypto offers no MD5")
+        let hex = Array("0123456789abcdef".utf8)
+        return String(decoding: digest[..<Int(length)].flatMap { [hex[Int($0 >> 4)], hex[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    private static func constantTimeEqual(_ left: String, _ right: String) -> Bool {
+        let left = Array(left.utf8)
+        let right = Array(right.utf8)
+        return left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+    }
+}

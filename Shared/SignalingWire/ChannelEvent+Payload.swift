@@ -1,0 +1,48 @@
+public import SignalingProtocol
+
+extension ChannelEvent {
+    /// Reads a publication or a log entry: `SEQ ID ACCOUNT UID KIND ...`.
+    /// - Throws: `SignalingError` (1001, `bad_event`).
+    public init(payload: some Collection<UInt8>) throws(SignalingError) {
+        var fields = TextFields(payload, what: "a channel event")
+        let sequence = try fields.number(Int64.self)
+        let id = try fields.number(Int64.self)
+        let account = try Account(fields.next())
+        let uid = try fields.number(UInt32.self)
+        let kind: Kind
+        switch try fields.next() {
+        case "msg": kind = .message(try fields.remainderText())
+        case "join": kind = .joined
+        case "leave": kind = .left
+        case "attr": kind = .attributes(try Self.change(&fields))
+        default: throw fields.bad()
+        }
+        self.init(sequence: sequence, id: id, account: account, uid: uid, kind: kind)
+    }
+
+    /// The text that functions publish and keep.
+    public var payload: String {
+        let head = "\(sequence) \(id) \(account) \(uid)"
+        switch kind {
+        case .message(let body): return "\(head) msg \(body)"
+        case .joined: return "\(head) join"
+        case .left: return "\(head) leave"
+        case .attributes(.update(let attribute)):
+            let name = attribute.name.rawValue
+            return "\(head) attr update \(name.utf8.count) \(name) \(attribute.value)"
+        case .attributes(.delete(let name)): return "\(head) attr del \(name.rawValue.utf8.count) \(name)"
+        case .attributes(.clear): return "\(head) attr clear"
+        }
+    }
+
+    private static func change(_ fields: inout TextFields) throws(SignalingError) -> AttributeChange {
+        switch try fields.next() {
+        case "update":
+            let name = try AttributeName(fields.take(fields.number(Int.self)))
+            return .update(Attribute(name: name, value: try fields.remainderText()))
+        case "del": return .delete(try AttributeName(fields.take(fields.number(Int.self))))
+        case "clear": return .clear
+        default: throw fields.bad()
+        }
+    }
+}

@@ -1,0 +1,112 @@
+public import SignalingProtocol
+
+/// A function that a client calls, its arguments checked. Source: wire protocol, section 4.
+public struct ClientCall: Equatable, Sendable {
+    /// The line that came with the call; must be the connection's own.
+    public var line: String
+    /// What is asked.
+    public var act: Act
+
+    /// What a client can ask for.
+    public enum Act: Equatable, Sendable {
+        /// `user_getmsg`: entries up to this version were processed; give at most `limit` more.
+        case pollMailbox(verClear: Int64, limit: Int)
+        /// `user_sendmsg`: the entry waits for so many seconds.
+        case sendMessage(to: Account, seconds: Int, content: String)
+        /// `user_logout`.
+        case logOut
+        /// `user_query_user_status`.
+        case queryStatus(Account)
+        /// `user_set_attr`.
+        case setAttribute(Attribute)
+        /// `user_get_attr`.
+        case getAttribute(Account, AttributeName)
+        /// `user_get_attr_all`.
+        case listAttributes(Account)
+        /// `channel_join`.
+        case join(ChannelName)
+        /// `channel_leave`.
+        case leave(ChannelName)
+        /// `channel_sendmsg`; `force` needs no membership.
+        case sendChannelMessage(ChannelName, body: String, force: Bool)
+        /// `channel_set_attr`, `channel_del_attr`, `channel_clear_attr`.
+        case changeAttributes(ChannelName, AttributeChange)
+        /// `channel_query_num`.
+        case countMembers(ChannelName)
+        /// `channel_query_user_isin`.
+        case queryMember(ChannelName, Account)
+        /// `channel_query_userlist`, `channel_query_userlist_all`: the latest `limit`.
+        case listMembers(ChannelName, limit: Int)
+        /// `voip_invite` and its like.
+        case call(CallVerb, ChannelName, peer: Account, extra: String)
+    }
+
+    /// Checks a call.
+    /// - Throws: `SignalingError`: ``SignalingCode/wrongParameter``, ``SignalingCode/largeParameter`` or
+    ///   ``SignalingCode/invalidUser`` for bad arguments, ``SignalingCode/unknown`` (`unknown_function`) for a function that
+    ///   does not exist, ``SignalingCode/notLoggedIn`` without a line.
+    public init(_ request: CallRequest) throws(SignalingError) {
+        guard case .object = request.arguments else {
+            throw SignalingError(.wrongParameter, "invalid_arguments", "the arguments are no object")
+        }
+        let arguments = CallArguments(object: request.arguments)
+        act = try Act(request.function, arguments)
+        guard let line = request.arguments.text("line") else {
+            throw SignalingError(.notLoggedIn, "bad_line", "the line is missing")
+        }
+        self.line = line
+    }
+}
+
+extension ClientCall.Act {
+    init(_ function: String, _ arguments: CallArguments) throws(SignalingError) {
+        switch function {
+        case "user_getmsg":
+            self = .pollMailbox(verClear: arguments.verClear, limit: arguments.pageLimit)
+        case "user_sendmsg":
+            self = .sendMessage(
+                to: try arguments.account("peer"), seconds: try arguments.seconds(),
+                content: try arguments.instantContent())
+        case "user_logout": self = .logOut
+        case "user_query_user_status": self = .queryStatus(try arguments.account("account"))
+        case "user_set_attr": self = .setAttribute(try arguments.attribute())
+        case "user_get_attr":
+            self = .getAttribute(try arguments.account("account"), try arguments.attributeName())
+        case "user_get_attr_all": self = .listAttributes(try arguments.account("account"))
+        case "channel_join": self = .join(try arguments.channel("name"))
+        case "channel_leave": self = .leave(try arguments.channel("name"))
+        case "channel_sendmsg":
+            self = .sendChannelMessage(
+                try arguments.channel("name"), body: try arguments.body("msg"), force: arguments.isTrue("force"))
+        case "channel_set_attr":
+            self = .changeAttributes(try arguments.channel("channel"), .update(try arguments.attribute()))
+        case "channel_del_attr":
+            self = .changeAttributes(try arguments.channel("channel"), .delete(try arguments.attributeName()))
+        case "channel_clear_attr": self = .changeAttributes(try arguments.channel("channel"), .clear)
+        case "channel_query_num": self = .countMembers(try arguments.channel("name"))
+        case "channel_query_user_isin":
+            self = .queryMember(try arguments.channel("name"), try arguments.account("account"))
+        case "channel_query_userlist":
+            self = .listMembers(try arguments.channel("name"), limit: Limits.userListLatest)
+        case "channel_query_userlist_all":
+            self = .listMembers(try arguments.channel("name"), limit: try arguments.listLimit())
+        default:
+            guard let verb = CallVerb(rawValue: function) else {
+                throw SignalingError(.unknown, "unknown_function", "there is no such function")
+            }
+            self = .call(
+                verb, try arguments.channel("channelName"), peer: try arguments.account("peer"),
+                extra: try arguments.extra(mustBeJSON: verb == .invite))
+        }
+    }
+
+    /// Whether a message is sent, to a user or a channel.
+    public var isMessage: Bool {
+        switch self {
+        case .sendMessage, .sendChannelMessage: true
+        case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,
+            .changeAttributes, .countMembers, .queryMember, .listMembers, .call:
+            false
+        }
+    }
+}

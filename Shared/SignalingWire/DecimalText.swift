@@ -1,0 +1,39 @@
+/// Whole numbers as decimal text, without a `String` in between.
+enum DecimalText {
+    static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        let magnitude = number.magnitude
+        guard magnitude >= 10 else { return bytes.append(UInt8(ascii: "0") + UInt8(magnitude)) }
+        let start = bytes.count
+        var rest = magnitude
+        while rest > 0 {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            bytes.append(UInt8(ascii: "0") + UInt8(digit))
+            rest = quotient
+        }
+        bytes[start...].reverse()
+    }
+
+    /// The number that the bytes spell: an optional minus sign and 1...19 digits, nothing else; nil otherwise.
+    static func parse(_ bytes: some Collection<UInt8>) -> Int64? {
+        var number: Int64 = 0
+        var digits = 0
+        var isNegative = false
+        for byte in bytes {
+            if byte == UInt8(ascii: "-"), digits == 0, !isNegative {
+                isNegative = true
+                continue
+            }
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            // Counted down from zero, so that the lowest number fits too.
+            let (shifted, tooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (next, tooLow) = shifted.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            guard !tooLarge, !tooLow else { return nil }
+            number = next
+            digits += 1
+        }
+        guard digits > 0 else { return nil }
+        if isNegative { return number }
+        return number == .min ? nil : -number
+    }
+}

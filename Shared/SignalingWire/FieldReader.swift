@@ -1,0 +1,103 @@
+public import SignalingProtocol
+
+/// Reads what ``FieldWriter`` wrote. Of fields with one name the first counts; unknown fields are ignored, so that a newer
+/// process may add some.
+public struct FieldReader: Sendable {
+    /// All fields, in order.
+    public let pairs: [(name: String, value: [UInt8])]
+
+    /// Reads native pairs, of a stream entry or a hash.
+    public init(pairs: [(name: String, value: [UInt8])]) { self.pairs = pairs }
+
+    /// Reads packed fields.
+    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not whole packed fields.
+    public init(encoded: some Collection<UInt8>) throws(SignalingError) {
+        let bytes = Array(encoded)
+        var pairs: [(name: String, value: [UInt8])] = []
+        var position = 0
+        while position < bytes.count {
+            guard let name = Self.take(from: bytes, at: &position), let text = String(validating: name, as: UTF8.self),
+                let value = Self.take(from: bytes, at: &position)
+            else { throw SignalingError(.failed, "bad_fields", "packed fields are cut short or malformed") }
+            pairs.append((text, Array(value)))
+        }
+        self.pairs = pairs
+    }
+
+    /// The bytes of a field.
+    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when there is no such field, as do all readers.
+    public func bytes(_ name: String) throws(SignalingError) -> [UInt8] {
+        guard let value = value(name) else {
+            throw SignalingError(.failed, "bad_fields", "the field \(name) is missing")
+        }
+        return value
+    }
+
+    /// The text of a field.
+    public func string(_ name: String) throws(SignalingError) -> String {
+        guard let text = String(validating: try bytes(name), as: UTF8.self) else { throw Self.malformed(name, "text") }
+        return text
+    }
+
+    /// The text of a field; nil when it is missing or no UTF-8.
+    public func optionalString(_ name: String) -> String? {
+        value(name).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// A number.
+    public func int64(_ name: String) throws(SignalingError) -> Int64 {
+        guard let number = DecimalText.parse(try bytes(name)) else { throw Self.malformed(name, "number") }
+        return number
+    }
+
+    /// A number.
+    public func int(_ name: String) throws(SignalingError) -> Int {
+        guard let number = Int(exactly: try int64(name)) else { throw Self.malformed(name, "number") }
+        return number
+    }
+
+    /// A number of 32 bits.
+    public func uint32(_ name: String) throws(SignalingError) -> UInt32 {
+        guard let number = UInt32(exactly: try int64(name)) else { throw Self.malformed(name, "32-bit number") }
+        return number
+    }
+
+    /// `1` or `0`.
+    public func bool(_ name: String) throws(SignalingError) -> Bool {
+        switch try bytes(name) {
+        case [UInt8(ascii: "1")]: true
+        case [UInt8(ascii: "0")]: false
+        default: throw Self.malformed(name, "flag")
+        }
+    }
+
+    /// A packed record.
+    public func record<Record: FieldCodable>(_ name: String, as type: Record.Type) throws(SignalingError) -> Record {
+        try Record(from: FieldReader(encoded: try bytes(name)))
+    }
+
+    /// A packed list of records.
+    public func list<Record: FieldCodable>(_ name: String, of type: Record.Type) throws(SignalingError) -> [Record] {
+        var records: [Record] = []
+        for (_, element) in try FieldReader(encoded: try bytes(name)).pairs {
+            records.append(try Record(from: FieldReader(encoded: element)))
+        }
+        return records
+    }
+
+    private func value(_ name: String) -> [UInt8]? { pairs.first { $0.name == name }?.value }
+
+    static func malformed(_ name: String, _ kind: String) -> SignalingError {
+        SignalingError(.failed, "bad_fields", "the field \(name) is no \(kind)")
+    }
+
+    /// Takes `<length>:<bytes>`.
+    private static func take(from bytes: [UInt8], at position: inout Int) -> ArraySlice<UInt8>? {
+        guard let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")),
+            let length = DecimalText.parse(bytes[position..<colon]), length >= 0, length <= bytes.count - colon - 1
+        else { return nil }
+        let start = colon + 1
+        position = start + Int(length)
+        return bytes[start..<position]
+    }
+}

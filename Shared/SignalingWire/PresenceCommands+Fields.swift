@@ -1,0 +1,112 @@
+public import SignalingProtocol
+
+extension GetApp: WireCommand {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put("app", app.rawValue)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(app: try AppID(try reader.string("app")))
+    }
+}
+
+extension AppSettings: FieldCodable {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put("certificate", certificate)
+        writer.put("required", tokenRequired)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(certificate: try reader.string("certificate"), tokenRequired: try reader.bool("required"))
+    }
+}
+
+extension QueryUserStatus: WireCommand {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put(user)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(user: try reader.user())
+    }
+}
+
+extension UserStatus: FieldCodable {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put("online", online)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(online: try reader.bool("online"))
+    }
+}
+
+extension SetUserAttribute: WireCommand {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put(user)
+        attribute.write(to: &writer)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(user: try reader.user(), attribute: try Attribute(from: reader))
+    }
+}
+
+extension GetUserAttribute: WireCommand {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put(user)
+        writer.put("name", name.rawValue)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(user: try reader.user(), name: try AttributeName(try reader.string("name")))
+    }
+}
+
+extension AttributeValue: FieldCodable {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put("value", value)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(value: try reader.string("value"))
+    }
+}
+
+extension ListUserAttributes: WireCommand {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put(user)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(user: try reader.user())
+    }
+}
+
+extension AttributeList: FieldCodable {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put("attributes", list: attributes)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(attributes: try reader.list("attributes", of: Attribute.self))
+    }
+}

@@ -1,0 +1,74 @@
+public import SignalingProtocol
+
+/// What a successful call answers besides `result`. Source: wire protocol, section 4.
+public enum ReplyBody: Equatable, Sendable {
+    /// Nothing more.
+    case done
+    /// `user_getmsg`.
+    case mailbox(cleared: Int64, entries: [MailboxEntry])
+    /// `user_query_user_status`.
+    case userStatus(Account, online: Bool)
+    /// `user_get_attr`.
+    case attribute(Account, AttributeName, value: String)
+    /// `user_get_attr_all`.
+    case attributes(Account, [Attribute])
+    /// `channel_join`.
+    case joined(members: [Member], attributes: [Attribute])
+    /// `channel_query_num`.
+    case memberCount(ChannelName, Int)
+    /// `channel_query_user_isin`.
+    case membership(ChannelName, Account, isMember: Bool)
+    /// `channel_query_userlist` and `_all`.
+    case members(total: Int, [Member])
+
+    /// The JSON text of the reply.
+    var json: JSONValue {
+        .object([JSONMember("result", .string("ok"))] + fields)
+    }
+
+    private var fields: [JSONMember] {
+        switch self {
+        case .done: []
+        case .mailbox(let cleared, let entries):
+            [
+                JSONMember("ver_clear", .number(String(cleared))),
+                JSONMember(
+                    "msgs", .array(entries.map { .array([.number(String($0.version)), .string($0.line)]) })),
+            ]
+        case .userStatus(let account, let online):
+            [JSONMember("account", .string(account.rawValue)), JSONMember("status", Self.flag(online))]
+        case .attribute(let account, let name, let value):
+            [
+                JSONMember("account", .string(account.rawValue)), JSONMember("name", .string(name.rawValue)),
+                JSONMember("value", .string(value)),
+            ]
+        case .attributes(let account, let attributes):
+            [
+                JSONMember("account", .string(account.rawValue)),
+                JSONMember("json", .string(Self.object(attributes).compactText)),
+            ]
+        case .joined(let members, let attributes):
+            [JSONMember("list", Self.list(members)), JSONMember("attrs", Self.object(attributes))]
+        case .memberCount(let channel, let count):
+            [JSONMember("name", .string(channel.rawValue)), JSONMember("num", .number(String(count)))]
+        case .membership(let channel, let account, let isMember):
+            [
+                JSONMember("name", .string(channel.rawValue)), JSONMember("account", .string(account.rawValue)),
+                JSONMember("isin", Self.flag(isMember)),
+            ]
+        case .members(let total, let members):
+            [JSONMember("num", .number(String(total))), JSONMember("list", Self.list(members))]
+        }
+    }
+
+    /// Apps compare with 1 and test truthiness: a text "0" would be taken for yes.
+    private static func flag(_ value: Bool) -> JSONValue { .number(value ? "1" : "0") }
+
+    private static func list(_ members: [Member]) -> JSONValue {
+        .array(members.map { .array([.string($0.account.rawValue), .number(String($0.uid))]) })
+    }
+
+    private static func object(_ attributes: [Attribute]) -> JSONValue {
+        .object(attributes.map { JSONMember($0.name.rawValue, .string($0.value)) })
+    }
+}

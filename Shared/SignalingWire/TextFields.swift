@@ -1,0 +1,53 @@
+internal import SignalingProtocol
+
+/// Reads a line of fields separated by single spaces, the last one verbatim to the end.
+struct TextFields {
+    private var rest: ArraySlice<UInt8>
+    private let what: StaticString
+
+    init(_ bytes: some Collection<UInt8>, what: StaticString) {
+        rest = Array(bytes)[...]
+        self.what = what
+    }
+
+    /// The next field.
+    mutating func next() throws(SignalingError) -> String {
+        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
+        guard end > rest.startIndex else { throw bad() }
+        let field = rest[rest.startIndex..<end]
+        rest = end < rest.endIndex ? rest[(end + 1)...] : []
+        return try text(field)
+    }
+
+    /// The next field, a number.
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(SignalingError) -> Number
+    {
+        guard let number = Number(try next()) else { throw bad() }
+        return number
+    }
+
+    /// So many bytes, and the space after them if anything follows.
+    mutating func take(_ count: Int) throws(SignalingError) -> String {
+        guard count >= 0, count <= rest.count else { throw bad() }
+        let field = rest.prefix(count)
+        rest = rest.dropFirst(count)
+        if let first = rest.first {
+            guard first == UInt8(ascii: " ") else { throw bad() }
+            rest = rest.dropFirst()
+        }
+        return try text(field)
+    }
+
+    /// Everything that is left.
+    var remainder: ArraySlice<UInt8> { rest }
+
+    /// Everything that is left, as text.
+    func remainderText() throws(SignalingError) -> String { try text(rest) }
+
+    func bad() -> SignalingError { SignalingError(.failed, "bad_event", "\(what) has not the expected fields") }
+
+    private func text(_ bytes: ArraySlice<UInt8>) throws(SignalingError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw bad() }
+        return text
+    }
+}

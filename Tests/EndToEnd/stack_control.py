@@ -1,0 +1,118 @@
+"""Drives `Scripts/stack`, by the interface that outside suites use."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import uuid
+from pathlib import Path
+
+from signaling import App
+
+ROOT = Path(__file__).resolve().parents[2]
+UP_SECONDS = 180
+COMMAND_SECONDS = 90
+
+
+class Stack:
+    """A cluster in a directory of its own."""
+
+    def __init__(self, directory: Path | None = None):
+        self.directory = directory or Path(tempfile.mkdtemp(prefix="heliograph-test-"))
+        # User postgres has to get through.
+        self.directory.chmod(0o755)
+
+    def run(self, *arguments: str, check: bool = True, seconds: float = COMMAND_SECONDS) -> subprocess.CompletedProcess:
+        """One command of the program; a failure shows its output."""
+        done = subprocess.run(
+            [str(ROOT / "Scripts" / "stack"), *arguments, "--dir", str(self.directory)],
+            capture_output=True, text=True, timeout=seconds, check=False)
+        if check and done.returncode != 0:
+            raise AssertionError(f"stack {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+        return done
+
+    def up(self, **counts: int) -> "Stack":
+        """Starts it: `up(gateways=2, channel_state=2)`."""
+        options = [text for name, number in counts.items() for text in (f"--{name.replace('_', '-')}", str(number))]
+        self.run("up", *options, seconds=UP_SECONDS)
+        return self
+
+    def down(self) -> None:
+        self.run("down")
+
+    def remove(self) -> None:
+        """Takes it down and deletes its logs."""
+        self.down()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def kill(self, name: str) -> None:
+        self.run("kill", name)
+
+    def drain(self, name: str) -> None:
+        self.run("drain", name)
+
+    def start(self, name: str) -> None:
+        self.run("start", name)
+
+    @property
+    def endpoints(self) -> dict:
+        return json.loads((self.directory / "endpoints.json").read_text())
+
+    @property
+    def gateways(self) -> list[str]:
+        """The WebSocket addresses, in the order of the names."""
+        return [gateway["ws"] for gateway in self.endpoints["gateways"]]
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The running members' numbers by name."""
+        found = self.endpoints
+        members = found["gateways"] + found["services"]
+        pids = {member["name"]: member["pid"] for member in members}
+        pids |= {name: found[name]["pid"] for name in ("redis", "postgres")}
+        return {name: pid for name, pid in pids.items() if pid}
+
+    @property
+    def open_app(self) -> App:
+        return next(app for app in self._apps() if not app.token_required)
+
+    @property
+    def token_app(self) -> App:
+        return next(app for app in self._apps() if app.token_required)
+
+    def _apps(self) -> list[App]:
+        return [App(app["appId"], app["certificate"], app["tokenRequired"]) for app in self.endpoints["apps"]]
+
+    def create_app(self, app_id: str) -> App:
+        """Makes another open app, with `heliographctl`."""
+        directory = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
+        environment["HELIOGRAPH_POSTGRES_URL"] = self.endpoints["postgres"]["url"]
+        done = subprocess.run(
+            [str(directory / "heliographctl"), "app", "create", f"--id={app_id}", "--open"], env=environment,
+            capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        assert done.returncode == 0, done.stderr
+        return App(app_id)
+
+    def sql(self, statement: str) -> list[list[str]]:
+        """Asks the stack's database."""
+        done = subprocess.run(
+            ["psql", self.endpoints["postgres"]["url"], "-X", "-q", "-A", "-t", "-F", "\t", "-c", statement],
+            capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        assert done.returncode == 0, done.stderr
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process of this number runs; a zombie doesn't."""
+    try:
+        return not re.search(r"^State:\s+[ZX]", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    except OSError:
+        return False
+
+
+def unique(name: str) -> str:
+    """A name that no other test uses."""
+    return f"{name}-{uuid.uuid4().hex[:10]}"

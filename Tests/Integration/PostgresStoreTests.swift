@@ -1,0 +1,146 @@
+import PostgresStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+@Suite struct PostgresStoreTests {
+    @Test func apps() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let store = AppStore(pool: pool)
+        let id = try AppID(#"{a:"b"\}'"#)
+        #expect(try await store.find(id) == nil)
+        let app = try await store.create(id: id, certificate: "secret", tokenRequired: false)
+        #expect(try await store.find(id) == app)
+        #expect(app.certificate == "secret" && !app.tokenRequired && app.createdAt > 1_600_000_000_000)
+        let error = await #expect(throws: PostgresError.self) {
+            try await store.create(id: id, certificate: "x", tokenRequired: true)
+        }
+        #expect(error?.isDuplicate == true)
+        try await store.create(id: AppID("B"), certificate: "x", tokenRequired: true)
+        #expect(try await store.list().map(\.id.rawValue) == ["B", id.rawValue])
+        #expect(try await store.rotateCertificate(id, to: "new"))
+        #expect(try await store.find(id)?.certificate == "new")
+        _ = try await UserStore(pool: pool).uids(for: [UserKey(app: id, account: Account("u"))])
+        #expect(try await store.remove(id))
+        #expect(try await !store.remove(id))
+        #expect(try await !store.rotateCertificate(id, to: "x"))
+        #expect(try await pool.query("SELECT FROM users").isEmpty)
+        await pool.close()
+    }
+
+    @Test func uidsAreStableAndUnique() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 8)
+        let store = UserStore(pool: pool)
+        let users = try ["one", "two"].flatMap { app in
+            try (0..<100).map { UserKey(app: try AppID(app), account: try Account("user\($0)")) }
+        }
+        let answers = try await withThrowingTaskGroup(of: [UserKey: UInt32].self) { group in
+            for _ in 0..<16 {
+                let some = Array(users.shuffled().prefix(120))
+                group.addTask { try await store.uids(for: some + some.prefix(3)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let uids = try await store.uids(for: users)
+        #expect(uids.count == 200)
+        #expect(Set(uids.values).count == 200)
+        #expect(uids.values.allSatisfy { $0 > 0 })
+        for answer in answers { for (user, uid) in answer { #expect(uids[user] == uid) } }
+        // Seeing a user again takes no number.
+        let before = try await pool.query("SELECT last_value FROM user_uids").first?.int64("last_value")
+        #expect(try await store.uids(for: users) == uids)
+        #expect(try await pool.query("SELECT last_value FROM user_uids").first?.int64("last_value") == before)
+        #expect(try await store.uids(for: []) == [:])
+        await pool.close()
+    }
+
+    @Test func callsMergeInAnyOrder() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let store = CallStore(pool: pool)
+        var call = CallRecord(
+            app: try AppID("app"), id: "call1", channel: try ChannelName("room"), caller: "a", callee: "b",
+            startedAt: 1_700_000_000_123)
+        var ended = call
+        ended.acceptedAt = 1_700_000_005_000
+        ended.endedAt = 1_700_000_015_500
+        ended.endCode = 0
+        try await store.record(ended)
+        call.acknowledgedAt = 1_700_000_001_000
+        try await store.record(call)
+        try await store.record(call)
+        let rows = try await pool.query(
+            """
+            SELECT state, end_code, talk_time::text AS talk, (extract(epoch FROM started_at) * 1000)::bigint AS started,
+                (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged FROM call_log
+            """)
+        #expect(rows.count == 1)
+        #expect(try rows[0].string("state") == "ended")
+        #expect(try rows[0].int64("end_code") == 0)
+        #expect(try rows[0].string("talk") == "00:00:10.5")
+        #expect(try rows[0].int64("started") == 1_700_000_000_123)
+        #expect(try rows[0].int64("acknowledged") == 1_700_000_001_000)
+        await pool.close()
+    }
+
+    @Test func mirrorsSkipStaleRows() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 4)
+        let store = MirrorStore(pool: pool)
+        let app = try AppID("app")
+        let user = UserKey(app: app, account: try Account("user"))
+        func session(_ version: Int64, present: Bool = true, gateway: String = "g") -> PresenceMirrorRow {
+            PresenceMirrorRow(
+                user: user, version: version, present: present, uid: 7, session: SessionID("s\(version)"),
+                gateway: GatewayID(gateway), device: "web\0sdk", detached: version == 3, since: 1_700_000_000_000)
+        }
+        try await AppStore(pool: pool).create(id: app, certificate: "x", tokenRequired: true)
+        try await store.sessions([session(1), session(3), session(2)])
+        try await store.sessions([session(2, gateway: "stale")])
+        let online = try await pool.query("SELECT * FROM online_users")
+        #expect(online.count == 1)
+        #expect(try online[0].string("session") == "s3")
+        #expect(try online[0].string("state") == "detached")
+        #expect(try online[0].string("device") == "web\u{FFFD}sdk")
+
+        let channel = ChannelKey(app: app, name: try ChannelName("room"))
+        func member(_ account: String, _ version: Int64, present: Bool = true) throws -> MemberMirrorRow {
+            MemberMirrorRow(
+                channel: channel, account: try Account(account), version: version, present: present, uid: 7,
+                joinedAt: 1_700_000_000_000)
+        }
+        try await store.members([member("user", 1), member("b", 2), member("b", 3, present: false)])
+        #expect(try await pool.query("SELECT members FROM channels").first?.int64("members") == 1)
+        #expect(try await pool.query("SELECT gateway FROM channel_member_list").first?.string("gateway") == "g")
+        let usage = try #require(try await pool.query("SELECT * FROM app_usage").first)
+        #expect(try usage.int64("users_online") == 1 && usage.int64("members") == 1)
+
+        try await store.sessions([session(4, present: false)])
+        #expect(try await pool.query("SELECT FROM online_users").isEmpty)
+        #expect(try await store.prune() == 0)
+        for table in ["presence_sessions", "channel_members"] {
+            try await pool.query("UPDATE \(table) SET updated_at = now() - interval '2 hours'")
+        }
+        #expect(try await store.prune() == 2)
+        await pool.close()
+    }
+
+    @Test func concurrentMirrorsDoNotDeadlock() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 8)
+        let store = MirrorStore(pool: pool)
+        let channel = ChannelKey(app: try AppID("app"), name: try ChannelName("room"))
+        let accounts = try (0..<100).map { try Account("user\($0)") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for version in 1...40 {
+                let rows = accounts.shuffled().map {
+                    MemberMirrorRow(
+                        channel: channel, account: $0, version: Int64(version), present: true, uid: 1, joinedAt: 0)
+                }
+                group.addTask { try await store.members(rows) }
+            }
+            try await group.waitForAll()
+        }
+        let rows = try await pool.query("SELECT count(*) AS n, min(version) AS v FROM channel_members")
+        #expect(try rows[0].int64("n") == 100)
+        #expect(try rows[0].int64("v") == 40)
+        await pool.close()
+    }
+}

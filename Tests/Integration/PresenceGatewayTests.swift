@@ -1,0 +1,128 @@
+import MessageStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// Gateways that come, drain, die, and tell what they hold.
+@Suite struct PresenceGatewayTests {
+    @Test func discoveryNamesWhoLivesAndDoesNotDrain() async throws {
+        try await ServicesStage.run(instances: 0) { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let leases = one.leases
+            #expect(try await leases.heartbeat(one.id, text: #"{"load":1}"#))
+            #expect(
+                try await leases.list().sorted { $0.text > $1.text }
+                    == [
+                        GatewayLease(gateway: one.id, text: #"{"load":1}"#), GatewayLease(gateway: two.id, text: "{}"),
+                    ].sorted { $0.text > $1.text })
+            #expect(try await leases.heartbeat(one.id, text: "{}", discoverable: false))
+            #expect(try await leases.list().map(\.gateway) == [two.id])
+            try await leases.leave(two.id)
+            #expect(try await leases.list().isEmpty)
+            #expect(try await !leases.heartbeat(two.id, text: "{}"))
+            #expect(try await leases.lost(one.id) == nil)
+        }
+    }
+
+    @Test func aLostGatewaysSessionsAreDetached() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let stays = try await stage.login("alice", on: one)
+            let moves = try await stage.login("bob", on: one)
+            _ = try await two.send(ResumeSession(gateway: two.id, line: moves.line))
+            _ = try await one.leases.heartbeat(one.id, text: "{}")
+            // What happens by itself ten seconds after the last heartbeat.
+            _ = try await stage.redis("DEL", KeySpace.lease(one.id))
+            _ = try await stage.redis("ZADD", KeySpace.due(.presence), "0", "gateway:\(one.id)")
+            try await waitUntil("the detachment") {
+                let state = try await stage.sessionField("alice", "state")
+                return state == "detached" ? nil : "\(state ?? "none")"
+            }
+            #expect(try await stage.sessionField("bob", "state") == "online")
+            try await waitUntil("the gateway to be forgotten") {
+                try await stage.redis("ZSCORE", KeySpace.gateways, one.id.rawValue).isNull ? nil : "still known"
+            }
+            // As of the last heartbeat, not of the discovery.
+            let heartbeat = try await stage.sessionField("alice", "detached")
+            #expect(heartbeat != nil)
+            #expect(try await two.send(ResumeSession(gateway: two.id, line: stays.line)).uid == stays.uid)
+            #expect(try await stage.sessionField("alice", "state") == "online")
+            try await stage.expectRows(
+                "SELECT account || ' ' || state || ' ' || (gateway = '\(two.id)') AS line FROM online_users ORDER BY 1",
+                ["alice online true", "bob online true"])
+        }
+    }
+
+    @Test func aLeavingGatewayDetachesAtOnce() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            _ = try await stage.login("alice", on: gateway)
+            try await gateway.leases.leave(gateway.id)
+            try await waitUntil("the detachment") {
+                try await stage.sessionField("alice", "state") == "detached" ? nil : "online"
+            }
+        }
+    }
+
+    @Test func whatRedisLostIsRecordedAgain() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            try await gateway.listen(to: room)
+            let kept = try await stage.login("alice", on: gateway)
+            let ended = try await stage.login("bob", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: kept.actor, channel: room.name))
+            let before = gateway.heard(in: room).last?.sequence ?? 0
+            _ = try await stage.redis("FLUSHALL")
+            let newer = try await stage.login("bob", on: gateway)
+            let held = [kept, ended].map {
+                HeldSession(
+                    line: $0.line, uid: $0.uid, device: "test", push: true,
+                    channel: $0.uid == kept.uid ? room.name : nil)
+            }
+            let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: held))
+            #expect(answer.lost == [ended.line.session])
+            _ = try await gateway.send(
+                ReassertMembers(
+                    channel: room,
+                    members: [
+                        HeldMember(
+                            member: Member(account: kept.line.user.account, uid: kept.uid), session: kept.line.session),
+                        HeldMember(
+                            member: Member(account: ended.line.user.account, uid: ended.uid),
+                            session: ended.line.session),
+                    ]))
+            #expect(try await stage.sessionField("alice", "channel") == "room")
+            let members = try await gateway.send(ListMembers(channel: room, limit: 10))
+            #expect(members.members == [Member(account: kept.line.user.account, uid: kept.uid)])
+            // Nothing was announced, and what comes is numbered above what clients saw.
+            #expect(gateway.heard(in: room).count == 1)
+            _ = try await gateway.send(JoinChannel(actor: newer.actor, channel: room.name))
+            try await waitUntil("the join") { gateway.heard(in: room).count == 2 ? nil : "not yet" }
+            #expect(gateway.heard(in: room)[1].sequence > before)
+        }
+    }
+
+    @Test func aSessionThatEndedIsNotRestored() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let over = try await stage.login("alice", on: one)
+            _ = try await one.send(
+                CloseSession(user: over.line.user, session: over.line.session, reason: .leaveLogout))
+            let moved = try await stage.login("bob", on: one)
+            // Attached while this Redis runs: the start is far enough back only after a second.
+            try await waitUntil("Redis to be two seconds old") {
+                let info = try await stage.redis("INFO", "server").string ?? ""
+                return info.contains("uptime_in_seconds:0") || info.contains("uptime_in_seconds:1\r") ? "young" : nil
+            }
+            _ = try await two.send(ResumeSession(gateway: two.id, line: moved.line))
+            let held = [over, moved].map {
+                HeldSession(line: $0.line, uid: $0.uid, device: "test", push: false, channel: nil)
+            }
+            let answer = try await one.send(ReassertSessions(gateway: one.id, sessions: held))
+            #expect(answer.lost == [over.line.session, moved.line.session])
+            #expect(try await stage.sessionField("bob", "gateway") == two.id.rawValue)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import MessageStore
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import TestKit
+import Testing
+
+/// Sessions on real stores: opened, replaced, resumed, detached, ended.
+@Suite struct PresenceSessionTests {
+    /// Makes a server a member of the app's channel of logins; what it hears is JSON text without the time.
+    private func observer(_ stage: ServicesStage, _ gateway: StageGateway) async throws -> ChannelKey {
+        let channel = try stage.channel("__agora_user_online")
+        try await gateway.listen(to: channel)
+        let server = try await stage.login("server", on: gateway)
+        _ = try await gateway.send(JoinChannel(actor: server.actor, channel: channel.name))
+        return channel
+    }
+
+    private func announcements(_ gateway: StageGateway, _ channel: ChannelKey) throws -> [String] {
+        try gateway.heard(in: channel).map { event in
+            guard case .message(let body) = event.kind else { return "not a message" }
+            let json = try JSONValue.parse(Array(body.utf8))
+            return "\(json["event"]?.string ?? "?") \(json["account"]?.string ?? "?") \(json["reason"]?.integer ?? -1)"
+        }
+    }
+
+    @Test func aLoginIsRecordedAndAnnounced() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let special = try await observer(stage, gateway)
+            let first = try await stage.login("alice: {1}", on: gateway)
+            #expect(first.uid > 0)
+            #expect(try await gateway.send(QueryUserStatus(user: first.line.user)).online)
+            #expect(try await !gateway.send(QueryUserStatus(user: try stage.user("nobody"))).online)
+            #expect(try await stage.sessionField("alice: {1}", "gateway") == gateway.id.rawValue)
+            _ = try await gateway.send(
+                CloseSession(user: first.line.user, session: first.line.session, reason: .leaveLogout))
+            #expect(try await !gateway.send(QueryUserStatus(user: first.line.user)).online)
+            try await waitUntil("the announcements") {
+                let heard = try announcements(gateway, special)
+                return heard == ["online alice: {1} 0", "offline alice: {1} 603"] ? nil : "\(heard)"
+            }
+            try await stage.expectRows("SELECT account || ' ' || state AS line FROM online_users", ["server online"])
+            // The number stays the account's.
+            #expect(try await stage.login("alice: {1}", on: gateway).uid == first.uid)
+        }
+    }
+
+    @Test func aSecondLoginReplacesTheFirst() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let special = try await observer(stage, two)
+            let room = try stage.channel("room")
+            try await two.listen(to: room)
+            let first = try await stage.login("alice", on: one)
+            _ = try await one.send(JoinChannel(actor: first.actor, channel: room.name))
+            let second = try await stage.login("alice", on: two)
+            #expect(first.uid == second.uid)
+            try await waitUntil("the kick") {
+                one.events == [.kicked(first.line.session, .logoutKicked)] ? nil : "\(one.events)"
+            }
+            try await waitUntil("the leave") {
+                let heard = two.heard(in: room).map(\.summary)
+                return heard == ["alice joined", "alice left"] ? nil : "\(heard)"
+            }
+            #expect(try announcements(two, special) == ["online alice 0"])
+            // The first session's late acts have no effect.
+            _ = try await one.send(DetachSession(gateway: one.id, user: first.line.user, session: first.line.session))
+            _ = try await one.send(
+                CloseSession(user: first.line.user, session: first.line.session, reason: .leaveLogout))
+            #expect(try await stage.sessionField("alice", "sid") == second.line.session.rawValue)
+            #expect(try await stage.sessionField("alice", "state") == "online")
+        }
+    }
+
+    @Test func aSessionMovesWithItsSecret() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let session = try await stage.login("alice", on: one)
+            let room = try ChannelName("room")
+            _ = try await one.send(JoinChannel(actor: session.actor, channel: room))
+            let wrong = Line(user: session.line.user, session: session.line.session, secret: "wrong")
+            #expect(try await two.refusal(ResumeSession(gateway: two.id, line: wrong))?.reason == "bad_line")
+            let resumed = try await two.send(ResumeSession(gateway: two.id, line: session.line))
+            #expect(resumed == SessionResumed(uid: session.uid, channel: room, push: false))
+            try await waitUntil("the move") { one.events == [.moved(session.line.session)] ? nil : "\(one.events)" }
+            // Again on the same gateway: nobody is told.
+            _ = try await two.send(ResumeSession(gateway: two.id, line: session.line))
+            #expect(two.events.isEmpty)
+        }
+    }
+
+    @Test func aDetachedSessionEndsWhenItsTimeIsOver() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let special = try await observer(stage, gateway)
+            let room = try stage.channel("room")
+            try await gateway.listen(to: room)
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name))
+            // Shorter than any setting allows: the test need not wait for 20 s.
+            _ = try await stage.redis("HSET", KeySpace.tag(session.line.user) + ":session", "timeout", "1")
+            _ = try await gateway.send(
+                DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
+            #expect(try await gateway.send(QueryUserStatus(user: session.line.user)).online)
+            #expect(gateway.heard(in: room).map(\.summary) == ["alice joined"])
+            try await waitUntil("the leave") {
+                gateway.heard(in: room).map(\.summary) == ["alice joined", "alice left"] ? nil : "still there"
+            }
+            try await waitUntil("the announcement") {
+                let heard = try announcements(gateway, special)
+                return heard == ["online alice 0", "offline alice 604"] ? nil : "\(heard)"
+            }
+            #expect(
+                try await gateway.refusal(ResumeSession(gateway: gateway.id, line: session.line))?.reason == "bad_line")
+        }
+    }
+
+    @Test func aResumedSessionOutlivesItsTimer() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await stage.redis("HSET", KeySpace.tag(session.line.user) + ":session", "timeout", "0")
+            _ = try await gateway.send(
+                DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
+            let resumed = try? await gateway.send(ResumeSession(gateway: gateway.id, line: session.line))
+            let member = "session:app%3A%7B1%7D:alice:\(session.line.session)"
+            try await waitUntil("the timer to fire") {
+                try await stage.redis("ZSCORE", KeySpace.due(.presence), member).isNull ? nil : "still set"
+            }
+            // The timer may have come first: then the session was over, and the resume refused.
+            #expect(try await gateway.send(QueryUserStatus(user: session.line.user)).online == (resumed != nil))
+        }
+    }
+
+    @Test func aRepeatedCommandTakesEffectOnce() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let special = try await observer(stage, gateway)
+            let line = Line(user: try stage.user("alice"), session: SessionID("s1"), secret: "x")
+            let open = OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
+            for _ in 0..<5 {
+                _ = try await stage.connection.execute(CommandPost.command(for: open, id: CommandID("c1")))
+            }
+            let later = try await stage.login("alice", on: gateway)
+            // Redelivered after a newer login: what it did then stays undone.
+            _ = try await stage.connection.execute(CommandPost.command(for: open, id: CommandID("c1")))
+            try await waitUntil("the stream to be empty") {
+                try await stage.redis("XLEN", KeySpace.commands(.presence)).int == 0 ? nil : "commands left"
+            }
+            #expect(try await stage.sessionField("alice", "sid") == later.line.session.rawValue)
+            #expect(gateway.events == [.kicked(SessionID("s1"), .logoutKicked)])
+            #expect(try announcements(gateway, special) == ["online alice 0"])
+        }
+    }
+}

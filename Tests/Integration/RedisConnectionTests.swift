@@ -1,0 +1,160 @@
+import NIOCore
+import NIOPosix
+import RedisStore
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RedisConnectionTests {
+    @Test func commandsOfOneTickLeaveInOneWrite() async throws {
+        try await RedisScene.run { scene in
+            let reads = try await scene.information("total_reads_processed", section: "stats")
+            let commands = (0..<1000).map { RedisCommand("ECHO", .int($0)) }
+            let results = await scene.connection.execute(commands)
+            #expect(try results.map { try $0.get().int } == (0..<1000).map { Int64($0) })
+            // Redis reads 16 KiB at a time: 30 KB are few reads, one per command would be a thousand.
+            let readsSince = try await scene.information("total_reads_processed", section: "stats") - reads
+            #expect(readsSince < 10)
+        }
+    }
+
+    @Test func largeValues() async throws {
+        try await RedisScene.run { scene in
+            let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            _ = try await scene.connection.execute(RedisCommand("SET", "big", .bytes(bytes)))
+            let got = try await scene.connection.execute(RedisCommand("GET", "big"))
+            #expect(got.bytes == bytes)
+        }
+    }
+
+    @Test func errorRepliesAreFailuresOfTheirCommandOnly() async throws {
+        try await RedisScene.run { scene in
+            let results = await scene.connection.execute([
+                RedisCommand("SET", "a", "x"), RedisCommand("INCR", "a"), RedisCommand("LPUSH", "a", "x"),
+                RedisCommand("GET", "a"),
+            ])
+            #expect(results[1] == .failure(RedisError(code: "ERR", message: "value is not an integer or out of range")))
+            #expect(throws: RedisError.self) { try results[2].get() }
+            let unharmed = try results[3].get().string
+            #expect(unharmed == "x")
+        }
+    }
+
+    @Test func reconnectsAfterKillAndKeepsWhatWaits() async throws {
+        try await RedisScene.run { scene in
+            _ = try await scene.connection.execute(RedisCommand("SET", "a", "before"))
+            try await scene.server.kill()
+            try await waitUntil("the outage") { scene.connection.isConnected ? "still connected" : nil }
+            async let waiting = scene.connection.execute(RedisCommand("GET", "a"))
+            try await scene.server.start()
+            #expect(try await waiting.string == "before")
+            #expect(scene.connection.connectionCount == 2)
+        }
+    }
+
+    @Test func whatWasWrittenFailsAsClosed() async throws {
+        try await RedisScene.run { scene in
+            let killer = try await scene.otherConnection()
+            let id = try await scene.connection.execute(RedisCommand("CLIENT", "ID")).int ?? 0
+            async let blocked = scene.connection.execute(RedisCommand("BLPOP", "nothing", 0))
+            try await waitUntil("a blocked client") {
+                let text = try await killer.execute(RedisCommand("INFO", "clients")).string ?? ""
+                return text.contains("blocked_clients:1") ? nil : "none"
+            }
+            _ = try await killer.execute(RedisCommand("CLIENT", "KILL", "ID", .int64(id)))
+            do {
+                _ = try await blocked
+                Issue.record("no error")
+            } catch {
+                #expect((error as? RedisError)?.code == "CLOSED")
+            }
+            #expect(try await scene.connection.execute(RedisCommand("PING")).string == "PONG")
+            await killer.close()
+        }
+    }
+
+    @Test func aServerThatDoesNotAnswerTimesOut() async throws {
+        func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(300) }
+        try await RedisScene.run(configure: impatient) { scene in
+            _ = try await scene.connection.execute(RedisCommand("PING"))
+            await scene.server.freeze(true)
+            let first = await scene.connection.execute([RedisCommand("PING"), RedisCommand("PING")])
+            await scene.server.freeze(false)
+            #expect(
+                first.first == .failure(RedisError(code: "TIMEOUT", message: "no answer within the command timeout")))
+            try await waitUntil("a new connection") { scene.connection.connectionCount < 2 ? "not yet" : nil }
+            #expect(try await scene.connection.execute(RedisCommand("PING")).string == "PONG")
+        }
+    }
+
+    @Test func boundsOfWhatWaits() async throws {
+        func narrow(_ configuration: inout RedisConfiguration) {
+            configuration.maxPendingCommands = 3
+            configuration.maxPendingBytes = 1000
+        }
+        try await RedisScene.run(configure: narrow) { scene in
+            let codes = await scene.connection.execute((0..<5).map { _ in RedisCommand("PING") }).map { result in
+                if case .failure(let error) = result { error.code } else { "ok" }
+            }
+            #expect(codes == ["ok", "ok", "ok", "FULL", "FULL"])
+            let large = RedisCommand("ECHO", .bytes(Array(repeating: 1, count: 2000)))
+            await #expect { try await scene.connection.execute(large) } throws: { ($0 as? RedisError)?.code == "FULL" }
+            // What was answered makes room.
+            let answer = try await scene.connection.execute(RedisCommand("PING"))
+            #expect(answer.string == "PONG")
+        }
+    }
+
+    @Test func closedConnection() async throws {
+        try await RedisScene.run { scene in
+            let other = try await scene.otherConnection()
+            await other.close()
+            #expect(!other.isConnected)
+            await #expect { try await other.execute(RedisCommand("PING")) } throws: {
+                ($0 as? RedisError)?.code == "CLOSED"
+            }
+        }
+    }
+
+    @Test func passwordUserAndDatabase() async throws {
+        let server = try await RedisServer(appendOnly: false, password: "s3cret/ß")
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let admin = RedisConnection(
+            configuration: try server.configuration, eventLoop: loop, logger: RedisScene.logger)
+        admin.start()
+        _ = try await admin.execute(RedisCommand("ACL", "SETUSER", "ann", "on", ">pw", "~*", "+@all"))
+        let user = RedisConnection(
+            configuration: try RedisConfiguration(url: "redis://ann:pw@127.0.0.1:\(server.port)/5"), eventLoop: loop,
+            logger: RedisScene.logger)
+        user.start()
+        #expect(try await user.execute(RedisCommand("ACL", "WHOAMI")).string == "ann")
+        #expect(try await user.execute(RedisCommand("CLIENT", "INFO")).string?.contains(" db=5 ") == true)
+        var wrong = try RedisConfiguration(url: "redis://:wrong@127.0.0.1:\(server.port)")
+        wrong.commandTimeout = .milliseconds(200)
+        let refused = RedisConnection(configuration: wrong, eventLoop: loop, logger: RedisScene.logger)
+        refused.start()
+        await #expect { try await refused.execute(RedisCommand("PING")) } throws: {
+            ($0 as? RedisError)?.code == "TIMEOUT"
+        }
+        for connection in [admin, user, refused] { await connection.close() }
+        try await server.remove()
+    }
+
+    @Test func tlsIsVerified() async throws {
+        let server = try await RedisServer(appendOnly: false, tls: true)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let trusting = RedisConnection(
+            configuration: try server.configuration, eventLoop: loop, logger: RedisScene.logger)
+        trusting.start()
+        let text = String(repeating: "x", count: 200_000)
+        #expect(try await trusting.execute(RedisCommand("ECHO", .string(text))).string == text)
+        var byDefault = try RedisConfiguration(url: "rediss://127.0.0.1:\(server.port)")
+        byDefault.commandTimeout = .milliseconds(500)
+        let distrusting = RedisConnection(configuration: byDefault, eventLoop: loop, logger: RedisScene.logger)
+        distrusting.start()
+        await #expect { try await distrusting.execute(RedisCommand("PING")) } throws: {
+            ($0 as? RedisError)?.code == "TIMEOUT"
+        }
+        for connection in [trusting, distrusting] { await connection.close() }
+        try await server.remove()
+    }
+}

@@ -1,0 +1,73 @@
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RedisFunctionTests {
+    private static func library(_ name: String, answer: String) -> RedisFunctionLibrary {
+        let source = """
+            #!lua name=\(name)
+            redis.register_function('\(name)_call', function(keys, args)
+                if args[1] == 'refuse' then return {err = 'SIG 400 not_member no such member'} end
+                redis.call('INCR', keys[1] .. ':calls')
+                return '\(answer)'
+            end)
+            """
+        return RedisFunctionLibrary(name: name, source: Array(source.utf8))
+    }
+
+    private static let call = RedisCommand.function("test_one_call", tag: "{t}")
+
+    @Test func loadedAgainWhenFlushed() async throws {
+        let libraries = [Self.library("test_one", answer: "one"), Self.library("test_two", answer: "two")]
+        try await RedisScene.run(libraries: libraries) { scene in
+            #expect(try await scene.connection.execute(Self.call).string == "one")
+            _ = try await scene.connection.execute(RedisCommand("FUNCTION", "FLUSH"))
+            let results = await scene.connection.execute(
+                [Self.call, .function("test_two_call", tag: "{t}"), RedisCommand("PING"), Self.call])
+            #expect(try results.map { try $0.get().string } == ["one", "two", "PONG", "one"])
+            #expect(try await scene.connection.execute(RedisCommand("GET", "{t}:calls")).int == 4)
+        }
+    }
+
+    @Test func loadedAgainWhenRedisComesBackEmpty() async throws {
+        try await RedisScene.run(appendOnly: false, libraries: [Self.library("test_one", answer: "one")]) { scene in
+            #expect(try await scene.connection.execute(Self.call).string == "one")
+            try await scene.server.kill()
+            try await waitUntil("the outage") { scene.connection.isConnected ? "still connected" : nil }
+            try await scene.server.start()
+            #expect(try await scene.connection.execute(Self.call).string == "one")
+            #expect(try await scene.connection.execute(RedisCommand("GET", "{t}:calls")).int == 1)
+        }
+    }
+
+    @Test func aFunctionOfNoLibraryFails() async throws {
+        try await RedisScene.run(libraries: [Self.library("test_one", answer: "one")]) { scene in
+            await #expect { try await scene.connection.execute(.function("test_missing", tag: "{t}")) } throws: {
+                ($0 as? RedisError) == RedisError(code: "ERR", message: "Function not found")
+            }
+        }
+    }
+
+    @Test func errorsOfFunctions() async throws {
+        try await RedisScene.run(libraries: [Self.library("test_one", answer: "one")]) { scene in
+            await #expect {
+                try await scene.connection.execute(.function("test_one_call", tag: "{t}", "refuse"))
+            } throws: {
+                ($0 as? RedisError)?.signaling.description == "400 not_member: no such member"
+            }
+        }
+    }
+
+    @Test func aNewVersionReplacesTheOld() async throws {
+        try await RedisScene.run(libraries: [Self.library("test_one", answer: "old")]) { scene in
+            #expect(try await scene.connection.execute(Self.call).string == "old")
+            let newer = RedisConnection(
+                configuration: try scene.server.configuration, eventLoop: scene.eventLoop,
+                libraries: [Self.library("test_one", answer: "new")], logger: RedisScene.logger)
+            newer.start()
+            #expect(try await newer.execute(Self.call).string == "new")
+            await newer.close()
+        }
+    }
+}

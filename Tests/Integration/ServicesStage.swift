@@ -1,0 +1,139 @@
+import ChannelStateServer
+import Logging
+import MessageStore
+import NIOCore
+import NIOPosix
+import PostgresStore
+import PresenceServer
+import RedisStore
+import ServiceKit
+import ServiceLifecycle
+import SignalingProtocol
+import SignalingWire
+import TestKit
+import Testing
+
+/// A real Redis and PostgreSQL, instances of presence and channel-state, and stand-ins for gateways.
+actor ServicesStage {
+    nonisolated let redis: RedisServer
+    nonisolated let postgres: PostgresServer
+    nonisolated let postgresURL: String
+    nonisolated let pool: PostgresPool
+    /// For looks into Redis.
+    nonisolated let connection: RedisConnection
+    nonisolated let app: AppID
+    private var groups: [ServiceGroup] = []
+    private var tasks: [Task<Void, any Error>] = []
+    private var gateways: [StageGateway] = []
+
+    static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+
+    /// Runs a test on a stage of its own.
+    /// - Parameters:
+    ///   - instances: of each service.
+    ///   - ownPostgres: whether the test stops PostgreSQL.
+    static func run(
+        instances: Int = 2, ownPostgres: Bool = false, _ test: (ServicesStage) async throws -> Void
+    ) async throws {
+        let postgres = ownPostgres ? try await PostgresServer() : try await PostgresServer.shared
+        let stage = try await ServicesStage(postgres)
+        let result: Result<Void, any Error>
+        do {
+            for _ in 0..<instances { try await stage.startInstance() }
+            result = .success(try await test(stage))
+        } catch {
+            result = .failure(error)
+        }
+        await stage.end()
+        if ownPostgres { try await postgres.remove() }
+        try result.get()
+    }
+
+    private init(_ postgres: PostgresServer) async throws {
+        self.postgres = postgres
+        redis = try await RedisServer(appendOnly: false)
+        postgresURL = try await postgres.createDatabase()
+        pool = PostgresPool(
+            configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
+        _ = try await Migrations(pool: pool).apply()
+        app = try AppID("app:{1}")
+        connection = RedisConnection(
+            configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            libraries: [MessageStore.library, GatewayLeases.library, DueTimers.library], logger: Self.silent)
+        connection.start()
+    }
+
+    private func startInstance() throws {
+        let logger = Self.silent
+        let configuration = try PostgresConfiguration(url: postgresURL)
+        let presence = PresenceService.assemble(
+            instance: "presence-\(groups.count)", redis: try redis.configuration,
+            pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
+        let channels = ChannelStateService.assemble(
+            instance: "channel-state-\(groups.count)", redis: try redis.configuration,
+            pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
+        for services in [presence.services, channels.services] {
+            let group = ServiceGroup(services: services, logger: logger)
+            groups.append(group)
+            tasks.append(Task { try await group.run() })
+        }
+    }
+
+    private func end() async {
+        for group in groups { await group.triggerGracefulShutdown() }
+        for task in tasks { _ = await task.result }
+        for gateway in gateways { await gateway.close() }
+        await connection.close()
+        await pool.close()
+        try? await redis.remove()
+    }
+
+    /// A new gateway, with a lease.
+    func gateway(_ name: String) async throws -> StageGateway {
+        let gateway = try await StageGateway(GatewayID("\(name)-\(SecureRandom.hex(bytes: 3))"), redis: redis)
+        gateways.append(gateway)
+        _ = try await gateway.leases.heartbeat(gateway.id, text: "{}")
+        return gateway
+    }
+
+    nonisolated func user(_ account: String) throws -> UserKey { UserKey(app: app, account: try Account(account)) }
+
+    nonisolated func channel(_ name: String) throws -> ChannelKey { ChannelKey(app: app, name: try ChannelName(name)) }
+
+    /// Logs a user in.
+    nonisolated func login(_ account: String, on gateway: StageGateway) async throws -> StageSession {
+        let line = Line(
+            user: try user(account), session: SessionID("s-\(SecureRandom.hex(bytes: 6))"),
+            secret: SecureRandom.hex(bytes: 8))
+        let opened = try await gateway.send(OpenSession(gateway: gateway.id, line: line, device: "test", push: false))
+        return StageSession(line: line, uid: opened.uid)
+    }
+
+    /// A command's plain answer from Redis.
+    nonisolated func redis(_ name: String, _ arguments: String...) async throws -> RedisValue {
+        try await connection.execute(RedisCommand(name, arguments: arguments.map { .string($0) }))
+    }
+
+    /// A field of a user's session.
+    nonisolated func sessionField(_ account: String, _ field: String) async throws -> String? {
+        try await redis("HGET", KeySpace.tag(try user(account)) + ":session", field).string
+    }
+
+    /// Waits until a query's one column is exactly this.
+    nonisolated func expectRows(_ sql: String, _ rows: [String]) async throws {
+        try await waitUntil(sql) {
+            let found = try await self.pool.query(sql).map { try $0.string("line") }
+            return found == rows ? nil : "\(found)"
+        }
+    }
+}
+
+/// A session as a test knows it.
+struct StageSession {
+    var line: Line
+    var uid: UInt32
+
+    var actor: SignalingProtocol.Actor {
+        SignalingProtocol.Actor(user: line.user, uid: uid, session: line.session)
+    }
+}

@@ -1,0 +1,119 @@
+import Logging
+import MessageStore
+import NIOCore
+import NIOPosix
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import Synchronization
+import TestKit
+
+/// A stand-in for a gateway: sends commands, and remembers what is published to it and to channels it listens to.
+final class StageGateway: Sendable {
+    private struct Heard {
+        var events: [GatewayEvent] = []
+        var channels: [String: [SignalingProtocol.ChannelEvent]] = [:]
+    }
+
+    let id: GatewayID
+    let leases: GatewayLeases
+    let messages: MessageStore
+    let connection: RedisConnection
+    private let sender: CommandSender
+    private let subscriber: RedisSubscriber
+    private let box: HeardBox
+
+    private final class HeardBox: Sendable {
+        let value = Mutex(Heard())
+    }
+
+    init(_ id: GatewayID, redis: RedisServer) async throws {
+        self.id = id
+        let logger = ServicesStage.silent
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let connection = RedisConnection(
+            configuration: try redis.configuration, eventLoop: loop,
+            libraries: [MessageStore.library, GatewayLeases.library], logger: logger)
+        self.connection = connection
+        leases = GatewayLeases(connection: connection)
+        messages = MessageStore(connection: connection)
+        let sender = CommandSender(sender: id, connection: connection, logger: logger)
+        self.sender = sender
+        let heard = HeardBox()
+        box = heard
+        let own = KeySpace.topic(id)
+        subscriber = RedisSubscriber(
+            configuration: try redis.configuration, eventLoop: loop, logger: logger,
+            onMessage: { topic, payload in
+                if topic == own {
+                    guard let event = try? GatewayEvent(payload: payload.readableBytesView) else { return }
+                    if case .reply(let id, let outcome) = event {
+                        sender.received(id, outcome)
+                    } else {
+                        heard.value.withLock { $0.events.append(event) }
+                    }
+                } else if let event = try? SignalingProtocol.ChannelEvent(payload: payload.readableBytesView) {
+                    heard.value.withLock { $0.channels[topic, default: []].append(event) }
+                }
+            }, onBatchEnd: {}, onReconnected: {})
+        connection.start()
+        subscriber.start()
+        try await subscribe(own)
+    }
+
+    func close() async {
+        await subscriber.close()
+        await connection.close()
+    }
+
+    /// What was published to the gateway, replies aside.
+    var events: [GatewayEvent] { box.value.withLock { $0.events } }
+
+    /// Listens to a channel, as for a member.
+    func listen(to channel: ChannelKey) async throws { try await subscribe(KeySpace.topic(channel)) }
+
+    /// What was published in a channel since ``listen(to:)``.
+    func heard(in channel: ChannelKey) -> [SignalingProtocol.ChannelEvent] {
+        box.value.withLock { $0.channels[KeySpace.topic(channel)] ?? [] }
+    }
+
+    func send<C: WireCommand>(_ command: C) async throws -> C.Reply {
+        let sender = self.sender
+        let loop = connection.eventLoop
+        return try await withCheckedThrowingContinuation { (done: CheckedContinuation<C.Reply, any Error>) in
+            loop.execute { sender.send(command) { done.resume(with: $0.mapError { $0 }) } }
+        }
+    }
+
+    /// What a command is refused with; nil when it succeeds.
+    func refusal<C: WireCommand>(_ command: C) async throws -> SignalingError? {
+        do {
+            _ = try await send(command)
+            return nil
+        } catch let error as SignalingError {
+            return error
+        }
+    }
+
+    private func subscribe(_ topic: String) async throws {
+        let subscriber = self.subscriber
+        let loop = connection.eventLoop
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+            loop.execute { subscriber.subscribe(topic) { done.resume(with: $0.mapError { $0 }) } }
+        }
+    }
+}
+
+extension SignalingProtocol.ChannelEvent {
+    /// The event without its numbers.
+    var summary: String {
+        switch kind {
+        case .message(let body): "\(account) msg \(body)"
+        case .joined: "\(account) joined"
+        case .left: "\(account) left"
+        case .attributes(.update(let attribute)): "\(account) \(attribute.name)=\(attribute.value)"
+        case .attributes(.delete(let name)): "\(account) del \(name)"
+        case .attributes(.clear): "\(account) clear"
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import Glibc
+internal import Logging
+public import PostgresStore
+
+/// A real PostgreSQL of the test's own: in a temporary directory, on a free loopback port, without fsync.
+public actor PostgresServer {
+    private static let programs = "/usr/lib/postgresql/15/bin"
+    private static let sharedServer = Task { try await PostgresServer() }
+
+    /// The TCP port on 127.0.0.1.
+    public nonisolated let port: UInt16
+    private nonisolated let directory: String
+    private var process: SpawnedProcess?
+    private var databases = 0
+
+    /// The one that tests share that do not stop it; ends with the test process.
+    public static var shared: PostgresServer { get async throws { try await sharedServer.value } }
+
+    /// Makes a cluster and starts the server.
+    /// - Throws: ``TestFailure``.
+    public init() async throws {
+        var template = Array("/tmp/heliograph-postgres-XXXXXX".utf8CString)
+        guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
+        directory = String(cString: path)
+        port = try Self.freePort()
+        if getuid() == 0 {
+            // PostgreSQL refuses to run as root.
+            guard let user = getpwnam("postgres") else { throw TestFailure("there is no user postgres") }
+            guard chown(directory, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
+                throw TestFailure("chown: \(errno)")
+            }
+        }
+        let initdb = try SpawnedProcess(
+            Self.unprivileged([
+                "\(Self.programs)/initdb", "-D", "\(directory)/data", "-U", "heliograph", "-A", "trust", "-E", "UTF8",
+                "--locale=C.UTF-8", "--no-sync",
+            ]), output: "\(directory)/log")
+        try await waitUntil("initdb", within: .seconds(60)) { initdb.exitStatus() == nil ? "still running" : nil }
+        guard initdb.exitStatus() == 0 else { throw TestFailure("initdb failed, see \(directory)/log") }
+        try await start()
+    }
+
+    /// Starts the server again, on the same port, and waits until it answers.
+    /// - Throws: ``TestFailure``.
+    public func start() async throws {
+        let process = try SpawnedProcess(
+            SpawnedProcess.supervised(
+                Self.unprivileged([
+                    "\(Self.programs)/postgres", "-D", "\(directory)/data", "-p", "\(port)", "-k", directory,
+                    "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off",
+                    "-c", "shared_buffers=32MB", "-c", "max_connections=200",
+                ]), directory: directory), output: "\(directory)/log")
+        self.process = process
+        let configuration = try PostgresConfiguration(url: url(database: "postgres"))
+        let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
+        try await waitUntil("PostgreSQL on port \(port)", within: .seconds(30)) {
+            if let status = process.exitStatus() {
+                throw TestFailure("postgres ended: \(status), see \(directory)/log")
+            }
+            do throws(PostgresError) { try await pool.ping() } catch { return error.description }
+            return nil
+        }
+        await pool.close()
+    }
+
+    /// Stops the server, open connections notwithstanding, and waits until it has ended. The data stay.
+    /// - Throws: ``TestFailure``.
+    public func stop() async throws {
+        guard let process else { return }
+        process.endInput(keep: true)
+        try await waitUntil("the end of PostgreSQL", within: .seconds(30)) {
+            process.exitStatus() == nil ? "still running" : nil
+        }
+        self.process = nil
+    }
+
+    /// Stops the server and deletes its files.
+    /// - Throws: ``TestFailure``.
+    public func remove() async throws {
+        guard let process else { return }
+        process.endInput()
+        try await waitUntil("the end of PostgreSQL", within: .seconds(30)) {
+            process.exitStatus() == nil ? "still running" : nil
+        }
+        self.process = nil
+    }
+
+    /// Makes an empty database.
+    /// - Returns: its URL.
+    /// - Throws: ``PostgresError``.
+    public func createDatabase() async throws -> String {
+        databases += 1
+        let name = "test\(databases)"
+        let configuration = try PostgresConfiguration(url: url(database: "postgres"))
+        let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
+        try await pool.query("CREATE DATABASE \(name)")
+        await pool.close()
+        return url(database: name)
+    }
+
+    /// A pool on a database of its own with all tables.
+    /// - Throws: ``PostgresError``.
+    public func migratedPool(connections: Int = 4) async throws -> PostgresPool {
+        let configuration = try PostgresConfiguration(url: try await createDatabase())
+        let pool = PostgresPool(configuration: configuration, connections: connections, logger: Logger(label: "test"))
+        _ = try await Migrations(pool: pool).apply()
+        return pool
+    }
+
+    private nonisolated func url(database: String) -> String {
+        "postgresql://heliograph@127.0.0.1:\(port)/\(database)"
+    }
+
+    private static func unprivileged(_ arguments: [String]) -> [String] {
+        guard getuid() == 0 else { return arguments }
+        return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] + arguments
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard result else { throw TestFailure("no free port: \(errno)") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}

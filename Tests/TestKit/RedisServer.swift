@@ -1,0 +1,135 @@
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+public import RedisStore
+
+/// A real Redis of the test's own: in a temporary directory, on a free loopback port.
+public actor RedisServer {
+    /// The TCP port on 127.0.0.1; stays over restarts.
+    public nonisolated let port: Int
+    /// `redis://127.0.0.1:PORT`, with the password if there is one.
+    public nonisolated let url: String
+    private let directory: String
+    private let arguments: [String]
+    private var process: SpawnedProcess?
+    private var serverPID: pid_t?
+
+    /// The server's own process id while it runs.
+    public var pid: Int32? { serverPID }
+
+    /// Starts a server and waits until it answers.
+    /// - Parameters:
+    ///   - appendOnly: whether data outlive ``stop()`` and ``kill()``; default true.
+    ///   - password: of the default user; default none.
+    ///   - tls: whether it serves TLS only, with a certificate of its own making that ``url`` names; default false.
+    /// - Throws: ``TestFailure``.
+    public init(appendOnly: Bool = true, password: String? = nil, tls: Bool = false) async throws {
+        var template = Array("/tmp/heliograph-redis-XXXXXX".utf8CString)
+        guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
+        directory = String(cString: path)
+        port = try Self.freePort()
+        let certificate = "\(directory)/certificate.pem"
+        let key = "\(directory)/key.pem"
+        let credentials = password.map { ":\($0)@" } ?? ""
+        url =
+            tls
+            ? "rediss://\(credentials)127.0.0.1:\(port)?cacert=\(certificate)"
+            : "redis://\(credentials)127.0.0.1:\(port)"
+        var arguments = [
+            "redis-server", "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly",
+            appendOnly ? "yes" : "no", "--pidfile", "\(directory)/pid",
+        ]
+        if let password { arguments += ["--requirepass", password] }
+        if tls {
+            arguments += [
+                "--port", "0", "--tls-port", "\(port)", "--tls-cert-file", certificate, "--tls-key-file", key,
+                "--tls-auth-clients", "no",
+            ]
+        } else {
+            arguments += ["--port", "\(port)"]
+        }
+        self.arguments = arguments
+        if tls { try await Self.makeCertificate(certificate, key: key, output: "\(directory)/log") }
+        try await start()
+    }
+
+    /// How to connect to it.
+    public nonisolated var configuration: RedisConfiguration {
+        get throws { try RedisConfiguration(url: url) }
+    }
+
+    /// Starts the server again, on the same port, and waits until it answers.
+    /// - Throws: ``TestFailure``.
+    public func start() async throws {
+        let process = try SpawnedProcess(
+            SpawnedProcess.supervised(arguments, directory: directory), output: "\(directory)/log")
+        self.process = process
+        let connection = RedisConnection(
+            configuration: try configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        connection.start()
+        try await waitUntil("Redis on port \(port)") {
+            if let status = process.exitStatus() {
+                throw TestFailure("redis-server ended: \(status), see \(directory)/log")
+            }
+            return connection.isConnected ? nil : "no connection"
+        }
+        let information = try await connection.execute(RedisCommand("INFO", "server")).string ?? ""
+        await connection.close()
+        let line = information.split(whereSeparator: \.isNewline).first { $0.hasPrefix("process_id:") }
+        serverPID = line.flatMap { pid_t($0.dropFirst("process_id:".count)) }
+    }
+
+    /// Ends the server in order and waits for its end. Its port and, with `appendOnly`, its data stay.
+    /// - Throws: ``TestFailure``.
+    public func stop() async throws { try await end(signal: nil, keep: true) }
+
+    /// Ends the server by SIGKILL and waits for its end. Its port and, with `appendOnly`, its data stay.
+    /// - Throws: ``TestFailure``.
+    public func kill() async throws { try await end(signal: SIGKILL, keep: true) }
+
+    /// Stops the server and deletes its files.
+    /// - Throws: ``TestFailure``.
+    public func remove() async throws { try await end(signal: nil, keep: false) }
+
+    /// Stops the process in its tracks, or lets it go on: to its clients it looks half-open.
+    public func freeze(_ frozen: Bool) {
+        if let serverPID { Glibc.kill(serverPID, frozen ? SIGSTOP : SIGCONT) }
+    }
+
+    private func end(signal: Int32?, keep: Bool) async throws {
+        guard let process else { return }
+        if let signal, let serverPID { Glibc.kill(serverPID, signal) }
+        process.endInput(keep: keep)
+        try await waitUntil("the end of Redis on port \(port)") { process.exitStatus() == nil ? "still running" : nil }
+        self.process = nil
+        serverPID = nil
+    }
+
+    private static func makeCertificate(_ certificate: String, key: String, output: String) async throws {
+        let openssl = try SpawnedProcess(
+            [
+                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+            ], output: output)
+        try await waitUntil("a certificate") { openssl.exitStatus() == nil ? "openssl runs" : nil }
+        guard openssl.exitStatus() == 0 else { throw TestFailure("openssl failed, see \(output)") }
+    }
+
+    private static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard bound else { throw TestFailure("no free port: \(errno)") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}

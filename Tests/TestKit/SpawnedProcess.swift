@@ -1,0 +1,112 @@
+internal import Glibc
+
+/// A child process that a test started: told by its standard input's end to go, so that it goes even when the test
+/// process crashes. The program must heed that, or be wrapped by ``supervised(_:)``.
+///
+/// `@unchecked Sendable`: `pid` never changes; `input` and `status` are used by the owner, one call at a time.
+final class SpawnedProcess: @unchecked Sendable {
+    /// The child.
+    let pid: pid_t
+    private var input: Int32
+    private var status: Int32?
+
+    /// Starts a program.
+    /// - Parameters:
+    ///   - arguments: the program, found on PATH, and its arguments.
+    ///   - output: the file that takes what it prints.
+    /// - Throws: ``TestFailure`` with the system's reason.
+    init(_ arguments: [String], output: String) throws {
+        var ends: [Int32] = [0, 0]
+        // Close-on-exec: a sibling that inherited our end would keep the child alive after us.
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw TestFailure("socketpair: \(errno)")
+        }
+        defer { close(ends[0]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // A thread of the cooperative pool blocks signals; a shell that inherits that never learns that a child ended.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var pointers = arguments.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var pid = pid_t()
+        let result = posix_spawnp(&pid, arguments[0], &actions, &attributes, &pointers, environ)
+        guard result == 0 else {
+            close(ends[1])
+            throw TestFailure("cannot start \(arguments[0]): \(String(cString: strerror(result)))")
+        }
+        self.pid = pid
+        input = ends[1]
+    }
+
+    deinit { if input >= 0 { close(input) } }
+
+    /// Wraps a program that does not read its input: SIGINT is sent to it when the input ends. Then `directory` is
+    /// deleted, unless the input said to keep it: so it goes, too, when the test process just ends.
+    static func supervised(_ arguments: [String], directory: String) -> [String] {
+        let script = #"""
+            directory=$1; shift
+            "$@" </dev/null & child=$!
+            word=$(cat); kill -INT $child 2>/dev/null
+            wait $child; status=$?
+            [ "$word" = keep ] || rm -rf "$directory"
+            exit $status
+            """#
+        return ["sh", "-c", script, "sh", directory] + arguments
+    }
+
+    /// Ends the input, and with it the child.
+    /// - Parameter keep: whether a supervised child's directory stays.
+    func endInput(keep: Bool = false) {
+        guard input >= 0 else { return }
+        // Nothing was sent before, so that four bytes fit. If the child is gone already, there is nobody to tell.
+        if keep { _ = send(input, "keep", 4, Int32(MSG_NOSIGNAL)) }
+        close(input)
+        input = -1
+    }
+
+    /// The exit status once the child has ended: 0...255, or 256 + signal.
+    func exitStatus() -> Int32? {
+        if status == nil {
+            var raw: Int32 = 0
+            if waitpid(pid, &raw, WNOHANG) == pid { status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 256 + (raw & 0x7F) }
+        }
+        return status
+    }
+}
+
+/// Why a test's surroundings could not be set up.
+public struct TestFailure: Error, CustomStringConvertible {
+    /// The reason.
+    public var description: String
+
+    /// Makes an error.
+    public init(_ description: String) { self.description = description }
+}
+
+/// Waits until a condition holds, looking every few milliseconds.
+/// - Parameters:
+///   - what: the condition in words, for the failure.
+///   - deadline: how long to wait at most; default 20 s.
+///   - isolation: the caller's.
+///   - condition: nil when it holds, else why not.
+/// - Throws: ``TestFailure`` with the last reason.
+public func waitUntil(
+    _ what: String, within deadline: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation,
+    _ condition: () async throws -> String?
+) async throws {
+    let end = ContinuousClock.now + deadline
+    while let reason = try await condition() {
+        guard ContinuousClock.now < end else { throw TestFailure("not within \(deadline): \(what): \(reason)") }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}

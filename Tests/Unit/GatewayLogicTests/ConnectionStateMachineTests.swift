@@ -1,0 +1,113 @@
+import GatewayLogic
+import SignalingProtocol
+import Testing
+
+@Suite struct ConnectionStateMachineTests {
+    private static let certificate = "5CFd2fd1755d40ecb72977518be15d3b"
+    private static let app = "970CA35de60c44645bbae8a215061b33"
+    private static let token = "1:970CA35de60c44645bbae8a215061b33:1514219634:82539e1f3973bcfe3f0d0c8993e6c051"
+
+    private func line(_ user: UserKey) -> Line { Line(user: user, session: SessionID("s-1"), secret: "secret") }
+
+    private func loggedIn() throws -> ConnectionStateMachine {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "websdk", push: false)
+        _ = machine.appAnswered(
+            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+        _ = machine.opened(.success(SessionOpened(uid: 7)))
+        return machine
+    }
+
+    @Test func aLoginAsksForTheAppThenOpensThenAnswers() throws {
+        var machine = ConnectionStateMachine()
+        let app = try AppID("app")
+        let login = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: true)
+        #expect(login == .askApp(app))
+        let user = UserKey(app: app, account: try Account("anna"))
+        var session = ConnectionStateMachine.Session(line: line(user), device: "d", push: true)
+        let opening = machine.appAnswered(
+            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+        #expect(opening == .open(session))
+        session.uid = 7
+        #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(session))
+        #expect(machine.activeSession == session)
+    }
+
+    @Test(arguments: [
+        (Self.token, Int64(1_514_219_633), nil as SignalingCode?),
+        (Self.token, 1_514_219_634, .loginTokenExpired),
+        ("1:970CA35de60c44645bbae8a215061b33:1514219635:82539e1f3973bcfe3f0d0c8993e6c051", 0, .loginTokenWrong),
+        (SignalingToken.none, 0, .loginTokenWrong),
+    ])
+    func tokensAreChecked(token: String, now: Int64, refusal: SignalingCode?) {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: Self.app, account: "2882341273", token: token, device: "", push: false)
+        let action = machine.appAnswered(
+            .success(AppSettings(certificate: Self.certificate, tokenRequired: true)), now: now, makeLine: line)
+        switch (action, refusal) {
+        case (.open, nil): break
+        case (.refuse(let error), let code?): #expect(error.code == code)
+        default: Issue.record("unexpected: \(action)")
+        }
+    }
+
+    @Test func theOldestClientsAppStandsInTheToken() throws {
+        var machine = ConnectionStateMachine()
+        let action = machine.login(app: nil, account: "2882341273", token: Self.token, device: "", push: false)
+        #expect(action == .askApp(try AppID(Self.app)))
+    }
+
+    @Test func aBadAccountIsRefused() {
+        var machine = ConnectionStateMachine()
+        guard case .refuse(let error) = machine.login(app: "a", account: "a b", token: "", device: "", push: false) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(error.code == .invalidUser)
+    }
+
+    @Test func aConnectionLostWhileOpeningLeavesADetachedSession() throws {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
+        _ = machine.appAnswered(
+            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+        #expect(machine.connectionLost() == .none)
+        guard case .detach = machine.opened(.failure(.timeout())) else {
+            Issue.record("not detached")
+            return
+        }
+    }
+
+    @Test func aLostConnectionDetachesOnce() throws {
+        var machine = try loggedIn()
+        guard case .detach = machine.connectionLost() else {
+            Issue.record("not detached")
+            return
+        }
+        #expect(machine.connectionLost() == .none)
+    }
+
+    @Test func aLoggedOutConnectionIsNotDetached() throws {
+        var machine = try loggedIn()
+        machine.logsOut()
+        #expect(machine.connectionLost() == .none)
+    }
+
+    @Test func aKickEndsTheConnectionOnce() throws {
+        var machine = try loggedIn()
+        #expect(machine.superseded(.closeFrame(.logoutKicked)) == .end(.closeFrame(.logoutKicked)))
+        #expect(machine.superseded(.closeFrame(.logoutKicked)) == .none)
+        #expect(machine.connectionLost() == .none)
+    }
+
+    @Test func aBadLineIsClosed() {
+        var machine = ConnectionStateMachine()
+        #expect(machine.lineLogin("no line") == .end(.closeFrame(.notLoggedIn)))
+    }
+
+    @Test func aSecondLoginIsIgnored() throws {
+        var machine = try loggedIn()
+        #expect(machine.login(app: "b", account: "b", token: "", device: "", push: false) == .none)
+        #expect(machine.lineLogin("x") == .none)
+    }
+}

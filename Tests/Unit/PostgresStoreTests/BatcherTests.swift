@@ -1,0 +1,97 @@
+import Synchronization
+import Testing
+
+@testable import PostgresStore
+
+@Suite struct BatcherTests {
+    /// Holds the first batch until it is opened, and notes all batches.
+    private actor Gate {
+        private(set) var batches: [[Int]] = []
+        private var isOpen = false
+        private var held: CheckedContinuation<Void, Never>?
+
+        func pass(_ batch: [Int]) async {
+            batches.append(batch)
+            if !isOpen { await withCheckedContinuation { held = $0 } }
+        }
+
+        func open() {
+            isOpen = true
+            held?.resume()
+        }
+    }
+
+    private func wait(until condition: () async -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while await !condition() {
+            try #require(ContinuousClock.now < deadline, "the condition did not come true in 10 s")
+            await Task.yield()
+        }
+    }
+
+    @Test func gathersWhileFlushing() async throws {
+        let gate = Gate()
+        let batcher = Batcher<Int, Int>(limit: 4) { inputs async throws(PostgresError) in
+            await gate.pass(inputs)
+            return inputs.map { $0 * 10 }
+        }
+        let results = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            group.addTask { (0, try await batcher.submit(0)) }
+            try await wait { await gate.batches.count == 1 }
+            for number in 1...6 {
+                group.addTask { (number, try await batcher.submit(number)) }
+                try await wait { await batcher.waiting == number }
+            }
+            await gate.open()
+            return try await group.reduce(into: [Int: Int]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(results == [0: 0, 1: 10, 2: 20, 3: 30, 4: 40, 5: 50, 6: 60])
+        #expect(await gate.batches == [[0], [1, 2, 3, 4], [5, 6]])
+        #expect(try await batcher.submit(7) == 70)
+    }
+
+    @Test func oneBadInputDoesNotFailTheOthers() async throws {
+        let gate = Gate()
+        let batcher = Batcher<Int, Int> { inputs async throws(PostgresError) in
+            await gate.pass(inputs)
+            if inputs.contains(2) { throw PostgresError(sqlState: "22001", message: "too long") }
+            return inputs
+        }
+        let results = try await withThrowingTaskGroup(of: (Int, Int?).self) { group in
+            group.addTask { (0, try? await batcher.submit(0)) }
+            try await wait { await gate.batches.count == 1 }
+            for number in 1...3 {
+                group.addTask { (number, try? await batcher.submit(number)) }
+                try await wait { await batcher.waiting == number }
+            }
+            await gate.open()
+            return try await group.reduce(into: [Int: Int]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(results == [0: 0, 1: 1, 3: 3])
+        #expect(await gate.batches == [[0], [1, 2, 3], [1], [2], [3]])
+    }
+
+    @Test func boundOnWaiting() async throws {
+        let gate = Gate()
+        let batcher = Batcher<Int, Int>(waitingBound: 1) { inputs async throws(PostgresError) in
+            await gate.pass(inputs)
+            return inputs
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await batcher.submit(0) }
+            try await wait { await gate.batches.count == 1 }
+            group.addTask { _ = try await batcher.submit(1) }
+            try await wait { await batcher.waiting == 1 }
+            let error = await #expect(throws: PostgresError.self) { try await batcher.submit(2) }
+            #expect(error?.kind == .full)
+            await gate.open()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func aWrongNumberOfOutputsIsAnError() async {
+        let batcher = Batcher<Int, Int> { _ async throws(PostgresError) in [] }
+        let error = await #expect(throws: PostgresError.self) { try await batcher.submit(1) }
+        #expect(error?.kind == .shape)
+    }
+}

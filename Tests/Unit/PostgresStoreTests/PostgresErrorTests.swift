@@ -1,0 +1,38 @@
+import PostgresStore
+import SignalingProtocol
+import Testing
+
+@Suite struct PostgresErrorTests {
+    @Test(arguments: [
+        (PostgresError(.closed, "gone"), "unavailable"), (PostgresError(.timeout, "late"), "timeout"),
+        (PostgresError(.full, "10 wait"), "overloaded"),
+        (PostgresError(sqlState: "57014", message: "canceled"), "timeout"),
+        (PostgresError(sqlState: "57P01", message: "shutdown"), "unavailable"),
+        (PostgresError(sqlState: "23505", message: "duplicate"), "refused_by_postgres"),
+        (PostgresError(sqlState: "40P01", message: "deadlock"), "unavailable"),
+    ])
+    func whatAClientIsTold(error: PostgresError, reason: String) {
+        #expect(error.signaling.reason == reason)
+        #expect(error.signaling.code == .failed)
+    }
+
+    @Test func kinds() {
+        #expect(PostgresError(sqlState: "23505", message: "").isDuplicate)
+        #expect(PostgresError(sqlState: "22001", message: "").isDataError)
+        #expect(!PostgresError(.closed, "").isDataError)
+        #expect(PostgresError(.closed, "gone").description == "postgres CLOSED: gone")
+    }
+
+    @Test(arguments: ["", "mysql://x", "postgresql://%zz", "postgresql://a\0b", "host=1"])
+    func badURLs(url: String) {
+        let error = #expect(throws: PostgresError.self) { try PostgresConfiguration(url: url) }
+        #expect(error?.kind == .configuration)
+    }
+
+    @Test func badURLsAreNotQuoted() {
+        let error = #expect(throws: PostgresError.self) {
+            try PostgresConfiguration(url: "postgresql://u:secret@h/%zz")
+        }
+        #expect(error?.message.contains("secret") == false)
+    }
+}

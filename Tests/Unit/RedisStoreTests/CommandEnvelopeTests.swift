@@ -1,0 +1,82 @@
+import NIOCore
+import SignalingProtocol
+import Testing
+
+@testable import RedisStore
+
+@Suite struct CommandEnvelopeTests {
+    /// What a stream gives back for an XADD.
+    private func entry(_ command: RedisCommand) throws -> StreamEntry {
+        let start = try #require(command.arguments.firstIndex(of: "*"))
+        let fields = command.arguments[(start + 1)...].map { argument -> RedisValue in
+            switch argument {
+            case .string(let text): .bulk(ByteBuffer(string: text))
+            case .int64(let value): .bulk(ByteBuffer(string: String(value)))
+            case .bytes(let bytes): .bulk(ByteBuffer(bytes: bytes))
+            case .buffer(let buffer): .bulk(buffer)
+            }
+        }
+        return try #require(StreamEntry(.array([.bulk(ByteBuffer(string: "1700000000123-4")), .array(fields)])))
+    }
+
+    @Test(arguments: [nil, GatewayID("g-1")])
+    func roundTrip(_ from: GatewayID?) throws {
+        // The command's own fields may be named like the envelope's.
+        let fields: [(name: String, value: [UInt8])] = [("from", [1]), ("ttl", [0xFF, 0]), ("op", [])]
+        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, timeToLive: 8000, fields: fields)
+        let entry = try entry(sent.adding(to: "cmd:x"))
+        #expect(entry.milliseconds == 1_700_000_000_123)
+        let got = try #require(CommandEnvelope(entry))
+        #expect(got.operation == "a.b")
+        #expect(got.id == CommandID("c-1"))
+        #expect(got.from == from)
+        #expect(got.timeToLive == 8000)
+        #expect(got.fields.elementsEqual(fields, by: ==))
+    }
+
+    @Test(arguments: [
+        [], ["op", "x"], ["op", "x", "id", "1"], ["op", "x", "id", "1", "ttl", "x"],
+        ["op", "x", "id", "1", "ttl", "-1"],
+        ["id", "1", "op", "x", "ttl", "1"], ["op", "x", "id", "1", "who", "g", "ttl", "1"], ["ttl", "1"],
+    ])
+    func noCommand(_ flat: [String]) {
+        let fields = stride(from: 0, to: flat.count, by: 2).map { (name: flat[$0], value: Array(flat[$0 + 1].utf8)) }
+        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: fields)) == nil)
+    }
+
+    @Test func deletedEntry() {
+        #expect(StreamEntry(.array([.bulk(ByteBuffer(string: "1-1")), .null])) == nil)
+    }
+
+    @Test func aPostedCommandHasNoSender() throws {
+        let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
+        let posted = CommandPost.command(for: command, id: CommandID("c.1"), ttl: .seconds(3))
+        #expect(posted.arguments.prefix(3) == ["XADD", "cmd:channel-state", "MAXLEN"])
+        let envelope = try #require(CommandEnvelope(try entry(posted)))
+        #expect(envelope.from == nil)
+        #expect(envelope.operation == "channel.count")
+        #expect(envelope.timeToLive == 3000)
+    }
+}
+
+@Suite struct InFlightEntriesTests {
+    @Test func sameEntryOnce() {
+        let entries = InFlightEntries(bound: 2)
+        #expect(entries.add("1-1"))
+        #expect(!entries.add("1-1"))
+        entries.remove("1-1")
+        #expect(entries.add("1-1"))
+        #expect(entries.older(than: .seconds(60)).isEmpty)
+        #expect(entries.older(than: .seconds(-1)) == ["1-1"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func roomComesWhenOneEnds() async {
+        let entries = InFlightEntries(bound: 2)
+        #expect(await entries.room() == 2)
+        _ = entries.add("1-1")
+        _ = entries.add("2-1")
+        async let room = entries.room()
+        entries.remove("1-1")
+        #expect(await room == 1)
+    }
+}

@@ -1,0 +1,41 @@
+import NIOCore
+import Testing
+
+@testable import RedisStore
+
+@Suite struct RedisCommandTests {
+    private func encoded(_ command: RedisCommand) -> String {
+        var buffer = ByteBuffer()
+        command.encode(into: &buffer)
+        return String(buffer: buffer)
+    }
+
+    @Test func everyKindOfArgument() {
+        let command = RedisCommand(
+            "SET", "kéy", -12, .int(UInt32.max), .bytes([0x00, 0x0D, 0x0A]), .buffer(ByteBuffer(string: "")))
+        #expect(
+            encoded(command)
+                == "*6\r\n$3\r\nSET\r\n$4\r\nkéy\r\n$3\r\n-12\r\n$10\r\n4294967295\r\n$3\r\n\0\r\n\r\n$0\r\n\r\n")
+    }
+
+    @Test func countsAndLengthsOfTwoDigits() {
+        let command = RedisCommand("DEL", arguments: (0..<9).map { _ in "0123456789" })
+        #expect(
+            encoded(command) == "*10\r\n$3\r\nDEL\r\n" + String(repeating: "$10\r\n0123456789\r\n", count: 9))
+    }
+
+    @Test func functionCall() {
+        #expect(
+            RedisCommand.function("open", tag: "{t}", "a", 1)
+                == RedisCommand("FCALL", "open", 1, "{t}", "a", 1))
+    }
+
+    @Test func estimateIsNotLess() {
+        let command = RedisCommand(
+            "XADD", "stream", -9_000_000_000_000_000_000, .bytes(Array(repeating: 1, count: 12_345)))
+        var buffer = ByteBuffer()
+        command.encode(into: &buffer)
+        #expect(command.byteEstimate >= buffer.readableBytes)
+        #expect(command.byteEstimate < buffer.readableBytes + 100)
+    }
+}

@@ -1,0 +1,23 @@
+import SignalingProtocol
+import Testing
+
+@testable import RedisStore
+
+@Suite struct RedisErrorTests {
+    @Test func errorsOfFunctions() {
+        let error = RedisError(reply: "SIG 400 not_member the sender is not a member")
+        #expect(error.code == "SIG")
+        #expect(error.signaling == SignalingError(.messageOther, "not_member", "the sender is not a member"))
+        #expect(RedisError(reply: "SIG 1001 timeout").signaling == SignalingError(.failed, "timeout", ""))
+    }
+
+    @Test(arguments: ["ERR x", "SIG", "SIG x y z", "SIG 999999 unknown x", "", "WRONGTYPE"])
+    func everythingElse(_ text: String) {
+        #expect(RedisError(reply: text).signaling == .unavailable("redis"))
+    }
+
+    @Test func missingFunction() {
+        #expect(RedisError(reply: "ERR Function not found").isFunctionMissing)
+        #expect(!RedisError(reply: "ERR Library not found").isFunctionMissing)
+    }
+}

@@ -1,0 +1,75 @@
+import Logging
+import Testing
+
+@testable import ServiceKit
+
+@Suite("Settings from the environment")
+struct EnvironmentReaderTests {
+    @Test("Defaults stand where nothing, or nothing but emptiness, is set")
+    func defaults() throws {
+        var reader = EnvironmentReader(environment: ["HELIOGRAPH_PORT": "", "PATH": "/bin"])
+        let port = reader.int("PORT", default: 7, in: 0...9)
+        let (name, maybe) = (reader.string("NAME", default: "x"), reader.optional("MAYBE"))
+        let flag = reader.bool("FLAG", default: true)
+        let time = reader.duration("TIME", default: .seconds(90), in: .zero ... .seconds(100))
+        try reader.finish()
+        #expect(port == 7 && name == "x" && maybe == nil && flag && time == .seconds(90))
+    }
+
+    @Test("Values are read")
+    func values() throws {
+        var reader = EnvironmentReader(environment: [
+            "HELIOGRAPH_PORT": "9", "HELIOGRAPH_FLAG": "No", "HELIOGRAPH_TIME": "250ms", "HELIOGRAPH_LOG": "json",
+        ])
+        let port = reader.int("PORT", default: 7, in: 0...9)
+        let flag = reader.bool("FLAG", default: true)
+        let time = reader.duration("TIME", default: .zero, in: .zero ... .seconds(1))
+        let format = reader.choice("LOG", default: LogFormat.text)
+        try reader.finish()
+        #expect(port == 9 && !flag && time == .milliseconds(250) && format == .json)
+    }
+
+    @Test("All problems come in one line, without the values")
+    func problems() throws {
+        var reader = EnvironmentReader(environment: [
+            "HELIOGRAPH_PORT": "secret", "HELIOGRAPH_TIME": "3 days", "HELIOGRAPH_TYPO": "1", "OTHER": "2",
+        ])
+        _ = reader.int("PORT", default: 7, in: 0...9)
+        _ = reader.duration("TIME", default: .zero, in: .zero ... .seconds(60))
+        let error = #expect(throws: ConfigurationError.self) { try reader.finish() }
+        #expect(
+            error?.description == "configuration: HELIOGRAPH_PORT must be a whole number from 0 to 9; "
+                + "HELIOGRAPH_TIME must be a time span from 0ms to 1m; HELIOGRAPH_TYPO is not a setting of this service"
+        )
+    }
+
+    @Test("Every setting of the common configuration is listed once")
+    func listing() {
+        var reader = EnvironmentReader(environment: [:])
+        let configuration = ServiceConfiguration(service: "presence", reading: &reader)
+        #expect(configuration.instance.hasPrefix("presence-"))
+        #expect(configuration.httpPort == 0)
+        let names = reader.settings.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(names.contains("HELIOGRAPH_REDIS_URL"))
+        #expect(reader.settings.last?.line.split(separator: "\t").count == 4)
+    }
+
+    @Test(
+        "An instance's name and the stores' addresses are checked",
+        arguments: ["INSTANCE", "REDIS_URL", "POSTGRES_URL"])
+    func common(name: String) {
+        var reader = EnvironmentReader(environment: ["HELIOGRAPH_\(name)": "with space"])
+        _ = ServiceConfiguration(service: "presence", reading: &reader)
+        let error = #expect(throws: ConfigurationError.self) { try reader.finish() }
+        #expect(error?.problems.count == 1)
+    }
+
+    @Test("Time spans", arguments: [("0", 0), ("5", 5000), ("5ms", 5), ("2m", 120_000), ("1h", 3_600_000)])
+    func spans(text: String, milliseconds: Int) {
+        #expect(DurationText.parse(text) == .milliseconds(milliseconds))
+    }
+
+    @Test("What is no time span", arguments: ["", "ms", "-1s", "1.5s", "1 s", "1d", "٣s", "99999999999999999h"])
+    func noSpans(text: String) { #expect(DurationText.parse(text) == nil) }
+}

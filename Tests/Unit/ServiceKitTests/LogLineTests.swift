@@ -1,0 +1,48 @@
+import Logging
+import Synchronization
+import Testing
+
+@testable import ServiceKit
+
+@Suite("Log lines")
+struct LogLineTests {
+    private func line(_ message: String, _ metadata: Logger.Metadata, _ format: LogFormat) -> String {
+        let time = Timestamp(secondsSince1970: 1_700_000_000, milliseconds: 7)
+        let line = LogLine(time: time, level: .notice, label: "l", message: message, metadata: metadata)
+        return String(decoding: line.bytes(format), as: UTF8.self)
+    }
+
+    @Test("JSON, with everything escaped")
+    func json() {
+        #expect(
+            line("a \"b\"\n", ["z": "1", "a": "\u{1}ü"], .json)
+                == #"{"time":"2023-11-14T22:13:20.007Z","level":"notice","label":"l","message":"a \"b\"\n","#
+                + #""metadata":{"a":"\u0001ü","z":"1"}}"# + "\n")
+    }
+
+    @Test("Text, where nobody can forge a line")
+    func text() {
+        #expect(
+            line("a\nb", ["k": "v w", "e": "", "n": "x\ny"], .text)
+                == #"2023-11-14T22:13:20.007Z notice a b e="" k="v w" n="x\ny""# + "\n")
+    }
+
+    @Test("What is too long is cut")
+    func bound() {
+        let text = line(String(repeating: "x", count: 2 * LogLine.textBound), [:], .text)
+        #expect(text.utf8.count < LogLine.textBound + 100)
+    }
+
+    @Test("A logger's and a call's metadata come together")
+    func handler() {
+        let lines = Mutex<[String]>([])
+        let output = LogOutput { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
+        var logger = Logger(label: "l") { LineLogHandler(label: $0, format: .text, logLevel: .info, output: output) }
+        logger[metadataKey: "service"] = "presence"
+        logger.debug("unseen")
+        logger.info("seen", metadata: ["account": "a"])
+        let all = lines.withLock { $0 }
+        #expect(all.count == 1)
+        #expect(all.first?.hasSuffix(" info seen account=a service=presence\n") == true)
+    }
+}
