@@ -136,7 +136,8 @@ let package = Package(
                 name: "IntegrationTests",
                 dependencies: [
                     "TestKit", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol", "SignalingWire",
-                    "PresenceServer", "ChannelStateServer", "InvitationServer", "ServiceKit", nioCore, nioPosix, logging,
+                    "PresenceServer", "ChannelStateServer", "InvitationServer", "ServiceKit", nioCore, nioPosix,
+                    logging,
                     lifecycle,
                 ],
                 path: "Tests/Integration", swiftSettings: strict),

@@ -49,16 +49,13 @@ public struct RedisConfiguration: Sendable, Equatable {
         } else {
             throw Self.invalid("it starts with neither redis:// nor rediss://")
         }
-        let queryParts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        // The last @ ends the credentials: a careless password may hold one, or a slash.
+        let end = rest.lastIndex(of: "@")
+        if let end { (user, password) = try Self.credentials(rest[..<end]) }
+        let place = end.map { rest[rest.index(after: $0)...] } ?? rest
+        let queryParts = place.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let pathParts = queryParts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        // The last @ ends the credentials: a careless password may hold one.
-        let authority = pathParts[0]
-        if let at = authority.lastIndex(of: "@") {
-            (user, password) = try Self.credentials(authority[..<at])
-            (host, port) = try Self.address(authority[authority.index(after: at)...])
-        } else {
-            (host, port) = try Self.address(authority)
-        }
+        (host, port) = try Self.address(pathParts[0])
         database = try pathParts.count > 1 ? Self.database(pathParts[1]) : 0
         if queryParts.count > 1 {
             certificateAuthorityFile = try Self.certificateAuthority(queryParts[1], usesTLS: usesTLS)

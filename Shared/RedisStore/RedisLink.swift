@@ -116,8 +116,9 @@ final class RedisLink: @unchecked Sendable {
         }
         let host = configuration.host
         // A numeric address is verified against the certificate's addresses and sent no server name (RFC 6066, 3).
-        let serverName = (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
-        ClientBootstrap(group: eventLoop)
+        let address = try? SocketAddress(ipAddress: host, port: configuration.port)
+        let serverName = address == nil ? host : nil
+        let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(configuration.connectTimeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
@@ -133,17 +134,17 @@ final class RedisLink: @unchecked Sendable {
                     try channel.pipeline.syncOperations.addHandler(self.makeHandler(channel))
                 }
             }
-            .connect(host: host, port: configuration.port)
-            .assumeIsolated()
-            .whenComplete { result in
-                switch result {
-                case .success(let channel):
-                    self.channel = channel
-                    self.perform(self.machine.connected(), because: .closed)
-                case .failure(let error):
-                    self.perform(self.machine.lost(), because: RedisError(code: "CLOSED", message: "\(error)"))
-                }
+        // A numeric address needs no resolver, which would take a thread of another pool.
+        let connecting = address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
+        connecting.whenComplete { result in
+            switch result {
+            case .success(let channel):
+                self.channel = channel
+                self.perform(self.machine.connected(), because: .closed)
+            case .failure(let error):
+                self.perform(self.machine.lost(), because: RedisError(code: "CLOSED", message: "\(error)"))
             }
+        }
     }
 
     private func makeTLS() throws -> NIOSSLContext {

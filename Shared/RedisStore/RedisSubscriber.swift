@@ -30,7 +30,7 @@ public final class RedisSubscriber: @unchecked Sendable {
     private var isCatchingUp = false
     private var hasHeard = true
     private var lastHeard = NIODeadline.now()
-    private var pingSent = false
+    private var pingedAt: NIODeadline?
     private var timer: RepeatedTask?
 
     /// Makes a subscriber; ``start()`` opens it. All callbacks come on the loop.
@@ -126,11 +126,11 @@ public final class RedisSubscriber: @unchecked Sendable {
         if hasHeard {
             hasHeard = false
             lastHeard = now
-            pingSent = false
-        } else if now - lastHeard >= configuration.subscriberIdleTimeout * 2 {
-            link.drop(.timeout)
-        } else if now - lastHeard >= configuration.subscriberIdleTimeout, !pingSent {
-            pingSent = true
+            pingedAt = nil
+        } else if let pingedAt {
+            if now - pingedAt >= configuration.subscriberIdleTimeout { link.drop(.timeout) }
+        } else if now - lastHeard >= configuration.subscriberIdleTimeout {
+            pingedAt = now
             write(RedisCommand("PING"))
         }
     }
@@ -145,15 +145,17 @@ extension RedisSubscriber: RedisLinkOwner {
         }
         builder.onConfirmation = { [unowned self] topic, subscribed in
             guard subscribed else { return }
-            for waiter in table.confirmed(topic) { waiter.completion(.success(())) }
+            let waiters = table.confirmed(topic)
+            // First, so that who hears of the confirmation finds the subscriber connected.
             caughtUp()
+            for waiter in waiters { waiter.completion(.success(())) }
         }
         return builder
     }
 
     func linkUp() {
         hasHeard = true
-        pingSent = false
+        pingedAt = nil
         isCatchingUp = true
         var topics = table.wanted[...]
         // Some hundreds per command: few enough not to hold the server, many enough to be quick.

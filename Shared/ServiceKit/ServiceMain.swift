@@ -19,8 +19,8 @@ public enum ServiceMain {
     ///   - settings: reads the service's own settings.
     ///   - assemble: builds its parts; an error ends the process with one line.
     public static func run<Settings: Sendable>(
-        _ service: String, settings read: (inout EnvironmentReader) -> Settings,
-        assemble: (ServiceContext, Settings) async throws -> ServiceAssembly
+        _ service: String, settings read: @Sendable (inout EnvironmentReader) -> Settings,
+        assemble: @Sendable (ServiceContext, Settings) async throws -> ServiceAssembly
     ) async -> Never {
         var reader = EnvironmentReader.process()
         let configuration = ServiceConfiguration(service: service, reading: &reader)
@@ -51,7 +51,7 @@ public enum ServiceMain {
 
     /// ``run(_:settings:assemble:)`` for a service without settings of its own.
     public static func run(
-        _ service: String, assemble: (ServiceContext) async throws -> ServiceAssembly
+        _ service: String, assemble: @Sendable (ServiceContext) async throws -> ServiceAssembly
     ) async -> Never {
         await run(service, settings: { _ in }, assemble: { context, _ in try await assemble(context) })
     }

@@ -49,7 +49,8 @@ public enum SignalingToken {
         let done = text.withUTF8 { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_md5(), nil) }
         precondition(done == 1, "libcrypto offers no MD5")
         let hex = Array("0123456789abcdef".utf8)
-        return String(decoding: digest[..<Int(length)].flatMap { [hex[Int($0 >> 4)], hex[Int($0 & 15)]] }, as: UTF8.self)
+        return String(
+            decoding: digest[..<Int(length)].flatMap { [hex[Int($0 >> 4)], hex[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private static func constantTimeEqual(_ left: String, _ right: String) -> Bool {

@@ -155,10 +155,6 @@ class Client:
         data = json.loads(text)
         if error != "" or data.get("result") != "ok":
             raise LoginRefused(error, data)
-        self.line, self.uid = data["line"], data["uid"]
-        self._expect(isinstance(self.line, str) and self.line, "the line is empty or no string")
-        self._expect(type(self.uid) is int, "the uid is no number")
-        self._poll()
         return self
 
     async def resume(self, url: str, **more: object) -> dict:
@@ -298,6 +294,8 @@ class Client:
         name, argument = frame
         if name == "call2-ret":
             self._returned(argument)
+        elif name == "login_ret":
+            self._logged_in(argument)
         elif name == "notify" and isinstance(argument, list) and argument[:1] == ["msg"]:
             self._expect(type(argument[1]) is int, "the version of a notify is no number")
             self._expect(self.line, "a notify before the answer to the login")
@@ -310,6 +308,18 @@ class Client:
             self._answers[name].set_result(argument)
         else:
             self.other_frames.append(frame)
+
+    def _logged_in(self, argument: list) -> None:
+        # At once, as the real clients do: the next frame may be a notify.
+        error, text = argument
+        data = json.loads(text)
+        if error == "" and data.get("result") == "ok":
+            self.line, self.uid = data["line"], data["uid"]
+            self._expect(isinstance(self.line, str) and self.line, "the line is empty or no string")
+            self._expect(type(self.uid) is int, "the uid is no number")
+            self._poll()
+        if not self._answers["login_ret"].done():
+            self._answers["login_ret"].set_result(argument)
 
     def _returned(self, argument: list) -> None:
         number, error, text = argument

@@ -76,6 +76,7 @@ import Testing
             try await stage.act(.end, by: alice, to: "bob")
             #expect(
                 try await stage.mail(of: "bob").map(\.type) == ["voip_invite", "voip_invite_msg", "voip_invite_bye"])
+            _ = try await stage.login("bob", session: "next")
             #expect(try await stage.mail(of: "bob", fresh: true) == [], "but not at the next login")
         }
     }

@@ -21,6 +21,7 @@ import Testing
             try await deliverThrice(.acknowledge, by: bob, to: "alice", id: "k")
             try await stage.expectMail(of: "alice", ["voip_invite_ack"])
             try await deliverThrice(.accept, by: bob, to: "alice", id: "a")
+            try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept"])
             try await deliverThrice(.message, by: bob, to: "alice", id: "m")
             try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept", "voip_invite_msg"])
             try await deliverThrice(.end, by: bob, to: "alice", id: "e")

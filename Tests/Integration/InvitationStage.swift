@@ -85,7 +85,9 @@ actor InvitationStage {
         subscriber.start()
         let subscriber = self.subscriber
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-            loop.execute { subscriber.subscribe(KeySpace.topic(gateway)) { done.resume(with: $0.mapError { $0 as any Error }) } }
+            loop.execute {
+                subscriber.subscribe(KeySpace.topic(gateway)) { done.resume(with: $0.mapError { $0 as any Error }) }
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import MessageStore
+import NIOCore
 import RedisStore
 import SignalingProtocol
 import SignalingWire
@@ -28,21 +29,21 @@ import Testing
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let special = try await observer(stage, gateway)
-            let first = try await stage.login("alice: {1}", on: gateway)
+            let first = try await stage.login("alice:{1}", on: gateway)
             #expect(first.uid > 0)
             #expect(try await gateway.send(QueryUserStatus(user: first.line.user)).online)
             #expect(try await !gateway.send(QueryUserStatus(user: try stage.user("nobody"))).online)
-            #expect(try await stage.sessionField("alice: {1}", "gateway") == gateway.id.rawValue)
+            #expect(try await stage.sessionField("alice:{1}", "gateway") == gateway.id.rawValue)
             _ = try await gateway.send(
                 CloseSession(user: first.line.user, session: first.line.session, reason: .leaveLogout))
             #expect(try await !gateway.send(QueryUserStatus(user: first.line.user)).online)
             try await waitUntil("the announcements") {
                 let heard = try announcements(gateway, special)
-                return heard == ["online alice: {1} 0", "offline alice: {1} 603"] ? nil : "\(heard)"
+                return heard == ["online alice:{1} 0", "offline alice:{1} 603"] ? nil : "\(heard)"
             }
             try await stage.expectRows("SELECT account || ' ' || state AS line FROM online_users", ["server online"])
             // The number stays the account's.
-            #expect(try await stage.login("alice: {1}", on: gateway).uid == first.uid)
+            #expect(try await stage.login("alice:{1}", on: gateway).uid == first.uid)
         }
     }
 
@@ -130,6 +131,24 @@ import Testing
             }
             // The timer may have come first: then the session was over, and the resume refused.
             #expect(try await gateway.send(QueryUserStatus(user: session.line.user)).online == (resumed != nil))
+        }
+    }
+
+    @Test func aLateDetachmentDoesNotTouchTheResumedSession() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(ResumeSession(gateway: gateway.id, line: session.line))
+            let detach = DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session)
+            // Its deadline, before the resume's, tells that it was sent before.
+            _ = try await stage.connection.execute(
+                CommandPost.command(for: detach, id: CommandID("d1"), ttl: .seconds(5)))
+            try await waitUntil("the stream to be empty") {
+                try await stage.redis("XLEN", KeySpace.commands(.presence)).int == 0 ? nil : "commands left"
+            }
+            #expect(try await stage.sessionField("alice", "state") == "online")
+            _ = try await gateway.send(detach)
+            #expect(try await stage.sessionField("alice", "state") == "detached")
         }
     }
 

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func aServerThatDoesNotAnswerTimesOut() async throws {
-        func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(300) }
+        func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(1500) }
         try await RedisScene.run(configure: impatient) { scene in
             _ = try await scene.connection.execute(RedisCommand("PING"))
             await scene.server.freeze(true)

@@ -73,7 +73,7 @@ public actor RedisServer {
             if let status = process.exitStatus() {
                 throw TestFailure("redis-server ended: \(status), see \(directory)/log")
             }
-            return connection.isConnected ? nil : "no connection"
+            return connection.isConnected ? nil : "no connection; its log: \(self.log)"
         }
         let information = try await connection.execute(RedisCommand("INFO", "server")).string ?? ""
         await connection.close()
@@ -98,6 +98,17 @@ public actor RedisServer {
         if let serverPID { Glibc.kill(serverPID, frozen ? SIGSTOP : SIGCONT) }
     }
 
+    /// The last of what the server printed.
+    private var log: String {
+        guard let file = fopen("\(directory)/log", "r") else { return "none" }
+        defer { fclose(file) }
+        fseek(file, 0, SEEK_END)
+        fseek(file, max(0, ftell(file) - 400), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: 400)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
     private func end(signal: Int32?, keep: Bool) async throws {
         guard let process else { return }
         if let signal, let serverPID { Glibc.kill(serverPID, signal) }
@@ -117,19 +128,24 @@ public actor RedisServer {
         guard openssl.exitStatus() == 0 else { throw TestFailure("openssl failed, see \(output)") }
     }
 
+    /// A port below the range that the system gives to outgoing connections: one of those could take it between this look
+    /// and the server's.
     private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 12_000..<32_000)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            let isFree = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
             }
+            if isFree { return Int(port) }
         }
-        guard bound else { throw TestFailure("no free port: \(errno)") }
-        return Int(UInt16(bigEndian: address.sin_port))
+        throw TestFailure("no free port: \(errno)")
     }
 }

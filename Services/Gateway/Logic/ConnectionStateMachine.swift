@@ -111,7 +111,8 @@ public struct ConnectionStateMachine: ~Copyable {
         // A second login on a connection is ignored, as the documents say.
         guard case .fresh = state else { return .none }
         do {
-            let vid = app ?? token.split(separator: ":", omittingEmptySubsequences: false).dropFirst().first.map(String.init)
+            let vid =
+                app ?? token.split(separator: ":", omittingEmptySubsequences: false).dropFirst().first.map(String.init)
             let user = UserKey(app: try AppID(vid ?? ""), account: try Account(account))
             state = .authenticating(Login(user: user, token: token, device: device, push: push))
             return .askApp(user.app)

@@ -19,7 +19,9 @@ extension ClientConnection {
             bind(session.line.session)
             let command = OpenSession(
                 gateway: shard.id, line: session.line, device: session.device, push: session.push)
-            shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in perform(machine.opened($0)) }
+            shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in
+                perform(machine.opened($0))
+            }
         case .resume(let session):
             let id = session.line.session
             shard.awaitResume(of: id, on: self)

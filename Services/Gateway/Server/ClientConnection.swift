@@ -177,7 +177,9 @@ final class ClientConnection: ChannelInboundHandler {
     /// Closes what is silent.
     func sweep(now: NIODeadline) {
         let configuration = shard.configuration
-        if now - lastRead > configuration.idleTimeout || (machine.isFresh && now - openedAt > configuration.loginTimeout) {
+        if now - lastRead > configuration.idleTimeout
+            || (machine.isFresh && now - openedAt > configuration.loginTimeout)
+        {
             perform(machine.connectionLost())
             close(.goingAway)
         }

@@ -1,8 +1,5 @@
 internal import Logging
-internal import MessageStore
-internal import RedisStore
 internal import ServiceKit
-internal import SignalingProtocol
 
 /// Answers `GET /getaddr?vid=APP` from the leases of the live gateways.
 ///
@@ -12,14 +9,22 @@ actor Discovery {
     private static let leastEntries = 4
     /// Gateways told to one client at most.
     private static let mostEntries = 16
+    /// How long a list serves, so that a storm of clients does not become one of reads.
+    private static let freshness = Duration.milliseconds(250)
 
     /// Where this process is reached.
     private(set) var ownAddress: GatewayAddress
+    private let read: @Sendable () async throws -> [GatewayAddress]
+    private let logger: Logger
     private var known: [GatewayAddress]
+    private var readAt: ContinuousClock.Instant?
 
-    init(own: GatewayAddress) {
+    /// - Parameter read: reads the live gateways' addresses.
+    init(own: GatewayAddress, logger: Logger, read: @escaping @Sendable () async throws -> [GatewayAddress]) {
         ownAddress = own
         known = [own]
+        self.logger = logger
+        self.read = read
     }
 
     /// Takes the address once the port is known.
@@ -28,13 +33,9 @@ actor Discovery {
         known = [address]
     }
 
-    /// Takes the present list; an empty one (Redis forgot) leaves this gateway itself.
-    func update(_ addresses: [GatewayAddress]) {
-        known = addresses.isEmpty ? [ownAddress] : addresses
-    }
-
     /// The answer for one client, its order shuffled to spread the clients.
-    func answer() -> HTTPAnswer {
+    func answer() async -> HTTPAnswer {
+        await refresh()
         let chosen = known.shuffled().prefix(Self.mostEntries)
         var entries: [String] = []
         while entries.count < Self.leastEntries {
@@ -43,6 +44,19 @@ actor Discovery {
         return .json(
             "{\"web\":[\(entries.joined(separator: ","))]}",
             headers: [.init("Access-Control-Allow-Origin", "*"), .init("Cache-Control", "no-store")])
+    }
+
+    private func refresh() async {
+        let now = ContinuousClock.now
+        if let readAt, now - readAt < Self.freshness { return }
+        readAt = now
+        do {
+            let addresses = Array(Set(try await read()))
+            // Redis may have forgotten everybody: this gateway is there.
+            known = addresses.isEmpty ? [ownAddress] : addresses
+        } catch {
+            logger.warning("the list of gateways could not be read", metadata: ["error": "\(error)"])
+        }
     }
 }
 

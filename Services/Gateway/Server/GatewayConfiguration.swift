@@ -48,7 +48,8 @@ extension GatewayConfiguration {
         host = environment.string("GATEWAY_HOST", default: host, "address of the client listener")
         port = environment.int(
             "GATEWAY_PORT", default: port, in: 0...65_534, "port of plain WebSocket, 0 for any; TLS is on the next one")
-        publicHost = environment.optional("GATEWAY_PUBLIC_HOST", "IPv4 address that discovery tells; none: the listener's")
+        publicHost = environment.optional(
+            "GATEWAY_PUBLIC_HOST", "IPv4 address that discovery tells; none: the listener's")
         publicPort = environment.int(
             "GATEWAY_PUBLIC_PORT", default: 0, in: 0...65_534, "port that discovery tells; 0: the listener's")
         eventLoops = environment.int(
@@ -62,7 +63,8 @@ extension GatewayConfiguration {
             "GATEWAY_DRAIN", default: .seconds(5), in: .zero ... .seconds(20),
             "over how long a stopping gateway spreads its clients' reconnects")
         drainTime = .seconds(drain.components.seconds)
-        let certificate = environment.optional("GATEWAY_TLS_CERTIFICATE", "PEM file of the certificate chain, leaf first")
+        let certificate = environment.optional(
+            "GATEWAY_TLS_CERTIFICATE", "PEM file of the certificate chain, leaf first")
         let key = environment.optional("GATEWAY_TLS_KEY", "PEM file of the certificate's key")
         switch (certificate, key) {
         case (let certificate?, let key?): tls = TLSFiles(certificateChain: certificate, privateKey: key)

@@ -2,7 +2,7 @@ public import Logging
 internal import MessageStore
 internal import NIOCore
 internal import NIOPosix
-public import RedisStore
+internal import RedisStore
 public import ServiceKit
 public import ServiceLifecycle
 internal import SignalingProtocol
@@ -11,12 +11,10 @@ internal import Synchronization
 /// The gateway process: shards, listeners, discovery, and a stop that nobody notices.
 public final class GatewayService: Service {
     private static let heartbeatPause = Duration.seconds(2)
-    private static let discoveryPause = Duration.seconds(1)
     private static let sweepPause = Duration.seconds(5)
     private static let drainSteps = 20
 
     private let configuration: GatewayConfiguration
-    private let redis: RedisConfiguration
     private let logger: Logger
     private let discovery: Discovery
     private let shards: [GatewayShard]
@@ -25,9 +23,10 @@ public final class GatewayService: Service {
 
     /// A gateway that has not started.
     /// - Parameter instance: its name in the stack, the start of its shards' ids.
-    public init(configuration: GatewayConfiguration, redis: RedisConfiguration, instance: String, logger: Logger) {
+    /// - Throws: when the URL is none of Redis.
+    public init(configuration: GatewayConfiguration, redisURL: String, instance: String, logger: Logger) throws {
         self.configuration = configuration
-        self.redis = redis
+        let redis = try RedisConfiguration(url: redisURL)
         self.logger = logger
         group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoops)
         // A fresh id for each run: a restarted gateway is another one. No dots: the id is part of lines.
@@ -35,9 +34,13 @@ public final class GatewayService: Service {
         let logger = logger
         shards = group.makeIterator().enumerated().map { index, loop in
             GatewayShard(
-                id: GatewayID("\(run)-\(index)"), eventLoop: loop, configuration: configuration, redis: redis, logger: logger)
+                id: GatewayID("\(run)-\(index)"), eventLoop: loop, configuration: configuration, redis: redis,
+                logger: logger)
         }
-        discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port))
+        let leases = GatewayLeases(connection: shards[0].redis)
+        discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
+            try await leases.list().compactMap { GatewayAddress(leaseText: $0.text) }
+        }
     }
 
     /// `/getaddr`, for the public and the admin listener.
@@ -74,7 +77,6 @@ public final class GatewayService: Service {
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await self.every(Self.heartbeatPause) { try await self.beat() } }
-            tasks.addTask { try await self.every(Self.discoveryPause) { try await self.refreshDiscovery() } }
             tasks.addTask { try await self.every(Self.sweepPause) { self.sweep() } }
             try await gracefulShutdown()
             isServing.withLock { $0 = false }
@@ -110,12 +112,6 @@ public final class GatewayService: Service {
                 shard.report()
             }
         }
-    }
-
-    private func refreshDiscovery() async throws {
-        guard let shard = shards.first else { return }
-        let leases = try await GatewayLeases(connection: shard.redis).list()
-        await discovery.update(Array(Set(leases.compactMap { GatewayAddress(leaseText: $0.text) })))
     }
 
     private func sweep() {

@@ -52,7 +52,8 @@ final class GatewayShard: @unchecked Sendable {
     }
 
     init(
-        id: GatewayID, eventLoop: any EventLoop, configuration: GatewayConfiguration, redis redisConfiguration: RedisConfiguration,
+        id: GatewayID, eventLoop: any EventLoop, configuration: GatewayConfiguration,
+        redis redisConfiguration: RedisConfiguration,
         logger: Logger
     ) {
         self.id = id
@@ -62,7 +63,8 @@ final class GatewayShard: @unchecked Sendable {
         logger[metadataKey: "gateway"] = "\(id)"
         self.logger = logger
         redis = RedisConnection(
-            configuration: redisConfiguration, eventLoop: eventLoop, libraries: [MessageStore.library, GatewayLeases.library],
+            configuration: redisConfiguration, eventLoop: eventLoop,
+            libraries: [MessageStore.library, GatewayLeases.library],
             logger: logger)
         messages = MessageStore(connection: redis)
         sender = CommandSender(sender: id, connection: redis, logger: logger)
@@ -117,7 +119,8 @@ final class GatewayShard: @unchecked Sendable {
     func makeLine(_ user: UserKey) -> Line {
         sessionsMade += 1
         return Line(
-            user: user, session: SessionID("\(id)-\(String(sessionsMade, radix: 36))"), secret: SecureRandom.hex(bytes: 16))
+            user: user, session: SessionID("\(id)-\(String(sessionsMade, radix: 36))"),
+            secret: SecureRandom.hex(bytes: 16))
     }
 
     // MARK: - Channels

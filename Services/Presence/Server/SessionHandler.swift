@@ -32,21 +32,26 @@ struct SessionHandler: Sendable {
         if !opened.gatewayLives {
             try await schedule(.gateway(command.gateway), at: opened.now + GatewayLeases.timeToLive)
         }
-        let row = PresenceMirrorRow(
-            user: user, version: opened.change, present: true, uid: uid, session: command.line.session,
-            gateway: command.gateway, device: command.device, detached: false, since: opened.now)
-        _ = try await functions.one(PresenceMirror.entry(row))
-        if let replaced = opened.replaced {
-            try await ending.carryOut(replaced, of: user)
-        } else {
-            let announcement = PresenceAnnouncement(
-                event: .online, user: user, uid: uid, session: command.line.session, reason: .success,
-                time: opened.now)
-            _ = try await messages.sendToChannel(announcement.message)
+        await afterwards(command.line) { () async throws(SignalingError) in
+            try await follow(opened, command, uid: uid)
         }
         PresenceMetrics.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
         return SessionOpened(uid: uid)
+    }
+
+    private func follow(
+        _ opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
+    ) async throws(SignalingError) {
+        let (user, session) = (command.line.user, command.line.session)
+        let row = PresenceMirrorRow(
+            user: user, version: opened.change, present: true, uid: uid, session: session, gateway: command.gateway,
+            device: command.device, detached: false, since: opened.now)
+        _ = try await functions.one(PresenceMirror.entry(row))
+        if let replaced = opened.replaced { return try await ending.carryOut(replaced, of: user) }
+        let announcement = PresenceAnnouncement(
+            event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.now)
+        _ = try await messages.sendToChannel(announcement.message)
     }
 
     func resume(_ command: ResumeSession, _ context: CommandContext) async throws(SignalingError) -> SessionResumed {
@@ -60,14 +65,17 @@ struct SessionHandler: Sendable {
                 PresenceFunctions.removeRoute(user, command.line.session, from: command.gateway))
             throw error
         }
-        let row = PresenceMirrorRow(
-            user: user, version: resumed.change, present: true, uid: resumed.answer.uid, session: command.line.session,
-            gateway: command.gateway, device: resumed.device, detached: false, since: resumed.since)
-        var commands = [PresenceMirror.entry(row)]
-        if resumed.formerGateway != command.gateway {
-            commands.append(PresenceFunctions.removeRoute(user, command.line.session, from: resumed.formerGateway))
+        await afterwards(command.line) { () async throws(SignalingError) in
+            let row = PresenceMirrorRow(
+                user: user, version: resumed.change, present: true, uid: resumed.answer.uid,
+                session: command.line.session,
+                gateway: command.gateway, device: resumed.device, detached: false, since: resumed.since)
+            var commands = [PresenceMirror.entry(row)]
+            if resumed.formerGateway != command.gateway {
+                commands.append(PresenceFunctions.removeRoute(user, command.line.session, from: resumed.formerGateway))
+            }
+            _ = try await functions.all(commands)
         }
-        _ = try await functions.all(commands)
         PresenceMetrics.resumed.increment()
         log("session resumed", user, command.line.session, command.gateway)
         return resumed.answer
@@ -101,7 +109,10 @@ struct SessionHandler: Sendable {
         let now = try await functions.now()
         try await schedule(.session(command.user, command.session), at: now + SessionEnding.patience)
         if let ended = try await functions.close(command, context.id, deadline: context.deadline) {
-            try await ending.carryOut(ended, of: command.user)
+            let line = Line(user: command.user, session: command.session, secret: "-")
+            await afterwards(line) { () async throws(SignalingError) in
+                try await ending.carryOut(ended, of: command.user)
+            }
         }
         return Done()
     }
@@ -117,6 +128,18 @@ struct SessionHandler: Sendable {
             try await timers.schedule(timer.member, atMilliseconds: milliseconds)
         } catch {
             throw error.signaling
+        }
+    }
+
+    /// What follows a change that has taken effect must not make it look failed: the client would be turned away while its
+    /// session lives. An ending that is not carried out is left to its timer.
+    private func afterwards(_ line: Line, _ follow: () async throws(SignalingError) -> Void) async {
+        do throws(SignalingError) {
+            try await follow()
+        } catch {
+            logger.error(
+                "what follows a change of a session is not done",
+                metadata: ["account": "\(line.user.account)", "session": "\(line.session)", "error": "\(error)"])
         }
     }
 

@@ -59,7 +59,8 @@ import Testing
 
     @Test func aBadAccountIsRefused() {
         var machine = ConnectionStateMachine()
-        guard case .refuse(let error) = machine.login(app: "a", account: "a b", token: "", device: "", push: false) else {
+        guard case .refuse(let error) = machine.login(app: "a", account: "a b", token: "", device: "", push: false)
+        else {
             Issue.record("accepted")
             return
         }

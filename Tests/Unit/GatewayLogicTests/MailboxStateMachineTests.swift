@@ -7,9 +7,11 @@ import Testing
         MailboxEntry(version: version, expiresAt: expiresAt, line: "line \(version)")
     }
 
-    private func page(_ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, more: Bool = false) -> MailboxPage {
+    private func page(_ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, more: Bool = false) -> MailboxPage
+    {
         MailboxPage(
-            cleared: cleared, highest: highest ?? versions.last ?? cleared, entries: versions.map { entry($0) }, more: more)
+            cleared: cleared, highest: highest ?? versions.last ?? cleared, entries: versions.map { entry($0) },
+            more: more)
     }
 
     @Test func aPollBeforeTheFirstReadIsAnsweredByIt() {
@@ -31,7 +33,9 @@ import Testing
         #expect(mailbox.pushed(entry(101), now: 0) == [.notify(version: 101)])
         #expect(mailbox.poll(verClear: 0, limit: 30, now: 0) == [.answer(cleared: 0, entries: [entry(101)])])
         #expect(
-            mailbox.poll(verClear: 101, limit: 30, now: 0) == [.clear(through: 101), .answer(cleared: 101, entries: [])])
+            mailbox.poll(verClear: 101, limit: 30, now: 0) == [
+                .clear(through: 101), .answer(cleared: 101, entries: []),
+            ])
     }
 
     @Test func aLowerVerClearIsNoNews() {
@@ -69,8 +73,10 @@ import Testing
         var mailbox = MailboxStateMachine(takesPushes: false)
         _ = mailbox.loaded(
             MailboxPage(
-                cleared: 0, highest: 2, entries: [entry(1, expiresAt: 10), entry(2, expiresAt: 99)], more: false), now: 0)
-        #expect(mailbox.poll(verClear: 0, limit: 30, now: 10) == [.answer(cleared: 0, entries: [entry(2, expiresAt: 99)])])
+                cleared: 0, highest: 2, entries: [entry(1, expiresAt: 10), entry(2, expiresAt: 99)], more: false),
+            now: 0)
+        #expect(
+            mailbox.poll(verClear: 0, limit: 30, now: 10) == [.answer(cleared: 0, entries: [entry(2, expiresAt: 99)])])
     }
 
     @Test func beyondTheWindowTheStoreIsReadAgain() {

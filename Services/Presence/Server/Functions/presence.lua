@@ -3,7 +3,8 @@
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash: gateway sid secret uid device push state(online|detached) since(ms) attached(ms) detached(ms)
---             timeout(s) channel leaving(channels still to be left, one a line) openver
+--             timeout(s) channel leaving(channels still to be left, one a line) openver deadline(of the command that
+--             attached it, ms)
 --   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
 --   :ended:SID  string, lives ENDED_MS: that session was ended on purpose
 --   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror)
@@ -98,7 +99,7 @@ local function session_open(keys, args)
         redis.call('DEL', tag .. ':session')
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'sid', args[4], 'secret', args[5], 'uid', args[6],
             'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
-            'attached', number(now), 'openver', redis.call('HGET', tag .. ':box', 'ver'))
+            'attached', number(now), 'openver', redis.call('HGET', tag .. ':box', 'ver'), 'deadline', args[2])
         local result = {change_number(tag), number(now)}
         for i = 1, #replaced do
             result[#result + 1] = replaced[i]
@@ -119,7 +120,8 @@ local function session_resume(keys, args)
         if session.gateway ~= args[3] then
             redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
         end
-        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number(clock()))
+        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number((clock())),
+            'deadline', args[2])
         redis.call('HDEL', tag .. ':session', 'detached')
         return {session.uid, session.channel or '', session.push, session.gateway, change_number(tag), session.device,
             session.since}
@@ -137,7 +139,13 @@ local function session_detach(keys, args)
         end
         local asof = tonumber(args[5])
         if session.state ~= 'detached' then
-            -- Reattached since the gateway was last heard of, or since it sent this: it lives.
+            -- A gateway gives its commands the same time to live, so their deadlines tell their order: this one was sent
+            -- before the session was attached again, and came late.
+            local deadline = tonumber(args[2])
+            if deadline ~= 0 and deadline < tonumber(session.deadline or '0') then
+                return {}
+            end
+            -- Attached again since the gateway was last heard of: it lives.
             if asof ~= 0 and tonumber(session.attached) >= asof then
                 return {}
             end

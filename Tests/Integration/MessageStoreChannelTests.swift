@@ -1,0 +1,162 @@
+import MessageStore
+import NIOCore
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import TestKit
+import Testing
+
+@Suite struct MessageStoreChannelTests {
+    @Test func messagesAreNumberedKeptAndPublished() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna:{1}")
+            try await scene.admit(anna)
+            let (heard, subscriber) = try await scene.listen(KeySpace.topic(scene.channel))
+            let bodies = ["hello", "", " two  spaces\n ", "🙂 e\u{301}"]
+            var sent: [ChannelMessageSent] = []
+            for body in bodies { sent.append(try await scene.say(body, by: anna)) }
+            try await heard.wait(for: bodies.count, "publications")
+            let published = try heard.all.map { try SignalingProtocol.ChannelEvent(payload: $0.readableBytesView) }
+            let expected = zip(sent, bodies).map { sent, body in
+                SignalingProtocol.ChannelEvent(
+                    sequence: sent.sequence, id: sent.id, account: anna, uid: 7, kind: .message(body))
+            }
+            #expect(published == expected)
+            #expect(sent.map(\.sequence) == (0..<4).map { sent[0].sequence + $0 })
+            #expect(zip(sent, sent.dropFirst()).allSatisfy { $0.id < $1.id })
+            // The Redis clock, in ms and in us.
+            let time = try #require(try await scene.command("TIME").array?.first?.int)
+            #expect((time - 60...time + 1).contains(sent[0].sequence / 1000))
+            #expect((time - 60...time + 1).contains(sent[0].id / 1_000_000))
+            let page = try await scene.log(after: sent[0].sequence)
+            #expect(
+                page == ChannelLogPage(events: Array(expected.dropFirst()), sequence: sent[3].sequence, complete: true))
+            await subscriber.close()
+        }
+    }
+
+    @Test func idsRiseEvenWhenTheClockDoesNot() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            try await scene.admit(anna)
+            let future: Int64 = 9_000_000_000_000_000
+            try await scene.command(
+                "HSET", .string(KeySpace.tag(scene.channel) + ":state"), "id", .int64(future), "seq", 41)
+            #expect(try await scene.say("x", by: anna) == ChannelMessageSent(sequence: 42, id: future + 1))
+        }
+    }
+
+    @Test func onlyMembersSpeakUnlessForced() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            let bob = try Account("bob")
+            #expect(try await refusal { try await scene.say("x", by: anna) } == "400 not_member")
+            // Nobody would hear it.
+            #expect(try await scene.say("x", by: bob, force: true) == ChannelMessageSent(sequence: 0, id: 0))
+            #expect(try await scene.command("EXISTS", .string(KeySpace.tag(scene.channel) + ":state")).int == 0)
+            try await scene.admit(anna)
+            #expect(try await refusal { try await scene.say("x", by: bob) } == "400 not_member")
+            #expect(try await scene.say("x", by: bob, force: true).sequence > 0)
+        }
+    }
+
+    @Test func theChannelsLimitCounts() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            let state = KeySpace.tag(scene.channel) + ":state"
+            try await scene.admit(anna)
+            func burst(limit: Int, of count: Int) async throws -> Int {
+                var taken = 0
+                for _ in 0..<count {
+                    do {
+                        _ = try await scene.say("x", by: anna, limit: limit)
+                        taken += 1
+                    } catch let error as SignalingError {
+                        #expect(error.code == .messageOther && error.reason == "rate_limited")
+                    }
+                }
+                return taken
+            }
+            // The window begins with its first message, so a pause before it does not matter.
+            try await scene.command("HSET", .string(state), "window", .int64(.max / 4096))
+            #expect(try await burst(limit: 3, of: 5) == 3)
+            try await waitUntil("the next second") { try await burst(limit: 3, of: 1) == 1 ? nil : "limited" }
+            // The channel's own limit wins over the default, in both directions, but not over none at all.
+            try await scene.command("HSET", .string(state), "_sendmsg_limit", 2, "window", 0)
+            #expect(try await burst(limit: 3, of: 5) == 2)
+            #expect(try await burst(limit: 1_000_000, of: 5) == 5)
+            try await scene.command("HSET", .string(state), "_sendmsg_limit", "rubbish", "window", 0)
+            #expect(try await burst(limit: 3, of: 5) == 3)
+        }
+    }
+
+    @Test func aRepeatedCommandIsPublishedOnce() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            try await scene.admit(anna)
+            let first = try await scene.say("x", by: anna, command: CommandID("c1"))
+            #expect(try await scene.say("x", by: anna, command: CommandID("c1")) == first)
+            #expect(try await scene.log(after: 0).events.count == 1)
+        }
+    }
+
+    @Test func theLogTellsWhatIsMissing() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            #expect(try await scene.log(after: 0) == ChannelLogPage(events: [], sequence: 0, complete: true))
+            #expect(try await scene.log(after: 5) == ChannelLogPage(events: [], sequence: 0, complete: false))
+            try await scene.admit(anna)
+            var sent: [ChannelMessageSent] = []
+            for number in 0..<10 { sent.append(try await scene.say("\(number)", by: anna)) }
+            let last = sent[9].sequence
+            #expect(try await scene.log(after: last) == ChannelLogPage(events: [], sequence: last, complete: true))
+            let page = try await scene.log(after: sent[3].sequence, limit: 2)
+            #expect(page.events.map(\.sequence) == [sent[4].sequence, sent[5].sequence] && page.complete)
+            try await scene.command(
+                "XTRIM", .string(KeySpace.tag(scene.channel) + ":log"), "MAXLEN", 4)
+            let trimmed = try await scene.log(after: sent[3].sequence)
+            #expect(trimmed.events.map(\.id) == sent[6...].map(\.id) && !trimmed.complete)
+            #expect(try await scene.log(after: sent[5].sequence).complete)
+        }
+    }
+
+    @Test func aClientIsGivenWhatItMissed() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            let log = KeySpace.tag(scene.channel) + ":log"
+            try await scene.admit(anna)
+            var sent: [ChannelMessageSent] = []
+            // More than one step of the function's walk.
+            for number in 0..<300 { sent.append(try await scene.say("\(number)", by: anna, limit: 1_000_000)) }
+            let page = try await scene.log(afterID: sent[9].id, limit: 1000)
+            #expect(page.events.map(\.id) == sent[10...].map(\.id))
+            #expect(page.complete && page.sequence == sent[299].sequence)
+            #expect(try await scene.log(afterID: sent[299].id).events.isEmpty)
+            // A client that saw no event of the channel, of which nothing was ever cut off.
+            let all = try await scene.log(afterID: sent[0].id - 1, limit: 300)
+            #expect(all.events.count == 300 && all.complete)
+            // Too many: the latest.
+            let some = try await scene.log(afterID: sent[9].id, limit: 5)
+            #expect(some.events.map(\.id) == sent[295...].map(\.id) && !some.complete)
+            try await scene.command("XTRIM", .string(log), "MAXLEN", 100)
+            #expect(try await scene.log(afterID: sent[9].id, limit: 1000).complete == false)
+            #expect(try await scene.log(afterID: sent[200].id, limit: 1000).complete)
+        }
+    }
+
+    @Test func theLogIsBoundedInCountAndTime() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            let log = KeySpace.tag(scene.channel) + ":log"
+            try await scene.admit(anna)
+            _ = try await scene.say("x", by: anna)
+            let life = try #require(try await scene.command("PTTL", .string(log)).int)
+            #expect((3_500_000...3_600_000).contains(life))
+            let command = RedisCommand.function(
+                "message_to_channel", tag: KeySpace.tag(scene.channel), "", "anna", 7, 0, 1_000_000, "x")
+            _ = await scene.redis.connection.execute(Array(repeating: command, count: 5000))
+            let length = try #require(try await scene.command("XLEN", .string(log)).int)
+            #expect((2000..<2200).contains(length))
+        }
+    }
+}

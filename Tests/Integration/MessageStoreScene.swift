@@ -1,0 +1,115 @@
+import MessageStore
+import NIOCore
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import TestKit
+
+/// A message store over a Redis of the test's own, and what is published there.
+struct MessageStoreScene: Sendable {
+    let redis: RedisScene
+    let store: MessageStore
+    let user: UserKey
+    let channel: ChannelKey
+    let gateway = GatewayID("gateway-1")
+
+    static func run(_ body: (MessageStoreScene) async throws -> Void) async throws {
+        try await RedisScene.run(appendOnly: false, libraries: [MessageStore.library]) { redis in
+            let app = try AppID("a:{}%")
+            try await body(
+                MessageStoreScene(
+                    redis: redis, store: MessageStore(connection: redis.connection),
+                    user: UserKey(app: app, account: try Account("b:o}b")),
+                    channel: ChannelKey(app: app, name: try ChannelName("the {room}: 1"))))
+        }
+    }
+
+    @discardableResult
+    func command(_ name: String, _ arguments: RedisArgument...) async throws -> RedisValue {
+        try await redis.connection.execute(RedisCommand(name, arguments: arguments))
+    }
+
+    /// Records the user's session as presence does.
+    func openSession(_ session: String, state: String = "online", openver: Int64 = 0) async throws {
+        try await command(
+            "HSET", .string(KeySpace.tag(user) + ":session"), "sid", .string(session), "gateway",
+            .string(gateway.rawValue), "state", .string(state), "openver", .int64(openver))
+    }
+
+    func endSession() async throws { try await command("DEL", .string(KeySpace.tag(user) + ":session")) }
+
+    /// Makes someone a member as channel-state does.
+    func admit(_ account: Account) async throws {
+        try await command("HSET", .string(KeySpace.tag(channel) + ":info"), .string(account.rawValue), "7 s1")
+        try await command("ZADD", .string(KeySpace.tag(channel) + ":members"), 1, .string(account.rawValue))
+    }
+
+    func send(
+        _ line: String, ttl: Int64 = 60_000, _ condition: UserMessage.Condition = .always, bound: Int = 100,
+        command: CommandID? = nil
+    ) async throws -> MessageQueued {
+        try await store.sendToUser(
+            UserMessage(
+                to: user, line: line, timeToLive: ttl, condition: condition, mailboxBound: bound, command: command))
+    }
+
+    func say(
+        _ body: String, by account: Account, force: Bool = false, limit: Int = Limits.channelMessagesPerSecond,
+        command: CommandID? = nil
+    ) async throws -> ChannelMessageSent {
+        try await store.sendToChannel(
+            ChannelMessage(
+                channel: channel, account: account, uid: 7, force: force, limitPerSecond: limit, body: body,
+                command: command))
+    }
+
+    func read(after version: Int64 = 0, limit: Int = 100, fresh: Bool = false) async throws -> MailboxPage {
+        try await onLoop { store.readMailbox(user, after: version, limit: limit, fresh: fresh, $0) }
+    }
+
+    func lines() async throws -> [String] { try await read().entries.map(\.line) }
+
+    func clear(through version: Int64) async throws {
+        try await onLoop { store.clearMailbox(user, through: version, $0) }
+    }
+
+    func log(after sequence: Int64, limit: Int = 100) async throws -> ChannelLogPage {
+        try await onLoop { store.readLog(channel, after: sequence, limit: limit, $0) }
+    }
+
+    func log(afterID id: Int64, limit: Int = 100) async throws -> ChannelLogPage {
+        try await onLoop { store.readLog(channel, afterID: id, limit: limit, $0) }
+    }
+
+    /// Listens to a topic.
+    func listen(_ topic: String) async throws -> (Recording<ByteBuffer>, RedisSubscriber) {
+        let heard = Recording<ByteBuffer>()
+        let subscriber = RedisSubscriber(
+            configuration: try redis.server.configuration, eventLoop: redis.eventLoop, logger: RedisScene.logger,
+            onMessage: { _, payload in heard.add(payload) }, onBatchEnd: {}, onReconnected: {})
+        subscriber.start()
+        let subscribed = Recording<Bool>()
+        redis.eventLoop.execute { subscriber.subscribe(topic) { _ in subscribed.add(true) } }
+        try await subscribed.wait(for: 1, "subscription")
+        return (heard, subscriber)
+    }
+
+    private func onLoop<Answer: Sendable>(
+        _ act: @escaping @Sendable (@escaping (Result<Answer, SignalingError>) -> Void) -> Void
+    ) async throws -> Answer {
+        let result: Result<Answer, SignalingError> = await withCheckedContinuation { continuation in
+            redis.eventLoop.execute { act { continuation.resume(returning: $0) } }
+        }
+        return try result.get()
+    }
+}
+
+/// The reason of a refusal; a failure of the test when there was none.
+func refusal<Answer>(_ act: () async throws -> Answer) async throws -> String {
+    do {
+        let answer = try await act()
+        throw TestFailure("not refused: \(answer)")
+    } catch let error as SignalingError {
+        return "\(error.code.rawValue) \(error.reason)"
+    }
+}

@@ -1,0 +1,250 @@
+import Logging
+import NIOCore
+import RedisStore
+import ServiceLifecycle
+import SignalingProtocol
+import SignalingWire
+import Synchronization
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RedisCommandBusTests {
+    private static let stream = KeySpace.commands(.channelState)
+
+    private static func question(_ name: String = "room") throws -> CountMembers {
+        CountMembers(channel: ChannelKey(app: try AppID("app"), name: try ChannelName(name)))
+    }
+
+    /// Answers with the length of the channel's name, and refuses the channel `refused`.
+    private static func router(_ handled: Recording<CommandContext>) -> CommandRouter {
+        var router = CommandRouter()
+        router.on(CountMembers.self) { (command, context) throws(SignalingError) in
+            handled.add(context)
+            guard command.channel.name.rawValue != "refused" else {
+                throw SignalingError(.userNumberOther, "refused", "not this one")
+            }
+            return MemberCount(count: command.channel.name.rawValue.utf8.count)
+        }
+        return router
+    }
+
+    /// Runs a consumer while the body runs.
+    private static func consuming(
+        _ scene: RedisScene, _ router: CommandRouter, instance: String = "one",
+        limits: CommandConsumer.Limits = CommandConsumer.Limits(), _ body: () async throws -> Void
+    ) async throws {
+        let consumer = CommandConsumer(
+            service: .channelState, instance: instance, configuration: try scene.server.configuration,
+            connection: scene.connection, router: router, limits: limits, logger: RedisScene.logger)
+        let running = Task { try await consumer.run() }
+        do {
+            try await body()
+        } catch {
+            running.cancel()
+            try await running.value
+            throw error
+        }
+        running.cancel()
+        try await running.value
+    }
+
+    private static func length(_ scene: RedisScene) async throws -> Int64 {
+        try await scene.connection.execute(RedisCommand("XLEN", .string(stream))).int ?? -1
+    }
+
+    @Test func roundTrips() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<CommandContext>()
+            try await Self.consuming(scene, Self.router(handled)) {
+                let gateway = try await RedisGateway(scene)
+                #expect(await gateway.send(try Self.question("é:{}")) == .success(MemberCount(count: 5)))
+                let counts = await withTaskGroup(of: Int?.self) { group in
+                    for number in 0..<2000 {
+                        group.addTask {
+                            guard let question = try? Self.question(String(repeating: "x", count: number % 100 + 1))
+                            else {
+                                return nil
+                            }
+                            return try? await gateway.send(question).get().count
+                        }
+                    }
+                    return await group.reduce(into: [Int?]()) { $0.append($1) }
+                }
+                #expect(counts.compactMap(\.self).sorted() == (0..<2000).map { $0 % 100 + 1 }.sorted())
+                #expect(Set(handled.all.map(\.id)).count == 2001)
+                try await waitUntil("an empty stream") {
+                    let length = try await Self.length(scene)
+                    return length == 0 ? nil : "\(length) entries"
+                }
+                await gateway.subscriber.close()
+            }
+        }
+    }
+
+    @Test func refusals() async throws {
+        try await RedisScene.run { scene in
+            try await Self.consuming(scene, Self.router(Recording())) {
+                let gateway = try await RedisGateway(scene)
+                #expect(
+                    await gateway.send(try Self.question("refused"))
+                        == .failure(SignalingError(.userNumberOther, "refused", "not this one")))
+                let unknown = ListMembers(channel: try Self.question().channel, limit: 1)
+                #expect(
+                    await gateway.send(unknown)
+                        == .failure(
+                            SignalingError(.unknown, "unknown_operation", "the service does not know this command")))
+                await gateway.subscriber.close()
+            }
+        }
+    }
+
+    @Test func malformedEntriesAreDropped() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<CommandContext>()
+            try await Self.consuming(scene, Self.router(handled)) {
+                for fields: [RedisArgument] in [
+                    ["junk", "x"], ["op", "channel.count", "id", "c-1", "ttl", "5000", "x", "y"],
+                ] {
+                    _ = try await scene.connection.execute(
+                        RedisCommand("XADD", arguments: [.string(Self.stream), "*"] + fields))
+                }
+                try await waitUntil("an empty stream") {
+                    let length = try await Self.length(scene)
+                    return length == 0 ? nil : "\(length) entries"
+                }
+                #expect(handled.all.isEmpty)
+            }
+        }
+    }
+
+    @Test func withoutAnAnswerTheDeadlineEndsIt() async throws {
+        try await RedisScene.run { scene in
+            let gateway = try await RedisGateway(scene)
+            let start = ContinuousClock.now
+            let outcome = await gateway.send(try Self.question(), within: .milliseconds(300))
+            #expect(outcome == .failure(.timeout()))
+            #expect(start.duration(to: .now) >= .milliseconds(300))
+            #expect(try await gateway.subscriber.eventLoop.submit { gateway.sender.pendingCount }.get() == 0)
+            await gateway.subscriber.close()
+        }
+    }
+
+    @Test func aCommandPastItsDeadlineIsDropped() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<CommandContext>()
+            // The consumer learns the clock first; then entries that are old by Redis' clock come.
+            let time = try await scene.connection.execute(RedisCommand("TIME")).array?.first?.int ?? 0
+            try await Self.consuming(scene, Self.router(handled)) {
+                let gateway = try await RedisGateway(scene)
+                _ = try await gateway.send(try Self.question()).get()
+                let posted = CommandPost.command(for: try Self.question(), id: CommandID("late"), ttl: .seconds(1))
+                let late = posted.arguments.dropFirst().map { $0 == "*" ? "\(time * 1000 - 60_000)-1" : $0 }
+                _ = try await scene.connection.execute(RedisCommand("DEL", .string(Self.stream)))
+                _ = try await scene.connection.execute(RedisCommand("XADD", arguments: late))
+                _ = try await gateway.send(try Self.question()).get()
+                try await waitUntil("an empty stream") {
+                    let length = try await Self.length(scene)
+                    return length == 0 ? nil : "\(length) entries"
+                }
+                #expect(handled.all.count == 2)
+                #expect(!handled.all.contains { $0.id == CommandID("late") })
+                await gateway.subscriber.close()
+            }
+        }
+    }
+
+    @Test func whatADeadConsumerLeftIsClaimed() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<CommandContext>()
+            var limits = CommandConsumer.Limits()
+            limits.abandonedAfter = .milliseconds(200)
+            let gateway = try await RedisGateway(scene)
+            // Another instance takes ten commands and is never heard of again.
+            _ = try await scene.connection.execute(
+                RedisCommand("XGROUP", "CREATE", .string(Self.stream), "service", "0", "MKSTREAM"))
+            let answers = Task {
+                await withTaskGroup(of: Bool.self) { group in
+                    for _ in 0..<10 {
+                        group.addTask { (try? await gateway.send(try Self.question()).get().count) == 4 }
+                    }
+                    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+            }
+            try await waitUntil("ten entries") { try await Self.length(scene) == 10 ? nil : "fewer" }
+            _ = try await scene.connection.execute(
+                RedisCommand("XREADGROUP", "GROUP", "service", "dead", "STREAMS", .string(Self.stream), ">"))
+            try await Self.consuming(scene, Self.router(handled), limits: limits) {
+                #expect(await answers.value == 10)
+            }
+            #expect(Set(handled.all.map(\.id)).count == 10)
+            await gateway.subscriber.close()
+        }
+    }
+
+    @Test func redeliveredUnderOneId() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<CommandContext>()
+            let gateway = try await RedisGateway(scene)
+            // Sent thrice before anyone reads: a gateway that doubts its subscription does this.
+            let answer = Task { await gateway.send(try Self.question()) }
+            try await waitUntil("an entry") { try await Self.length(scene) == 1 ? nil : "none" }
+            for length: Int64 in 2...3 {
+                try await gateway.subscriber.eventLoop.submit { gateway.sender.resendPending() }.get()
+                try await waitUntil("\(length) entries") { try await Self.length(scene) == length ? nil : "fewer" }
+            }
+            try await Self.consuming(scene, Self.router(handled)) {
+                #expect(try await answer.value == .success(MemberCount(count: 4)))
+                try await handled.wait(for: 3, "deliveries")
+            }
+            #expect(Set(handled.all.map(\.id)).count == 1)
+            await gateway.subscriber.close()
+        }
+    }
+
+    @Test func deadConsumersAreRemoved() async throws {
+        try await RedisScene.run { scene in
+            _ = try await scene.connection.execute(
+                RedisCommand("XGROUP", "CREATE", .string(Self.stream), "service", "0", "MKSTREAM"))
+            _ = try await scene.connection.execute(
+                RedisCommand("XGROUP", "CREATECONSUMER", .string(Self.stream), "service", "old"))
+            var limits = CommandConsumer.Limits()
+            limits.consumerGoneAfter = .milliseconds(-1)
+            try await Self.consuming(scene, Self.router(Recording()), limits: limits) {
+                try await waitUntil("the removal") {
+                    let consumers = try await scene.connection.execute(
+                        RedisCommand("XINFO", "CONSUMERS", .string(Self.stream), "service"))
+                    let names = consumers.array?.compactMap { $0.array?[1].string } ?? []
+                    return names.contains("old") ? "\(names)" : nil
+                }
+            }
+        }
+    }
+
+    @Test func gracefulShutdownFinishesWhatIsInWork() async throws {
+        try await RedisScene.run { scene in
+            let gate = AsyncStream.makeStream(of: Void.self)
+            let started = Recording<Bool>()
+            var router = CommandRouter()
+            router.on(CountMembers.self) { (_, _) throws(SignalingError) in
+                started.add(true)
+                for await _ in gate.stream { break }
+                return MemberCount(count: 7)
+            }
+            let consumer = CommandConsumer(
+                service: .channelState, instance: "one", configuration: try scene.server.configuration,
+                connection: scene.connection, router: router, logger: RedisScene.logger)
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(services: [consumer], logger: RedisScene.logger))
+            let running = Task { try await group.run() }
+            let gateway = try await RedisGateway(scene)
+            async let answer = gateway.send(try Self.question())
+            try await started.wait(for: 1, "commands in work")
+            await group.triggerGracefulShutdown()
+            gate.continuation.yield()
+            #expect(try await answer == .success(MemberCount(count: 7)))
+            try await running.value
+            #expect(try await Self.length(scene) == 0)
+            await gateway.subscriber.close()
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import NIOCore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RedisTimerTests {
+    private static func now(_ scene: RedisScene) async throws -> Int64 {
+        let parts = try await scene.connection.execute(RedisCommand("TIME")).array ?? []
+        return (parts.first?.int ?? 0) * 1000 + (parts.last?.int ?? 0) / 1000
+    }
+
+    @Test func claimedInOrderWhenDue() async throws {
+        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+            let timers = DueTimers(service: .invitation, connection: scene.connection)
+            let now = try await Self.now(scene)
+            try await timers.schedule("b c", atMilliseconds: now - 10)
+            try await timers.schedule("a", atMilliseconds: now - 20)
+            try await timers.schedule("later", atMilliseconds: now + 60_000)
+            try await timers.schedule("cancelled", atMilliseconds: now - 30)
+            try await timers.cancel("cancelled")
+            #expect(try await timers.claim(limit: 1).map(\.member) == ["a"])
+            let second = try await timers.claim(limit: 10)
+            #expect(second.map(\.member) == ["b c"])
+            #expect(second.allSatisfy { $0.score >= now + 10_000 })
+            #expect(try await timers.claim() == [])
+        }
+    }
+
+    @Test func aDeadClaimantLosesItAndALateOneRemovesNothing() async throws {
+        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+            let timers = DueTimers(service: .invitation, connection: scene.connection)
+            try await timers.schedule("a", atMilliseconds: 1)
+            let first = try await timers.claim(lease: .milliseconds(100))
+            #expect(first.map(\.member) == ["a"])
+            var second: [DueTimer] = []
+            try await waitUntil("the end of the lease") {
+                second = try await timers.claim()
+                return second.isEmpty ? "still leased" : nil
+            }
+            #expect(second.map(\.member) == ["a"])
+            let key = KeySpace.due(.invitation)
+            try await timers.done(first)
+            #expect(try await scene.connection.execute(RedisCommand("ZCARD", .string(key))).int == 1)
+            try await timers.done(second)
+            #expect(try await scene.connection.execute(RedisCommand("ZCARD", .string(key))).int == 0)
+        }
+    }
+
+    @Test func setAnewWhileClaimedStays() async throws {
+        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+            let timers = DueTimers(service: .presence, connection: scene.connection)
+            try await timers.schedule("a", atMilliseconds: 1)
+            let claimed = try await timers.claim()
+            try await timers.schedule("a", atMilliseconds: 5)
+            try await timers.done(claimed)
+            #expect(try await timers.claim().map(\.member) == ["a"])
+        }
+    }
+
+    @Test func timersOutliveTheirRunnerAndTheServer() async throws {
+        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+            let timers = DueTimers(service: .presence, connection: scene.connection)
+            let fired = Recording<String>()
+            for number in 0..<250 { try await timers.schedule("t-\(number)", atMilliseconds: Int64(number)) }
+            // This one claims and dies before it acts.
+            _ = try await timers.claim(limit: 50, lease: .milliseconds(500))
+            try await scene.server.kill()
+            try await scene.server.start()
+            let runner = Task {
+                await timers.run(every: .milliseconds(20)) { timer in
+                    if timer.member == "t-7", !fired.all.contains("failed") {
+                        fired.add("failed")
+                        throw SignalingError.timeout()
+                    }
+                    fired.add(timer.member)
+                }
+            }
+            try await waitUntil("all timers") {
+                let missing = Set((0..<250).map { "t-\($0)" }).subtracting(fired.all)
+                return missing.isEmpty ? nil : "\(missing.count) missing"
+            }
+            try await waitUntil("an empty set") {
+                let left = try await scene.connection.execute(RedisCommand("ZCARD", "due:presence")).int
+                return left == 0 ? nil : "\(left ?? -1) left"
+            }
+            runner.cancel()
+            await runner.value
+            #expect(fired.all.count == 251)
+        }
+    }
+}

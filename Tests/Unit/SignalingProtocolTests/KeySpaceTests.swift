@@ -1,0 +1,82 @@
+import SignalingProtocol
+import Testing
+
+@Suite struct KeySpaceTests {
+    /// Texts made to look like parts of other keys.
+    static let hostile = [
+        "a", "a:u:b", "a}:u:{b", "{", "}", "%", "%3A", ":", "a:c:x", "a.b", "a%20b", "u", "é", "e\u{301}",
+    ]
+
+    private func users() throws -> [UserKey] {
+        var users: [UserKey] = []
+        for account in Self.hostile {
+            for app in Self.hostile where app.utf8.allSatisfy({ $0 < 0x80 }) {
+                users.append(UserKey(app: try AppID(app), account: try Account(account)))
+            }
+        }
+        return users
+    }
+
+    @Test func keysOfDifferentOwnersDiffer() throws {
+        var tags: Set<[UInt8]> = []
+        var count = 0
+        for user in try users() {
+            let channel = ChannelKey(app: user.app, name: try ChannelName(user.account.rawValue))
+            for key in [KeySpace.tag(user), KeySpace.tag(channel), KeySpace.topic(channel)] {
+                tags.insert(Array(key.utf8))
+                count += 1
+            }
+        }
+        #expect(tags.count == count)
+    }
+
+    @Test func callsOfDifferentPartiesDiffer() throws {
+        let app = try AppID("app")
+        let names = ["a", "a:b", "b", ":", "a:", ":b"]
+        var tags: Set<String> = []
+        for channel in names {
+            for caller in names {
+                for callee in names {
+                    tags.insert(
+                        KeySpace.callTag(
+                            channel: ChannelKey(app: app, name: try ChannelName(channel)), caller: try Account(caller),
+                            callee: try Account(callee)))
+                }
+            }
+        }
+        #expect(tags.count == names.count * names.count * names.count)
+    }
+
+    @Test func theHashTagIsTheWholeTag() throws {
+        for user in try users() {
+            let tag = KeySpace.tag(user)
+            // Redis Cluster hashes what is between the first { and the first } after it.
+            #expect(tag.utf8.first == UInt8(ascii: "{"))
+            #expect(tag.utf8.firstIndex(of: UInt8(ascii: "}")) == tag.utf8.index(before: tag.utf8.endIndex))
+            #expect(tag.utf8.dropFirst().firstIndex(of: UInt8(ascii: "{")) == nil)
+        }
+    }
+
+    @Test func theNamesAreThoseOfTheDesign() throws {
+        let app = try AppID("app")
+        #expect(KeySpace.tag(UserKey(app: app, account: try Account("anna"))) == "{a:app:u:anna}")
+        let channel = ChannelKey(app: app, name: try ChannelName("room 1"))
+        #expect(KeySpace.tag(channel) == "{a:app:c:room%201}")
+        #expect(KeySpace.topic(channel) == "{a:app:c:room%201}:events")
+        #expect(KeySpace.topic(GatewayID("g1")) == "gateway:g1:events")
+        #expect(KeySpace.commands(.channelState) == "cmd:channel-state")
+        #expect(KeySpace.due(.presence) == "due:presence")
+    }
+
+    @Test(arguments: KeySpaceTests.hostile + ["", " ", "%%", "%25", "a b:{c}.d%e"])
+    func escapesAreUndone(text: String) {
+        let escaped = PercentEscape.escape(text)
+        #expect(!escaped.utf8.contains { ":{}. ".utf8.contains($0) })
+        #expect(PercentEscape.unescape(escaped).map { Array($0.utf8) } == Array(text.utf8))
+    }
+
+    @Test(arguments: ["%", "%2", "%G0", "%0g", "a%", "%FF", "%C3", "%3a"])
+    func badEscapesAreRefused(text: String) {
+        #expect(PercentEscape.unescape(text) == nil)
+    }
+}

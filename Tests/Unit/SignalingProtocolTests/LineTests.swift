@@ -1,0 +1,47 @@
+import SignalingProtocol
+import Testing
+
+@Suite struct LineTests {
+    @Test(arguments: [
+        "anna", "a.b.c", "a:b", "{}", "%", "%2E", "100%", "日本", "🙂", "e\u{301}", "\u{E9}", "\"\\/", "a..",
+        String(repeating: ".", count: 128),
+    ])
+    func linesComeBackWhole(account: String) throws {
+        for app in ["app", "a.b", "a:{%}"] {
+            let line = Line(
+                user: UserKey(app: try AppID(app), account: try Account(account)), session: SessionID("g1-7"),
+                secret: SecureRandom.hex(bytes: 16))
+            let read = try Line(wire: line.wire)
+            #expect(read == line)
+            #expect(read.user.account.rawValue.utf8.elementsEqual(account.utf8))
+            #expect(!line.wire.contains(" "))
+        }
+    }
+
+    @Test(arguments: [
+        "", ".", "...", "a.b.c", "a.b.c.d.e", ".secret.app.anna", "s..app.anna", "s.secret..anna", "s.secret.app.",
+        "s.secret.app.a%20b", "s.secret.app.%", "s.secret.app.%G0", "s.secret.app.%FF", "s.secret.a%20b.anna",
+        "nobody.knows.this.line.", " . . . ",
+    ])
+    func otherTextsAreRefused(text: String) {
+        #expect { try Line(wire: text) } throws: {
+            ($0 as? SignalingError)?.code == .notLoggedIn && ($0 as? SignalingError)?.reason == "bad_line"
+        }
+    }
+
+    @Test func everyCutIsRefusedOrAnotherLine() throws {
+        let line = Line(
+            user: UserKey(app: try AppID("app"), account: try Account("a.n")), session: SessionID("s1"),
+            secret: "secret")
+        for length in 0..<line.wire.utf8.count {
+            let cut = String(line.wire.prefix(length))
+            #expect((try? Line(wire: cut)) != line)
+        }
+    }
+
+    @Test func secretsAreLongAndDiffer() {
+        let secrets = Set((0..<1000).map { _ in SecureRandom.hex(bytes: 16) })
+        #expect(secrets.count == 1000)
+        #expect(secrets.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
+    }
+}

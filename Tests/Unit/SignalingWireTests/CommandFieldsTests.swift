@@ -1,0 +1,100 @@
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+/// Every command and every answer comes back as it went, also with names made to confuse.
+@Suite struct CommandFieldsTests {
+    private func comesBack<Value: FieldCodable & Equatable>(
+        _ value: Value, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        var writer = FieldWriter()
+        value.write(to: &writer)
+        #expect(try Value(from: FieldReader(pairs: writer.pairs)) == value, sourceLocation: sourceLocation)
+        #expect(try Value(from: FieldReader(encoded: writer.encoded)) == value, sourceLocation: sourceLocation)
+        // The envelope's names stay free.
+        let names = writer.pairs.map(\.name)
+        #expect(!names.contains { ["op", "id", "from", "ttl"].contains($0) }, sourceLocation: sourceLocation)
+        // A missing field is an error, unless it is optional or belongs to a list; never a crash.
+        for index in writer.pairs.indices {
+            var fewer = writer.pairs
+            fewer.remove(at: index)
+            _ = try? Value(from: FieldReader(pairs: fewer))
+        }
+    }
+
+    @Test(arguments: [("anna", "room"), ("a:5:b{}%.", " 3:x 0: "), ("é", "e\u{301}"), ("\"\\", "日 本")])
+    func commandsComeBack(accountText: String, channelText: String) throws {
+        let app = try AppID("a:1:{}")
+        let account = try Account(accountText)
+        let user = UserKey(app: app, account: account)
+        let channel = try ChannelName(channelText)
+        let key = ChannelKey(app: app, name: channel)
+        let session = SessionID("g1-7")
+        let gateway = GatewayID("g1")
+        let line = Line(user: user, session: session, secret: "secret")
+        let actor = Actor(user: user, uid: .max, session: session)
+        let attribute = Attribute(name: try AttributeName(channelText), value: "4:x\n\u{0}")
+
+        try comesBack(GetApp(app: app))
+        try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true))
+        try comesBack(ResumeSession(gateway: gateway, line: line))
+        try comesBack(DetachSession(gateway: gateway, user: user, session: session))
+        try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
+        let held = [nil, channel].map { HeldSession(line: line, uid: 1, device: "d", push: false, channel: $0) }
+        try comesBack(ReassertSessions(gateway: gateway, sessions: held))
+        try comesBack(ReassertSessions(gateway: gateway, sessions: []))
+        try comesBack(QueryUserStatus(user: user))
+        try comesBack(SetUserAttribute(user: user, attribute: attribute))
+        try comesBack(GetUserAttribute(user: user, name: attribute.name))
+        try comesBack(ListUserAttributes(user: user))
+        try comesBack(JoinChannel(actor: actor, channel: channel))
+        try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected))
+        for change in [AttributeChange.update(attribute), .delete(attribute.name), .clear] {
+            try comesBack(ChangeChannelAttributes(actor: actor, channel: channel, change: change))
+        }
+        try comesBack(CountMembers(channel: key))
+        try comesBack(QueryMember(channel: key, account: account))
+        try comesBack(ListMembers(channel: key, limit: 1_000_000))
+        let members = [HeldMember(member: Member(account: account, uid: 3), session: session)]
+        try comesBack(ReassertMembers(channel: key, members: members))
+        for verb in CallVerb.allCases {
+            try comesBack(CallAct(verb: verb, actor: actor, channel: channel, peer: "+49 30", extra: "{\"a\":1}"))
+        }
+        try comesBack(EndSessionCalls(user: user, session: session))
+    }
+
+    @Test func answersComeBack() throws {
+        let member = Member(account: try Account("a:1"), uid: .max)
+        let attribute = Attribute(name: try AttributeName("n 1"), value: "")
+        try comesBack(Done())
+        try comesBack(AppSettings(certificate: "", tokenRequired: true))
+        try comesBack(SessionOpened(uid: .max))
+        try comesBack(SessionResumed(uid: 1, channel: nil, push: true))
+        try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))
+        try comesBack(SessionsReasserted(lost: []))
+        try comesBack(SessionsReasserted(lost: [SessionID("a"), SessionID("b")]))
+        try comesBack(UserStatus(online: true))
+        try comesBack(AttributeValue(value: "\u{0}"))
+        try comesBack(AttributeList(attributes: []))
+        try comesBack(AttributeList(attributes: [attribute, attribute]))
+        try comesBack(ChannelJoined(sequence: .max, members: [member, member], attributes: [attribute]))
+        try comesBack(ChannelJoined(sequence: 0, members: [], attributes: []))
+        try comesBack(MemberCount(count: 12))
+        try comesBack(MemberStatus(isMember: false))
+        try comesBack(MemberList(total: 5, members: [member]))
+    }
+
+    @Test func unknownFieldsAreIgnored() throws {
+        var writer = FieldWriter()
+        writer.put("new", "field")
+        UserStatus(online: true).write(to: &writer)
+        #expect(try UserStatus(from: FieldReader(pairs: writer.pairs)) == UserStatus(online: true))
+    }
+
+    @Test func whatIdentifiersRefuseIsRefused() throws {
+        let reader = FieldReader(pairs: [
+            (name: "app", value: Array("app".utf8)), (name: "account", value: Array("a b".utf8)),
+        ])
+        #expect { try QueryUserStatus(from: reader) } throws: { ($0 as? SignalingError)?.code == .invalidUser }
+    }
+}
