@@ -135,7 +135,8 @@ final class RedisLink: @unchecked Sendable {
                 }
             }
         // A numeric address needs no resolver, which would take a thread of another pool.
-        let connecting = address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
+        let connecting =
+            address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
         connecting.whenComplete { result in
             switch result {
             case .success(let channel):

@@ -1,10 +1,11 @@
 internal import GatewayServer
 internal import ServiceKit
 
-await ServiceMain.run("gateway", settings: { GatewayConfiguration(environment: &$0) }) { context, configuration in
+private func assemble(_ context: ServiceContext, _ configuration: GatewayConfiguration) throws -> ServiceAssembly {
     let gateway = try GatewayService(
         configuration: configuration, redisURL: context.configuration.redisURL,
-        instance: context.configuration.instance,
-        logger: context.logger)
+        instance: context.configuration.instance, logger: context.logger)
     return ServiceAssembly(services: [gateway], checks: gateway.readiness, routes: gateway.routes)
 }
+
+await ServiceMain.run("gateway", settings: { GatewayConfiguration(environment: &$0) }, assemble: assemble)

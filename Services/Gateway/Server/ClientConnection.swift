@@ -42,6 +42,9 @@ final class ClientConnection: ChannelInboundHandler {
 
     var eventLoop: any EventLoop { shard.eventLoop }
 
+    /// Who is logged in here.
+    var account: Account? { machine.activeSession?.user.account }
+
     // MARK: - Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -64,6 +64,7 @@ final class LocalChannel {
         guard let first = batch.first else { return }
         let events = batch
         batch = []
+        let movers = Set(events.filter(\.isMove).map(\.account))
         let (frames, lastID) = encode(events, lowestID: first.id)
         var tooSlow: [ClientConnection] = []
         for member in members {
@@ -75,7 +76,8 @@ final class LocalChannel {
                 tooSlow.append(member)
                 continue
             }
-            if shownAfter < first.sequence, member.lastEventID < first.id {
+            let isNamed = !movers.isEmpty && member.account.map(movers.contains) == true
+            if shownAfter < first.sequence, member.lastEventID < first.id, !isNamed {
                 member.lastEventID = lastID
                 member.send(frames)
             } else {
@@ -87,7 +89,10 @@ final class LocalChannel {
     }
 
     /// Writes events to one member, under ids that rise on its connection.
+    ///
+    /// A user's own joining and leaving are told by the answers, never as events.
     func show(_ events: [ChannelEvent], to member: ClientConnection) {
+        let events = events.filter { !$0.isMove || $0.account != member.account }
         guard let first = events.first else { return }
         let (frames, lastID) = encode(events, lowestID: max(first.id, member.lastEventID + 1))
         member.send(frames)
@@ -103,5 +108,15 @@ final class LocalChannel {
             frames.writeTextFrame(ServerFrame.channelEvent(event, channel: key.name, id: id))
         }
         return (frames, lowest - 1)
+    }
+}
+
+extension ChannelEvent {
+    /// Whether somebody came or went.
+    fileprivate var isMove: Bool {
+        switch kind {
+        case .joined, .left: true
+        case .message, .attributes: false
+        }
     }
 }

@@ -16,6 +16,8 @@ local DONE_MS = 60000
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
 local FLOOR_MS = 60000
+-- GatewayLeases.timeToLive.
+local LEASE_MS = 10000
 
 local function clock()
     local time = redis.call('TIME')
@@ -145,11 +147,13 @@ local function session_detach(keys, args)
             if deadline ~= 0 and deadline < tonumber(session.deadline or '0') then
                 return {}
             end
-            -- Attached again since the gateway was last heard of: it lives.
-            if asof ~= 0 and tonumber(session.attached) >= asof then
+            -- Attached after the lease had ended: the gateway is back.
+            local attached = tonumber(session.attached)
+            if asof ~= 0 and attached >= asof + LEASE_MS then
                 return {}
             end
-            session.detached = number(asof == 0 and clock() or asof)
+            -- A session that was attached after the last heartbeat was lost later than that.
+            session.detached = number(asof == 0 and clock() or math.max(asof, attached))
             redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
         end
         local over = tonumber(session.detached) + tonumber(session.timeout) * 1000

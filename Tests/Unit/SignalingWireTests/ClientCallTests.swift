@@ -1,0 +1,193 @@
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+@Suite struct ClientCallTests {
+    private static let line = "s1.secret.app.anna"
+
+    private func request(_ bytes: [UInt8]) throws -> CallRequest {
+        guard case .call(let request) = try ClientFrame(decoding: bytes) else { throw FrameError(.shape, "no call") }
+        return request
+    }
+
+    private func call(_ function: String, _ arguments: String) throws -> ClientCall.Act {
+        try ClientCall(request(Array("[\"call2\",[\"\(function)\",0,{\"line\":\"x\",\(arguments)}]]".utf8))).act
+    }
+
+    private func code(_ function: String, _ arguments: String) -> SignalingCode? {
+        do {
+            _ = try call(function, arguments)
+            return nil
+        } catch {
+            return (error as? SignalingError)?.code
+        }
+    }
+
+    @Test func everyFunctionOfTheClients() throws {
+        let bob = try Account("bob")
+        let room = try ChannelName("room 1")
+        let age = try AttributeName("age")
+        let key = try AttributeName("k")
+        let expected: [(String, ClientCall.Act)] = [
+            ("user-getmsg", .pollMailbox(verClear: 1_795_247_864_380, limit: 30)),
+            ("user-sendmsg-web", .sendMessage(to: bob, seconds: 3600, content: "hi \"there\"\n")),
+            ("user-sendmsg-python", .sendMessage(to: bob, seconds: 2_592_000, content: "日本 🙂")),
+            ("user-logout", .logOut), ("user-query-user-status", .queryStatus(bob)),
+            ("user-set-attr", .setAttribute(Attribute(name: age, value: "30"))),
+            ("user-get-attr", .getAttribute(bob, age)), ("user-get-attr-all", .listAttributes(bob)),
+            ("channel-join", .join(room)), ("channel-leave", .leave(room)),
+            ("channel-sendmsg", .sendChannelMessage(room, body: "{\"a\":[1,\"b\",null]}", force: false)),
+            ("channel-sendmsg-force", .sendChannelMessage(room, body: "hello", force: true)),
+            ("channel-set-attr", .changeAttributes(room, .update(Attribute(name: key, value: "v")))),
+            ("channel-del-attr", .changeAttributes(room, .delete(key))),
+            ("channel-clear-attr", .changeAttributes(room, .clear)), ("channel-query-num", .countMembers(room)),
+            ("channel-query-user-isin", .queryMember(room, bob)),
+            ("channel-query-userlist", .listMembers(room, limit: 200)),
+            ("channel-query-userlist-all", .listMembers(room, limit: 5)),
+            ("voip-invite", .call(.invite, room, peer: bob, extra: "{\"_timeout\":30}")),
+            ("voip-invite-ack", .call(.acknowledge, room, peer: bob, extra: "")),
+        ]
+        for (fixture, act) in expected {
+            let call = try ClientCall(request(Fixture.bytes("client/\(fixture).json")))
+            #expect(call == (try ClientCall(request(Fixture.bytes("client/\(fixture).json")))))
+            #expect(call.act == act && call.line == Self.line, "\(fixture)")
+            #expect(call.act.isMessage == fixture.contains("sendmsg"))
+        }
+        for verb in CallVerb.allCases {
+            let act = try call(verb.rawValue, #""channelName":"room 1","peer":"bob""#)
+            #expect(act == .call(verb, room, peer: bob, extra: ""))
+        }
+    }
+
+    @Test func unknownFunctionsAndMissingLines() throws {
+        for function in ["", "no_such_function", "user_getmsg2", "user_ext_call", "voip_invite_failed", "VOIP_INVITE"] {
+            #expect(code(function, #""name":"x""#) == .unknown)
+        }
+        let unlined = try request(Array(#"["call2",["user_logout",1,{}]]"#.utf8))
+        #expect { try ClientCall(unlined) } throws: { ($0 as? SignalingError)?.code == .notLoggedIn }
+        for arguments in ["5", "null", "[]", "\"{}\""] {
+            let request = try request(Array("[\"call2\",[\"user_logout\",1,\(arguments)]]".utf8))
+            #expect { try ClientCall(request) } throws: { ($0 as? SignalingError)?.code == .wrongParameter }
+        }
+    }
+
+    @Test(arguments: [
+        ("channel_join", "name", 128, SignalingCode.wrongParameter),
+        ("user_query_user_status", "account", 128, .invalidUser),
+        ("user_set_attr\",0,{\"line\":\"x\",\"value\":\"\",\"a\":\"", "name", 128, .wrongParameter),
+        ("channel_sendmsg\",0,{\"line\":\"x\",\"name\":\"r\",\"a\":\"", "msg", 8192, .largeParameter),
+        ("user_sendmsg\",0,{\"line\":\"x\",\"peer\":\"r\",\"a\":\"", "content", 8192, .largeParameter),
+        ("user_set_attr\",0,{\"line\":\"x\",\"name\":\"r\",\"a\":\"", "value", 8096, .largeParameter),
+        (
+            "channel_set_attr\",0,{\"line\":\"x\",\"name\":\"n\",\"channel\":\"r\",\"a\":\"", "value", 8096,
+            .largeParameter
+        ),
+        (
+            "voip_invite_ack\",0,{\"line\":\"x\",\"channelName\":\"n\",\"peer\":\"r\",\"a\":\"", "extra", 8192,
+            .largeParameter
+        ),
+    ])
+    func boundsAreInBytes(start: String, argument: String, bound: Int, beyond: SignalingCode) throws {
+        func attempt(_ value: String) -> SignalingCode? {
+            let text =
+                start.contains("{")
+                ? "[\"call2\",[\"\(start)\",\"\(argument)\":\"\(value)\"}]]"
+                : "[\"call2\",[\"\(start)\",0,{\"line\":\"x\",\"\(argument)\":\"\(value)\"}]]"
+            do {
+                _ = try ClientCall(request(Array(text.utf8)))
+                return nil
+            } catch {
+                return (error as? SignalingError)?.code
+            }
+        }
+        // Two bytes each; an escape counts as what it stands for.
+        let largest = String(repeating: "é", count: bound / 2 - 1) + "\\u00e9"
+        #expect(attempt(largest) == nil)
+        #expect(attempt(largest + "a") == beyond)
+        #expect(attempt(String(repeating: "a", count: bound + 1)) == beyond)
+    }
+
+    @Test(arguments: [
+        ("channel_join", ""), ("channel_join", "\"name\":null"), ("channel_join", "\"name\":[]"),
+        ("channel_join", "\"name\":true"), ("channel_join", "\"name\":\"\""),
+        ("channel_join", "\"name\":\"tab\\there\""),
+        ("channel_leave", "\"channel\":\"x\""), ("channel_set_attr", "\"name\":\"k\",\"value\":\"v\""),
+        ("channel_set_attr", "\"channel\":\"r\",\"value\":\"v\""),
+        ("channel_set_attr", "\"channel\":\"r\",\"name\":\"k\""),
+        ("channel_set_attr", "\"channel\":\"r\",\"name\":\"\",\"value\":\"v\""), ("channel_sendmsg", "\"name\":\"r\""),
+        ("user_sendmsg", "\"content\":\"x\""), ("user_sendmsg", "\"peer\":\"b\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"t\":\"voip_invite_bye\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1:E:soon\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1:E:nan\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":3600"), ("voip_invite", "\"channelName\":\"r\""),
+        ("voip_invite", "\"channelName\":\"r\",\"peer\":\"b\",\"extra\":\"not JSON\""),
+        ("channel_query_userlist_all", "\"name\":\"r\",\"num\":\"all\""),
+    ])
+    func badArgumentsAreWrongParameters(function: String, arguments: String) throws {
+        let separator = arguments.isEmpty ? "\"a\":0" : arguments
+        #expect(code(function, separator) == .wrongParameter)
+    }
+
+    @Test func badAccountsAreInvalidUsers() {
+        for account in ["\"has space\"", "\"\"", "\"tab\\there\""] {
+            #expect(code("user_query_user_status", "\"account\":\(account)") == .invalidUser)
+            #expect(code("user_sendmsg", "\"content\":\"x\",\"peer\":\(account)") == .invalidUser)
+            #expect(code("voip_invite", "\"channelName\":\"r\",\"peer\":\(account)") == .invalidUser)
+        }
+    }
+
+    @Test(arguments: [
+        ("", 0, 30), ("\"ver_clear\":0,\"max\":0", 0, 1), ("\"ver_clear\":-5,\"max\":-1", 0, 1),
+        ("\"ver_clear\":null,\"max\":null", 0, 30), ("\"ver_clear\":\"12\",\"max\":\"5\"", 12, 5),
+        ("\"ver_clear\":[],\"max\":{}", 0, 30), ("\"ver_clear\":12.0,\"max\":1e9", 12, 1000),
+        ("\"ver_clear\":1e400,\"max\":1e400", 0, 30), ("\"ver_clear\":9223372036854775807", Int64.max, 30),
+    ])
+    func aPollIsNeverRefused(arguments: String, verClear: Int64, limit: Int) throws {
+        let act = try call("user_getmsg", arguments.isEmpty ? "\"a\":0" : arguments)
+        #expect(act == .pollMailbox(verClear: verClear, limit: limit))
+    }
+
+    @Test(arguments: [
+        ("v1:E:60", 60), ("v1:E:0", 1), ("v1:E:-1", 1), ("v1:E:1e300", 2_592_000), ("v1:E:2592001", 2_592_000),
+        ("v1:E:inf", 2_592_000), ("v1:E:60:more", 60), ("::7", 7),
+    ])
+    func theTimeToLiveIsBounded(flag: String, seconds: Int) throws {
+        let act = try call("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"t\":\"instant\",\"flag\":\"\(flag)\"")
+        #expect(act == .sendMessage(to: try Account("b"), seconds: seconds, content: "x"))
+    }
+
+    @Test func valuesThatAreNoTextsAreTheirCompactText() throws {
+        let room = try ChannelName("5")
+        for (value, text) in [
+            ("30", "30"), ("1.50", "1.50"), ("null", "null"), ("true", "true"), ("{ \"a\" : [ 1 ] }", "{\"a\":[1]}"),
+            ("\"\"", ""),
+        ] {
+            let act = try call("channel_sendmsg", "\"name\":5,\"msg\":\(value)")
+            #expect(act == .sendChannelMessage(room, body: text, force: false))
+        }
+        let invite = try call("voip_invite", "\"channelName\":\"5\",\"peer\":49,\"extra\":{\"_timeout\": 5}")
+        #expect(invite == .call(.invite, room, peer: try Account("49"), extra: "{\"_timeout\":5}"))
+        // Other acts pass on whatever text there is.
+        let bye = try call("voip_invite_bye", "\"channelName\":\"5\",\"peer\":\"49\",\"extra\":\"not JSON\"")
+        #expect(bye == .call(.end, room, peer: try Account("49"), extra: "not JSON"))
+    }
+
+    @Test func forceIsTrueOrOne() throws {
+        for (value, force) in [
+            ("true", true), ("1", true), ("false", false), ("0", false), ("null", false), ("\"\"", false),
+        ] {
+            let act = try call("channel_sendmsg", "\"name\":\"r\",\"msg\":\"m\",\"force\":\(value)")
+            #expect(act == .sendChannelMessage(try ChannelName("r"), body: "m", force: force))
+        }
+    }
+
+    @Test func listsAreBounded() throws {
+        let room = try ChannelName("r")
+        for (num, limit) in [("0", 1), ("-1", 1), ("2000000", 1_000_000), ("null", 1_000_000), ("\"7\"", 7)] {
+            let act = try call("channel_query_userlist_all", "\"name\":\"r\",\"num\":\(num)")
+            #expect(act == .listMembers(room, limit: limit))
+        }
+        #expect(try call("channel_query_userlist_all", "\"name\":\"r\"") == .listMembers(room, limit: 1_000_000))
+    }
+}
