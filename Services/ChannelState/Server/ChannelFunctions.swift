@@ -2,11 +2,14 @@ internal import ChannelStateLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// The functions of channels.lua, library `heliograph_channels`.
+/// The functions of channels.lua and memberships.lua, libraries `heliograph_channels` and `heliograph_memberships`.
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct ChannelFunctions: Sendable {
-    static let library = RedisFunctionLibrary(name: "heliograph_channels", source: PackageResources.channels_lua)
+    static let libraries = [
+        RedisFunctionLibrary(name: "heliograph_channels", source: PackageResources.channels_lua),
+        RedisFunctionLibrary(name: "heliograph_memberships", source: PackageResources.memberships_lua),
+    ]
     static let shape = SignalingError.unavailable("redis")
 
     let connection: RedisConnection

@@ -36,7 +36,7 @@ public enum ChannelStateService {
     ) -> ServiceAssembly {
         let connection = RedisConnection(
             configuration: redis, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [ChannelFunctions.library, MessageStore.library, DueTimers.library], logger: logger)
+            libraries: ChannelFunctions.libraries + [MessageStore.library, DueTimers.library], logger: logger)
         let timers = DueTimers(service: .channelState, connection: connection)
         let handlers = Handlers(connection: connection, pool: pool, timers: timers, logger: logger)
         let commands = CommandConsumer(

@@ -12,7 +12,6 @@
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
 --   :arate:NAME  string: changes of an attribute in the present second
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
--- The session_* functions take a user's tag and work on its :session hash (see heliograph_presence).
 
 local DONE_MS = 60000
 local FLOOR_MS = 60000
@@ -392,91 +391,6 @@ local function channel_delete(keys, args)
     return 1
 end
 
-local function lines(text)
-    local list = {}
-    for line in string.gmatch(text or '', '[^\n]+') do
-        list[#list + 1] = line
-    end
-    return list
-end
-
-local function keep_leaving(tag, list)
-    if #list == 0 then
-        redis.call('HDEL', tag .. ':session', 'leaving')
-    else
-        redis.call('HSET', tag .. ':session', 'leaving', table.concat(list, '\n'))
-    end
-end
-
--- ARGV: command, deadline, sid, channel. The session turns to `channel`.
--- Returns the channels that it must leave; they stay recorded until session_entered.
-local function session_enter(keys, args)
-    local tag = keys[1]
-    return once(tag, args, function()
-        local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
-        if sid ~= args[3] then
-            return {err = 'SIG 1003 session_over the session is over'}
-        end
-        local list = {}
-        for _, left in ipairs(lines(leaving)) do
-            if left ~= args[4] and left ~= channel then
-                list[#list + 1] = left
-            end
-        end
-        if channel and channel ~= args[4] then
-            list[#list + 1] = channel
-        end
-        keep_leaving(tag, list)
-        redis.call('HSET', tag .. ':session', 'channel', args[4])
-        return list
-    end)
-end
-
--- ARGV: sid, channel. All of session_enter is carried out. Returns alive, over or elsewhere (a later join came in between).
-local function session_entered(keys, args)
-    local tag = keys[1]
-    local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
-    if sid ~= args[1] then
-        return redis.status_reply('over')
-    end
-    if channel ~= args[2] then
-        return redis.status_reply('elsewhere')
-    end
-    redis.call('HDEL', tag .. ':session', 'leaving')
-    return redis.status_reply('alive')
-end
-
--- ARGV: sid, channel. The session has left the channel.
-local function session_exit(keys, args)
-    local tag = keys[1]
-    local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
-    if sid ~= args[1] then
-        return 0
-    end
-    if channel == args[2] then
-        redis.call('HDEL', tag .. ':session', 'channel')
-    end
-    local list = {}
-    for _, left in ipairs(lines(leaving)) do
-        if left ~= args[2] then
-            list[#list + 1] = left
-        end
-    end
-    keep_leaving(tag, list)
-    return 1
-end
-
--- ARGV: sid, channel. Its gateway says that the session is in the channel. Returns 1 unless Redis knows better.
-local function session_rejoin(keys, args)
-    local tag = keys[1]
-    local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
-    if sid ~= args[1] or (channel and channel ~= args[2]) then
-        return 0
-    end
-    redis.call('HSET', tag .. ':session', 'channel', args[2])
-    return 1
-end
-
 redis.register_function('channel_join', channel_join)
 redis.register_function('channel_leave', channel_leave)
 redis.register_function('channel_reassert', channel_reassert)
@@ -486,7 +400,3 @@ redis.register_function('channel_attributes', channel_attributes)
 redis.register_function('channel_attributes_load', channel_attributes_load)
 redis.register_function('channel_expiry', channel_expiry)
 redis.register_function('channel_delete', channel_delete)
-redis.register_function('session_enter', session_enter)
-redis.register_function('session_entered', session_entered)
-redis.register_function('session_exit', session_exit)
-redis.register_function('session_rejoin', session_rejoin)
