@@ -59,6 +59,8 @@ let package = Package(
         .executable(name: "invitation", targets: ["InvitationMain"]),
         .executable(name: "sip-bridge", targets: ["SIPBridgeMain"]),
         .executable(name: "heliographctl", targets: ["Control"]),
+        .library(name: "SignalingClient", targets: ["SignalingClient"]),
+        .library(name: "AgoraSigKit", targets: ["AgoraSigKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -97,6 +99,16 @@ let package = Package(
             name: "ServiceKit",
             dependencies: ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle, unixSignals],
             path: "Shared/ServiceKit", swiftSettings: strict),
+        .target(name: "CAgoraEcode", path: "Shared/CAgoraEcode"),
+        .target(
+            name: "SignalingClient",
+            dependencies: [
+                "CAgoraEcode", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL,
+                deques,
+            ],
+            path: "Shared/SignalingClient", swiftSettings: strict),
+        .target(
+            name: "AgoraSigKit", dependencies: ["SignalingClient"], path: "Shared/AgoraSigKit", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: ["SignalingProtocol", "PostgresStore", "ServiceKit", argumentParser, logging],
@@ -132,6 +144,13 @@ let package = Package(
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
+            unitTests("SignalingClient", ["AgoraSigKit", "SignalingProtocol", "SignalingWire"]),
+            .testTarget(
+                name: "ClientTests",
+                dependencies: [
+                    "AgoraSigKit", "SignalingClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore, nioPosix,
+                ],
+                path: "Tests/Clients", swiftSettings: strict),
             .testTarget(
                 name: "IntegrationTests",
                 dependencies: [

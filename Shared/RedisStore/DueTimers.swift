@@ -78,15 +78,17 @@ public struct DueTimers: Sendable {
     /// Timers of one claim are handled concurrently. One whose handler throws fires again when its lease ends.
     /// - Parameters:
     ///   - interval: the pause when nothing is due; default 250 ms.
+    ///   - lease: how long a handler may take before the timer fires elsewhere; default 10 s.
     ///   - handler: acts on one timer, after a look at the state.
     public func run(
-        every interval: TimeAmount = .milliseconds(250), handler: @escaping @Sendable (DueTimer) async throws -> Void
+        every interval: TimeAmount = .milliseconds(250), lease: TimeAmount = .seconds(10),
+        handler: @escaping @Sendable (DueTimer) async throws -> Void
     ) async {
         let limit = 100
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             var claimed: [DueTimer] = []
             do {
-                claimed = try await claim(limit: limit)
+                claimed = try await claim(limit: limit, lease: lease)
                 try await done(await handle(claimed, with: handler))
             } catch {
                 logger.warning("timers could not be claimed or removed", metadata: ["error": "\(error)"])

@@ -6,6 +6,12 @@ public struct ClientCall: Equatable, Sendable {
     public var line: String
     /// What is asked.
     public var act: Act
+    /// The client's id of a message, at most ``messageIDBytes`` bytes: what makes a repeated send take effect once, for
+    /// clients that take pushes (the old ones reuse ids).
+    public var messageID: String?
+
+    /// Bytes of a message id; longer ones are ignored.
+    public static let messageIDBytes = 64
 
     /// What a client can ask for.
     public enum Act: Equatable, Sendable {
@@ -55,6 +61,8 @@ public struct ClientCall: Equatable, Sendable {
             throw SignalingError(.notLoggedIn, "bad_line", "the line is missing")
         }
         self.line = line
+        let messageID = request.arguments["messageID"]?.string ?? ""
+        self.messageID = (1...Self.messageIDBytes).contains(messageID.utf8.count) ? messageID : nil
     }
 }
 

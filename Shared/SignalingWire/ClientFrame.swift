@@ -66,14 +66,17 @@ public struct LineLoginRequest: Equatable, Sendable {
     public var line: String
     /// The channel that the client believes it is in.
     public var channel: String?
-    /// The last `channel2` id the client saw; nil when it does not ask for what it missed.
+    /// The last `channel2` id the client saw, within ``eventIDs``; nil when it does not ask for what it missed.
     public var after: Int64?
+
+    /// Ids that a client can have seen: what it computes with them stays exact, and so do our sums.
+    static let eventIDs: ClosedRange<Int64> = 0...(1 << 53)
 
     init(_ argument: JSONValue) throws(FrameError) {
         guard case .object = argument else { throw FrameError(.shape, "the argument of line_login is an object") }
         line = argument.text("line") ?? ""
         channel = argument.text("channel")
-        after = argument["after"]?.integer
+        after = argument["after"]?.integer.flatMap { Self.eventIDs.contains($0) ? $0 : nil }
     }
 }
 

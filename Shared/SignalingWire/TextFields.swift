@@ -11,19 +11,21 @@ struct TextFields {
     }
 
     /// The next field.
-    mutating func next() throws(SignalingError) -> String {
-        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
-        guard end > rest.startIndex else { throw bad() }
-        let field = rest[rest.startIndex..<end]
-        rest = end < rest.endIndex ? rest[(end + 1)...] : []
-        return try text(field)
-    }
+    mutating func next() throws(SignalingError) -> String { try text(try nextBytes()) }
 
     /// The next field, a number.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(SignalingError) -> Number
     {
-        guard let number = Number(try next()) else { throw bad() }
+        guard let number = DecimalText.parse(try nextBytes()).flatMap({ Number(exactly: $0) }) else { throw bad() }
         return number
+    }
+
+    private mutating func nextBytes() throws(SignalingError) -> ArraySlice<UInt8> {
+        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
+        guard end > rest.startIndex else { throw bad() }
+        let field = rest[..<end]
+        rest = rest[end...].dropFirst()
+        return field
     }
 
     /// So many bytes, and the space after them if anything follows.

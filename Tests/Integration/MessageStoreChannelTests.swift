@@ -64,6 +64,7 @@ import Testing
         try await MessageStoreScene.run { scene in
             let anna = try Account("anna")
             let state = KeySpace.tag(scene.channel) + ":state"
+            let rate = KeySpace.tag(scene.channel) + ":rate"
             try await scene.admit(anna)
             func burst(limit: Int, of count: Int) async throws -> Int {
                 var taken = 0
@@ -77,15 +78,15 @@ import Testing
                 }
                 return taken
             }
-            // The window begins with its first message, so a pause before it does not matter.
-            try await scene.command("HSET", .string(state), "window", .int64(.max / 4096))
             #expect(try await burst(limit: 3, of: 5) == 3)
             try await waitUntil("the next second") { try await burst(limit: 3, of: 1) == 1 ? nil : "limited" }
             // The channel's own limit wins over the default, in both directions, but not over none at all.
-            try await scene.command("HSET", .string(state), "_sendmsg_limit", 2, "window", 0)
+            try await scene.command("HSET", .string(state), "_sendmsg_limit", 2)
+            try await scene.command("DEL", .string(rate))
             #expect(try await burst(limit: 3, of: 5) == 2)
             #expect(try await burst(limit: 1_000_000, of: 5) == 5)
-            try await scene.command("HSET", .string(state), "_sendmsg_limit", "rubbish", "window", 0)
+            try await scene.command("HSET", .string(state), "_sendmsg_limit", "rubbish")
+            try await scene.command("DEL", .string(rate))
             #expect(try await burst(limit: 3, of: 5) == 3)
         }
     }

@@ -68,7 +68,7 @@ import Testing
             try await scene.server.kill()
             try await scene.server.start()
             let runner = Task {
-                await timers.run(every: .milliseconds(20)) { timer in
+                await timers.run(every: .milliseconds(20), lease: .seconds(1)) { timer in
                     if timer.member == "t-7", !fired.all.contains("failed") {
                         fired.add("failed")
                         throw SignalingError.timeout()

@@ -3,6 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 public import RedisStore
+internal import Synchronization
 
 /// A real Redis of the test's own: in a temporary directory, on a free loopback port.
 public actor RedisServer {
@@ -10,6 +11,7 @@ public actor RedisServer {
     public nonisolated let port: Int
     /// `redis://127.0.0.1:PORT`, with the password if there is one.
     public nonisolated let url: String
+    private static let portsGiven = Atomic<Int>(0)
     private let directory: String
     private let arguments: [String]
     private var process: SpawnedProcess?
@@ -128,11 +130,12 @@ public actor RedisServer {
         guard openssl.exitStatus() == 0 else { throw TestFailure("openssl failed, see \(output)") }
     }
 
-    /// A port below the range that the system gives to outgoing connections: one of those could take it between this look
-    /// and the server's.
+    /// A port that no other server of this test process was given, below the range that the system gives to outgoing
+    /// connections: both could take it between this look and the server's, or while the server is down.
     private static func freePort() throws -> Int {
         for _ in 0..<100 {
-            let port = UInt16.random(in: 12_000..<32_000)
+            let number = portsGiven.add(1, ordering: .relaxed).newValue
+            let port = UInt16(12_000 + (Int(getpid()) * 331 + number) % 20_000)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             defer { close(descriptor) }
             var address = sockaddr_in()

@@ -72,6 +72,8 @@ public struct ConnectionStateMachine: ~Copyable {
         case resumed(Session, channel: ChannelName?)
         /// Write the login's refusal, then end.
         case refuse(SignalingError)
+        /// The same; the session may have been opened all the same, so presence must hear that it has no connection.
+        case refuseOpened(SignalingError, Session)
         /// End the connection.
         case end(Ending)
         /// The connection is gone: tell presence that the session lives on without one.
@@ -146,10 +148,10 @@ public struct ConnectionStateMachine: ~Copyable {
             session.uid = opened.uid
             state = .active(session)
             return .loggedIn(session)
-        case (.opening, .failure(let error)):
-            return refuse(error)
+        case (.opening(let session), .failure(let error)):
+            state = .closed
+            return .refuseOpened(error, session)
         case (.orphaned(let session), _):
-            // Also after a failure: a timed-out opening may have taken effect.
             state = .closed
             return .detach(session)
         case (.fresh, _), (.authenticating, _), (.resuming, _), (.active, _), (.loggingOut, _), (.closed, _):

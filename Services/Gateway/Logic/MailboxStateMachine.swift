@@ -20,6 +20,8 @@ public struct MailboxStateMachine: ~Copyable {
     private struct Loading {
         var waitingPoll: Int?
         var highestPushed: Int64 = 0
+        /// What polls have acknowledged meanwhile; a resumed client knows versions that the first read has yet to tell.
+        var acknowledged: Int64 = 0
     }
 
     /// What the driver has to do, in this order.
@@ -73,15 +75,16 @@ public struct MailboxStateMachine: ~Copyable {
         }
         moreInStore = page.more
         known = max(known, page.highest, window.last?.version ?? 0)
+        let actions = acknowledge(loading.acknowledged)
         // Published while the read was under way, and not in it: read on.
         if loading.highestPushed > known {
-            state = .loading(Loading(waitingPoll: loading.waitingPoll))
-            return [.load(after: window.last?.version ?? known, fresh: false)]
+            state = .loading(Loading(waitingPoll: loading.waitingPoll, acknowledged: loading.acknowledged))
+            return actions + [.load(after: window.last?.version ?? known, fresh: false)]
         }
         if let limit = loading.waitingPoll {
-            return answer(limit: limit, now: now)
+            return actions + answer(limit: limit, now: now)
         }
-        return announce(now: now)
+        return actions + announce(now: now)
     }
 
     /// A read has failed: the driver tries it again after its pause.
@@ -122,16 +125,11 @@ public struct MailboxStateMachine: ~Copyable {
     ///   - verClear: the highest version that the client has processed; a lower one than before is no news.
     ///   - limit: entries the client takes at most.
     public mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {
-        var actions: [Action] = []
-        let through = min(verClear, known)
-        if through > cleared {
-            cleared = through
-            while let first = window.first, first.version <= through { window.removeFirst() }
-            actions.append(.clear(through: through))
-        }
+        let actions = acknowledge(verClear)
         switch state {
         case .loading(var loading):
             loading.waitingPoll = limit
+            loading.acknowledged = max(loading.acknowledged, verClear)
             state = .loading(loading)
             return actions
         case .ready:
@@ -140,6 +138,14 @@ public struct MailboxStateMachine: ~Copyable {
     }
 
     // MARK: - The parts
+
+    private mutating func acknowledge(_ version: Int64) -> [Action] {
+        let through = min(version, known)
+        guard through > cleared else { return [] }
+        cleared = through
+        while let first = window.first, first.version <= through { window.removeFirst() }
+        return [.clear(through: through)]
+    }
 
     private mutating func reload() -> [Action] {
         state = .loading(Loading())

@@ -10,19 +10,23 @@ internal import SignalingWire
 extension ClientConnection {
     typealias Finish = (Result<ReplyBody, SignalingError>) -> Void
 
-    func perform(_ act: ClientCall.Act, _ session: ConnectionStateMachine.Session, finish: @escaping Finish) {
+    func perform(_ call: ClientCall, _ session: ConnectionStateMachine.Session, finish: @escaping Finish) {
         let user = session.user
         let actor = Actor(user: user, uid: session.uid, session: session.line.session)
-        switch act {
+        // A client that takes pushes repeats unanswered sends after a resume.
+        let command =
+            session.push
+            ? call.messageID.map { CommandID("m.\(session.line.session).\(PercentEscape.escape($0))") } : nil
+        switch call.act {
         case .pollMailbox(let verClear, let limit):
             waitingPoll = finish
             poll(verClear: verClear, limit: limit)
         case .sendMessage(let receiver, let seconds, let content):
-            sendMessage(from: user, to: receiver, seconds: seconds, content: content, finish: finish)
+            sendMessage(from: user, to: receiver, seconds: seconds, content: content, command: command, finish: finish)
         case .sendChannelMessage(let name, let body, let force):
             let message = ChannelMessage(
                 channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.uid, force: force,
-                body: body)
+                body: body, command: command)
             shard.messages.sendToChannel(message) { finish($0.map { _ in .done }) }
         case .logOut:
             logOut(session, finish: finish)
@@ -75,13 +79,14 @@ extension ClientConnection {
     }
 
     private func sendMessage(
-        from user: UserKey, to receiver: Account, seconds: Int, content: String, finish: @escaping Finish
+        from user: UserKey, to receiver: Account, seconds: Int, content: String, command: CommandID?,
+        finish: @escaping Finish
     ) {
         let line = MessageLine.instant(
             from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000, content: content)
         let message = UserMessage(
             to: UserKey(app: user.app, account: receiver), line: line, timeToLive: Int64(seconds) * 1000,
-            condition: .always)
+            condition: .always, command: command)
         shard.messages.sendToUser(message) { finish($0.map { _ in .done }) }
     }
 

@@ -69,7 +69,7 @@ extension ClientConnection {
                 return answer(
                     queued, .failure(SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")))
             }
-            perform(call.act, session) { [self] in answer(queued, $0) }
+            perform(call, session) { [self] in answer(queued, $0) }
         }
     }
 

@@ -49,6 +49,9 @@ extension ClientConnection {
             unbind()
             send(ServerFrame.loginFailed(error))
             close(.normalClosure)
+        case .refuseOpened(let error, let session):
+            perform(.refuse(error))
+            shard.detach(session.line.session, of: session.user)
         case .end(let ending):
             end(ending)
         case .detach(let session):

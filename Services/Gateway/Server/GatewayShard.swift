@@ -91,6 +91,7 @@ final class GatewayShard: @unchecked Sendable {
 
     /// Binds a session to a connection; an older connection of the same session is dropped silently.
     func bind(_ session: SessionID, to connection: ClientConnection) {
+        detaching[session] = nil
         let older = sessions.updateValue(connection, forKey: session)
         if let older, older !== connection { older.superseded(.silent) }
     }

@@ -4,11 +4,10 @@
 -- The message_to_user and mailbox_* functions take one key, a user's tag, and work on
 --   :session  hash of heliograph_presence; read: sid, gateway, state, openver
 --   :mbox     stream VER-0, fields l (msg-v2 line), x (expiry, ms), and for call events t (type), c (call)
---   :box      hash: ver (last version given), clear (highest version forgotten), till (ms, when the key :mbox expires),
---             purged (ms, the last purge of a full mailbox)
+--   :box      hash: ver (last version given), clear (highest version forgotten), purged (ms, last purge when full)
 -- The message_to_channel and channel_log_* functions take a channel's tag and work on what heliograph_channels owns:
---   :members, :info, :log, and :state (seq, id, _sendmsg_limit, and our own: window, the start of the present second of
---   messages (ms); sent, how many it has; kept, when the log's life was last prolonged (ms))
+--   :members, :info, :state (seq, id, _sendmsg_limit), :log, and
+--   :rate     string: messages of the present second
 -- Both keep :done:ID, which lives DONE_MS: the packed result of command ID.
 
 local DONE_MS = 60000
@@ -21,20 +20,17 @@ local PAGE = 256
 local UNLIMITED = 1000000
 -- A full mailbox is searched for expired entries at most so often.
 local PURGE_MS = 1000
--- The key of a mailbox lives so much longer than its last entry.
-local KEEP_MS = 600000
 -- Milliseconds over which the messages of a channel are counted.
 local WINDOW_MS = 1000
--- A log's life is prolonged at most so often.
-local RENEWAL_MS = 60000
 
 local function clock()
     local time = redis.call('TIME')
     return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
 end
 
+-- The text of a whole number below 2^53; %d costs half of what %.0f does.
 local function number(value)
-    return string.format('%.0f', value)
+    return string.format('%d', value)
 end
 
 -- Runs `act` once per command; an empty id stands for a command that comes only once.
@@ -102,11 +98,8 @@ local function purge_expired(tag, now)
     redis.call('HSET', tag .. ':box', 'purged', number(now))
 end
 
--- Whether as many entries wait as may, expired ones not counted.
-local function is_full(tag, now, bound)
-    if redis.call('XLEN', tag .. ':mbox') < bound then
-        return false
-    end
+-- A mailbox has as many entries as it may: whether that is so without the expired ones too.
+local function stays_full(tag, now, bound)
     if tonumber(redis.call('HGET', tag .. ':box', 'purged') or '0') + PURGE_MS <= now then
         purge_expired(tag, now)
     end
@@ -115,7 +108,7 @@ end
 
 -- Whether the user's present session can know a call: it is the session named, or it was shown the invitation, or it will
 -- be, before this event. A client that is told of a call it does not know breaks.
-local function knows_call(tag, sid, openver, known_by, invited)
+local function knows_call(tag, sid, known_by, invited)
     if not sid then
         return false
     end
@@ -125,7 +118,8 @@ local function knows_call(tag, sid, openver, known_by, invited)
     if invited == '' then
         return false
     end
-    if tonumber(openver or '0') < tonumber(invited) then
+    local openver = redis.call('HGET', tag .. ':session', 'openver') or '0'
+    if tonumber(openver) < tonumber(invited) then
         return true
     end
     local waiting = redis.call('XRANGE', tag .. ':mbox', invited .. '-0', invited .. '-0')[1]
@@ -138,21 +132,23 @@ end
 local function message_to_user(keys, args)
     local tag = keys[1]
     return once(tag, args[1], function()
-        local sid, gateway, state, openver =
-            unpack(redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state', 'openver'))
-        if args[7] == '1' and not knows_call(tag, sid, openver, args[8], args[9]) then
+        local sid, gateway, state = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state'))
+        if args[7] == '1' and not knows_call(tag, sid, args[8], args[9]) then
             return {0, 0}
         end
         local now = clock()
-        local mailbox, box = tag .. ':mbox', tag .. ':box'
-        local ver, clear, till = unpack(redis.call('HMGET', box, 'ver', 'clear', 'till'))
+        local mailbox = tag .. ':mbox'
         local bound = tonumber(args[4])
-        -- There are at most as many entries as versions above the highest forgotten one: most sends need not count.
-        if ver and ver - (clear or 0) >= bound and is_full(tag, now, bound) then
+        local waiting = redis.call('XLEN', mailbox)
+        if waiting >= bound and stays_full(tag, now, bound) then
             return {err = 'SIG 400 mailbox_full ' .. bound .. ' messages wait for the user already'}
         end
-        -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
-        local version = ver and ver + 1 or now
+        local version = redis.call('HINCRBY', tag .. ':box', 'ver', 1)
+        if version == 1 then
+            -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
+            version = now
+            redis.call('HSET', tag .. ':box', 'ver', number(version))
+        end
         local expiry = now + tonumber(args[3])
         local text, expiry_text = number(version), number(expiry)
         if args[5] == '' then
@@ -160,13 +156,11 @@ local function message_to_user(keys, args)
         else
             redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text, 't', args[5], 'c', args[6])
         end
-        if till and expiry <= tonumber(till) then
-            redis.call('HSET', box, 'ver', text)
+        -- The key lives as long as its last entry.
+        if waiting == 0 then
+            redis.call('PEXPIREAT', mailbox, expiry_text)
         else
-            -- Moved on in steps, so that few sends have to.
-            local later = number(expiry + KEEP_MS)
-            redis.call('HSET', box, 'ver', text, 'till', later)
-            redis.call('PEXPIREAT', mailbox, later)
+            redis.call('PEXPIREAT', mailbox, expiry_text, 'GT')
         end
         if state == 'online' then
             redis.call('PUBLISH', 'gateway:' .. gateway .. ':events',
@@ -265,28 +259,27 @@ local function message_to_channel(keys, args)
         elseif redis.call('HEXISTS', tag .. ':info', args[2]) == 0 then
             return {err = 'SIG 400 not_member the sender is not in the channel'}
         end
-        local own, seq, id, window, sent, kept =
-            unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id', 'window', 'sent', 'kept'))
-        local ms, us = clock()
-        window, sent = tonumber(window or '0'), tonumber(sent or '0')
-        if ms >= window + WINDOW_MS or ms < window then
-            window, sent = ms, 0
-        end
-        local limit = tonumber(args[5])
+        local own, seq, id = unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id'))
+        local limit, sent = tonumber(args[5]), 1
         if limit < UNLIMITED then
             limit = own and tonumber(own) or limit
-            if sent >= limit then
+            sent = redis.call('INCR', tag .. ':rate')
+            if sent == 1 then
+                redis.call('PEXPIRE', tag .. ':rate', WINDOW_MS)
+            end
+            if sent > limit then
                 return {err = 'SIG 400 rate_limited more than ' .. number(limit) .. ' messages a second in the channel'}
             end
         end
+        local ms, us = clock()
         -- A new channel's numbers begin above whatever clients saw before.
         local next_seq, next_id = tonumber(seq or ms) + 1, math.max(us, tonumber(id or '0') + 1)
         local seq_text, id_text = number(next_seq), number(next_id)
         local event = seq_text .. ' ' .. id_text .. ' ' .. args[2] .. ' ' .. args[3] .. ' msg ' .. args[6]
-        redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text, 'window', number(window), 'sent', sent + 1)
+        redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text)
         redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq_text .. '-0', 'e', event)
-        if ms >= tonumber(kept or '0') + RENEWAL_MS then
-            redis.call('HSET', tag .. ':state', 'kept', number(ms))
+        if sent == 1 then
+            -- Once in a second is enough.
             redis.call('PEXPIRE', tag .. ':log', LOG_MS)
         end
         redis.call('PUBLISH', tag .. ':events', event)

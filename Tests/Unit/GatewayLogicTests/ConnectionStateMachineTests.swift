@@ -79,6 +79,18 @@ import Testing
         }
     }
 
+    @Test func aFailedOpeningMayHaveTakenEffect() throws {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
+        _ = machine.appAnswered(
+            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+        guard case .refuseOpened = machine.opened(.failure(.timeout())) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(machine.connectionLost() == .none)
+    }
+
     @Test func aLostConnectionDetachesOnce() throws {
         var machine = try loggedIn()
         guard case .detach = machine.connectionLost() else {

@@ -22,6 +22,25 @@ import Testing
         #expect(answer == [.answer(cleared: 4, entries: [entry(5), entry(6)])])
     }
 
+    @Test func whatAPollBeforeTheFirstReadAcknowledgesIsForgotten() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        #expect(mailbox.poll(verClear: 5, limit: 30, now: 0) == [])
+        #expect(
+            mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [
+                .clear(through: 5), .answer(cleared: 5, entries: [entry(6)]),
+            ])
+    }
+
+    @Test func noMoreIsForgottenThanWasEverThere() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        #expect(mailbox.poll(verClear: 99, limit: 30, now: 0) == [])
+        #expect(mailbox.pushed(entry(7), now: 0) == [])
+        #expect(
+            mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [.clear(through: 6), .load(after: 6, fresh: false)])
+        #expect(
+            mailbox.loaded(page([7], cleared: 6), now: 0) == [.clear(through: 7), .answer(cleared: 7, entries: [])])
+    }
+
     @Test func waitingEntriesAreAnnouncedWhenNobodyPolls() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         #expect(mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [.notify(version: 6)])

@@ -56,6 +56,15 @@ import Testing
         #expect(empty.line.isEmpty)
     }
 
+    @Test(arguments: ["-1", "9223372036854775807", "9007199254740993", "1.5", "null", "\"x\""])
+    func idsThatNoClientSawAreNone(after: String) throws {
+        guard case .lineLogin(let request) = try decode("[\"line_login\",{\"line\":\"x\",\"after\":\(after)}]") else {
+            Issue.record("no line_login")
+            return
+        }
+        #expect(request.after == nil)
+    }
+
     @Test func pingsKeepTheirNumber() throws {
         #expect(try ClientFrame(decoding: Fixture.bytes("client/ping-web.json")) == .ping(.number("1")))
         #expect(try ClientFrame(decoding: Fixture.bytes("client/ping-python.json")) == .ping(.number("0")))

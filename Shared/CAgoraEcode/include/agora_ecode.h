@@ -1,0 +1,52 @@
+/* The codes of the signaling API, as Swift apps spell them: AgoraEcode.LOGIN_E_NET. Open, so that a code that this
+   table does not hold keeps its value. Source: Signaling API, "Error codes". */
+#ifndef HELIOGRAPH_AGORA_ECODE_H
+#define HELIOGRAPH_AGORA_ECODE_H
+
+typedef enum __attribute__((enum_extensibility(open))) AgoraEcode : unsigned long {
+    AgoraEcode_SUCCESS = 0,
+    AgoraEcode_LOGOUT_E_OTHER = 100,
+    AgoraEcode_LOGOUT_E_USER = 101,
+    AgoraEcode_LOGOUT_E_NET = 102,
+    AgoraEcode_LOGOUT_E_KICKED = 103,
+    AgoraEcode_LOGOUT_E_PACKET = 104,
+    AgoraEcode_LOGOUT_E_TOKENEXPIRED = 105,
+    AgoraEcode_LOGOUT_E_OLDVERSION = 106,
+    AgoraEcode_LOGOUT_E_TOKENWRONG = 107,
+    AgoraEcode_LOGOUT_E_ALREADY_LOGOUT = 108,
+    AgoraEcode_LOGIN_E_OTHER = 200,
+    AgoraEcode_LOGIN_E_NET = 201,
+    AgoraEcode_LOGIN_E_FAILED = 202,
+    AgoraEcode_LOGIN_E_CANCEL = 203,
+    AgoraEcode_LOGIN_E_TOKENEXPIRED = 204,
+    AgoraEcode_LOGIN_E_OLDVERSION = 205,
+    AgoraEcode_LOGIN_E_TOKENWRONG = 206,
+    AgoraEcode_LOGIN_E_TOKEN_KICKED = 207,
+    AgoraEcode_LOGIN_E_ALREADY_LOGIN = 208,
+    AgoraEcode_LOGIN_E_INVALID_USER = 209,
+    AgoraEcode_JOINCHANNEL_E_OTHER = 300,
+    AgoraEcode_SENDMESSAGE_E_OTHER = 400,
+    AgoraEcode_SENDMESSAGE_E_TIMEOUT = 401,
+    AgoraEcode_QUERYUSERNUM_E_OTHER = 500,
+    AgoraEcode_QUERYUSERNUM_E_TIMEOUT = 501,
+    AgoraEcode_QUERYUSERNUM_E_BYUSER = 502,
+    AgoraEcode_LEAVECHANNEL_E_OTHER = 600,
+    AgoraEcode_LEAVECHANNEL_E_KICKED = 601,
+    AgoraEcode_LEAVECHANNEL_E_BYUSER = 602,
+    AgoraEcode_LEAVECHANNEL_E_LOGOUT = 603,
+    AgoraEcode_LEAVECHANNEL_E_DISCONN = 604,
+    AgoraEcode_INVITE_E_OTHER = 700,
+    AgoraEcode_INVITE_E_REINVITE = 701,
+    AgoraEcode_INVITE_E_NET = 702,
+    AgoraEcode_INVITE_E_PEEROFFLINE = 703,
+    AgoraEcode_INVITE_E_TIMEOUT = 704,
+    AgoraEcode_INVITE_E_CANTRECV = 705,
+    AgoraEcode_GENERAL_E = 1000,
+    AgoraEcode_GENERAL_E_FAILED = 1001,
+    AgoraEcode_GENERAL_E_UNKNOWN = 1002,
+    AgoraEcode_GENERAL_E_NOT_LOGIN = 1003,
+    AgoraEcode_GENERAL_E_WRONG_PARAM = 1004,
+    AgoraEcode_GENERAL_E_LARGE_PARAM = 1005,
+} AgoraEcode;
+
+#endif
