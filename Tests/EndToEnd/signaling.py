@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -384,3 +385,11 @@ class Client:
             self.violations.append("a line that is not msg-v2")
             return ("", "", "", "{}")
         return fields[1], fields[2], fields[4], fields[6]
+
+
+async def barrier(sender: Client, channel: str, *receivers: Client) -> None:
+    """After this the receivers have seen all that happened in the channel before it."""
+    text = f"barrier-{uuid.uuid4().hex}"
+    await sender.call("channel_sendmsg", name=channel, msg=text, force=True)
+    for receiver in receivers:
+        await eventually(lambda r=receiver: any(e.content.get("msg") == text for e in r.events), "the barrier arrived")

@@ -4,16 +4,8 @@ import asyncio
 import time
 
 import pytest
-from signaling import App, LoginRefused, eventually, make_token
+from signaling import App, LoginRefused, barrier, eventually, make_token
 from stack_control import Stack, unique
-
-
-async def barrier(sender, channel: str, *receivers) -> None:
-    """After this the receivers have seen all that happened in the channel before it."""
-    text = unique("barrier")
-    await sender.call("channel_sendmsg", name=channel, msg=text, force=True)
-    for receiver in receivers:
-        await eventually(lambda r=receiver: any(e.content.get("msg") == text for e in r.events), "the barrier arrived")
 
 
 def comings_and_goings(client) -> list[tuple[str, str]]:

@@ -1,0 +1,97 @@
+"""A store goes away and comes back: users see a pause, and nothing else."""
+
+import asyncio
+import subprocess
+
+from signaling import Client, barrier, eventually
+from stack_control import Stack, unique
+
+
+async def insists(client: Client, function: str, **arguments) -> dict:
+    """Repeats a call until it succeeds: what users do during an outage."""
+    reply = await client.attempt(function, within=20, **arguments)
+    deadline = asyncio.get_running_loop().time() + 30
+    while not reply.ok:
+        assert asyncio.get_running_loop().time() < deadline, f"{function} still fails: {reply.data}"
+        await asyncio.sleep(0.2)
+        reply = await client.attempt(function, within=20, **arguments)
+    return reply.data
+
+
+async def two_in_a_channel(cast, stack: Stack, channel: str) -> tuple[Client, Client]:
+    alice, = await cast.login("alice", gateway=0)
+    bob, = await cast.login("bob", gateway=1)
+    await alice.join(channel)
+    await bob.join(channel)
+    return alice, bob
+
+
+async def everything_works(alice: Client, bob: Client, channel: str) -> None:
+    moves = len(alice.of_type("channel_user_leave")) + len(bob.of_type("channel_user_leave"))
+    await insists(alice, "channel_sendmsg", name=channel, msg="back")
+    await eventually(lambda: "back" in [e.content["msg"] for e in bob.of_type("channel_msg")], "the channel message", 30)
+    await insists(bob, "user_sendmsg", peer=alice.account, flag="v1:E:3600", t="instant", content="back too")
+    await eventually(lambda: "back too" in alice.texts(), "the instant message", 30)
+    assert (await insists(alice, "user_query_user_status", account=bob.account))["status"] == 1
+    assert (await insists(alice, "channel_query_num", name=channel))["num"] == 2
+    assert moves == 0, "nobody left"
+    assert not alice.closed.is_set() and not bob.closed.is_set(), "no connection was lost"
+
+
+async def test_redis_restarts_and_nobody_leaves(make_stack, people):
+    stack = make_stack(gateways=2)
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await two_in_a_channel(cast, stack, channel)
+        await alice.say(channel, "before")
+        await eventually(lambda: bob.of_type("channel_msg"), "the message before")
+        await asyncio.to_thread(stack.kill, "redis")
+        await asyncio.to_thread(stack.start, "redis")
+        await everything_works(alice, bob, channel)
+
+
+async def test_redis_comes_back_empty_and_is_filled_again(make_stack, people):
+    stack = make_stack(gateways=2)
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await two_in_a_channel(cast, stack, channel)
+        await alice.say(channel, "before")
+        await eventually(lambda: bob.of_type("channel_msg"), "the message before")
+        url = stack.endpoints["redis"]["url"]
+        for command in (["FUNCTION", "FLUSH"], ["FLUSHALL"]):
+            subprocess.run(["redis-cli", "-u", url, *command], check=True, capture_output=True)
+        await asyncio.to_thread(stack.kill, "redis")
+        await asyncio.to_thread(stack.start, "redis")
+        await everything_works(alice, bob, channel)
+        # A user who logs in now finds them, and they see the login.
+        carol, = await cast.login("carol", gateway=0)
+        listed = await insists(carol, "channel_join", name=channel)
+        assert {account for account, _ in listed["list"]} == {alice.account, bob.account, carol.account}
+        await barrier(alice, channel, alice, bob, carol)
+
+
+async def test_while_postgres_is_away_only_attributes_fail(make_stack, people):
+    stack = make_stack(gateways=2)
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await two_in_a_channel(cast, stack, channel)
+        await alice.call("user_set_attr", name="mood", value="good")
+        # Read once, it is cached, and the cache follows every change.
+        assert (await bob.call("user_get_attr", account=alice.account, name="mood"))["value"] == "good"
+        await asyncio.to_thread(stack.kill, "postgres")
+        refused = await alice.attempt("user_set_attr", name="mood", value="bad")
+        assert not refused.ok and refused.data["code"] == 1001, "an attribute is acknowledged only after its commit"
+        other = unique("other")
+        await alice.join(other)
+        await bob.join(other)
+        await alice.say(other, "still here")
+        await bob.tell(alice.account, "me too")
+        await eventually(lambda: "me too" in alice.texts(), "the instant message")
+        await alice.act("invite", other, bob.account)
+        await eventually(lambda: bob.calls("invite"), "the invitation")
+        assert (await bob.call("user_get_attr", account=alice.account, name="mood"))["value"] == "good"
+        await asyncio.to_thread(stack.start, "postgres")
+        await insists(alice, "user_set_attr", name="mood", value="better")
+        await eventually(
+            lambda: stack.sql(f"select account from channel_member_list where channel = '{other}' order by 1")
+            == sorted([[alice.account], [bob.account]]), "the mirror catches up", 30)
