@@ -1,3 +1,5 @@
+internal import SignalingProtocol
+
 /// Which topics a subscriber wants and which the server has confirmed; pure.
 ///
 /// Confirmations come in the order of the requests, so counting those outstanding per topic tells which request one
@@ -10,17 +12,22 @@ struct SubscriptionTable<Waiter> {
         var waiters: [Waiter] = []
     }
 
-    private var topics: [String: Topic] = [:]
+    /// Names that differ only in how Unicode spells them are different topics to Redis.
+    private struct Name: ByteIdentifier {
+        let rawValue: String
+    }
+
+    private var topics: [Name: Topic] = [:]
     private(set) var wantedCount = 0
     /// SUBSCRIBEs of all topics sent on this connection and not confirmed.
     private(set) var outstanding = 0
     private var waiterCount = 0
 
     /// Whether messages of the topic are asked for.
-    func isWanted(_ topic: String) -> Bool { topics[topic]?.isWanted ?? false }
+    func isWanted(_ topic: String) -> Bool { topics[Name(rawValue: topic)]?.isWanted ?? false }
 
     /// Every wanted topic.
-    var wanted: [String] { topics.filter { $0.value.isWanted }.map(\.key) }
+    var wanted: [String] { topics.filter { $0.value.isWanted }.map(\.key.rawValue) }
 
     /// What to do for one who wants a topic.
     enum Want: Equatable {
@@ -33,6 +40,7 @@ struct SubscriptionTable<Waiter> {
     }
 
     mutating func want(_ topic: String, isUp: Bool, waiter: Waiter) -> Want {
+        let topic = Name(rawValue: topic)
         guard var entry = topics[topic] else {
             topics[topic] = Topic(waiters: [waiter])
             wantedCount += 1
@@ -51,6 +59,7 @@ struct SubscriptionTable<Waiter> {
 
     /// A SUBSCRIBE was sent.
     mutating func sent(_ topic: String) {
+        let topic = Name(rawValue: topic)
         topics[topic]?.outstanding += 1
         outstanding += 1
     }
@@ -58,6 +67,7 @@ struct SubscriptionTable<Waiter> {
     /// A SUBSCRIBE was confirmed.
     /// - Returns: those who waited for just this one.
     mutating func confirmed(_ topic: String) -> [Waiter] {
+        let topic = Name(rawValue: topic)
         guard var entry = topics[topic], entry.outstanding > 0 else { return [] }
         outstanding -= 1
         entry.outstanding -= 1
@@ -75,6 +85,7 @@ struct SubscriptionTable<Waiter> {
     /// The topic is wanted no more.
     /// - Returns: nil when it was not wanted; else those who still waited.
     mutating func drop(_ topic: String) -> [Waiter]? {
+        let topic = Name(rawValue: topic)
         guard var entry = topics[topic], entry.isWanted else { return nil }
         wantedCount -= 1
         let waiters = entry.waiters

@@ -33,7 +33,7 @@ public enum SignalingToken {
         }
         // The digest is taken over the expiry's text as it stands in the token, before the clock is looked at.
         let expected = md5Hex(account.rawValue + app.rawValue + certificate + fields[fields.count - 2])
-        guard constantTimeEqual(expected, fields[fields.count - 1].lowercased()) else {
+        guard ConstantTime.equal(expected, fields[fields.count - 1].lowercased()) else {
             throw SignalingError(.loginTokenWrong, "TokenErrorDigest", "the token's digest is wrong")
         }
         guard expiry > now else {
@@ -48,14 +48,6 @@ public enum SignalingToken {
         var length: UInt32 = 0
         let done = text.withUTF8 { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_md5(), nil) }
         precondition(done == 1, "libcrypto offers no MD5")
-        let hex = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest[..<Int(length)].flatMap { [hex[Int($0 >> 4)], hex[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
-    private static func constantTimeEqual(_ left: String, _ right: String) -> Bool {
-        let left = Array(left.utf8)
-        let right = Array(right.utf8)
-        return left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+        return Hex.text(digest[..<Int(length)])
     }
 }

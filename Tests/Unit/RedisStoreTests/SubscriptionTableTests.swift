@@ -65,4 +65,11 @@ import Testing
         #expect(table.confirmed("a") == [2])
         #expect(table.removeWaiters { _ in true } == [])
     }
+
+    @Test func topicsAreToldApartByTheirBytes() {
+        var table = SubscriptionTable<Int>()
+        #expect(table.want("caf\u{E9}", isUp: true, waiter: 1) == .subscribe)
+        #expect(table.want("cafe\u{301}", isUp: true, waiter: 2) == .subscribe)
+        #expect(table.wantedCount == 2)
+    }
 }

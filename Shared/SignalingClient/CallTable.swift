@@ -1,0 +1,134 @@
+internal import DequeModule
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The calls that were not answered yet: kept over reconnects, sent in their order, answered once.
+struct CallTable {
+    /// Calls on one connection that wait for answers; the gateway cuts a client off at twice as many.
+    static let flightBound = 512
+    /// Messages a second while a backlog is worked off, below the gateway's 60.
+    static let pace = 55.0
+    private static let burst = 4.0
+
+    struct Call: Equatable {
+        var id: Int64
+        var function: String
+        var arguments: [JSONMember]
+        var deadline: Int64
+        /// How often it was sent.
+        var attempts = 0
+        var isInFlight = false
+
+        var isMessage: Bool { function == "user_sendmsg" || function == "channel_sendmsg" }
+
+        /// What a call gets that nobody answered in time. Source: Signaling API, codes.
+        var timeout: SignalingError {
+            switch function {
+            case "user_sendmsg", "channel_sendmsg": .timeout(.messageTimeout)
+            case "channel_query_num": .timeout(.userNumberTimeout)
+            case "voip_invite": .timeout(.inviteNetwork)
+            default: .timeout()
+            }
+        }
+
+        /// Whether an error of a repeated call says that the first one has taken effect.
+        func isSettled(by error: SignalingError) -> Bool {
+            guard attempts > 1 else { return false }
+            switch function {
+            case "voip_invite": return error.code == .inviteReinvite
+            case "channel_leave": return error.reason == "not_member"
+            default: return false
+            }
+        }
+    }
+
+    private var calls: [Int64: Call] = [:]
+    private var waiting: Deque<Int64> = []
+    private var inFlight = 0
+    private var earliestDeadline = Int64.max
+    /// Until this time messages are paced: a backlog is, or just was, worked off.
+    private var pacedUntil = Int64.min
+    private var tokens = burst
+    private var tokensAt: Int64 = 0
+
+    var count: Int { calls.count }
+    var isEmpty: Bool { calls.isEmpty }
+    /// Whether something could be sent now but for the pace.
+    var isBacklogged: Bool { !waiting.isEmpty && inFlight < Self.flightBound }
+
+    /// Adds a call at the end.
+    mutating func add(_ call: Call) {
+        calls[call.id] = call
+        waiting.append(call.id)
+        earliestDeadline = min(earliestDeadline, call.deadline)
+    }
+
+    /// The calls to send now, in order.
+    mutating func takeSendable(now: Int64) -> [Call] {
+        var taken: [Call] = []
+        let isPaced = now < pacedUntil
+        refill(now)
+        while inFlight < Self.flightBound, let id = waiting.first {
+            guard var call = calls[id] else {
+                waiting.removeFirst()
+                continue
+            }
+            if call.isMessage, isPaced {
+                guard tokens >= 1 else {
+                    pacedUntil = now + 1000
+                    break
+                }
+                tokens -= 1
+            }
+            waiting.removeFirst()
+            call.attempts += 1
+            call.isInFlight = true
+            calls[id] = call
+            inFlight += 1
+            taken.append(call)
+        }
+        return taken
+    }
+
+    /// A call was answered, given up, or timed out.
+    mutating func remove(_ id: Int64) -> Call? {
+        guard let call = calls.removeValue(forKey: id) else { return nil }
+        if call.isInFlight { inFlight -= 1 }
+        return call
+    }
+
+    /// The connection is gone: what was not answered is sent again, in order.
+    mutating func connectionLost(now: Int64) {
+        for id in calls.keys { calls[id]?.isInFlight = false }
+        waiting = Deque(calls.keys.sorted())
+        inFlight = 0
+    }
+
+    /// A new connection stands.
+    mutating func connectionRestored(now: Int64) {
+        pacedUntil = now + 1000
+        tokens = Self.burst
+        tokensAt = now
+    }
+
+    /// Takes out what nobody answered in time, in order.
+    mutating func takeExpired(now: Int64) -> [Call] {
+        guard now >= earliestDeadline else { return [] }
+        let expired = calls.values.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
+        for call in expired { _ = remove(call.id) }
+        earliestDeadline = calls.values.map(\.deadline).min() ?? .max
+        return expired
+    }
+
+    /// Takes out all, in order.
+    mutating func takeAll() -> [Call] {
+        let all = calls.values.sorted { $0.id < $1.id }
+        self = CallTable()
+        return all
+    }
+
+    private mutating func refill(_ now: Int64) {
+        tokens = min(Self.burst, tokens + Double(max(now - tokensAt, 0)) * Self.pace / 1000)
+        tokensAt = now
+    }
+}

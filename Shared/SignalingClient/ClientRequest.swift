@@ -1,0 +1,49 @@
+internal import SignalingWire
+
+/// The frames that a client sends, as text. Source: wire protocol, sections 3 and 4.
+enum ClientRequest {
+    static func login(_ configuration: ClientConfiguration) -> [UInt8] {
+        frame(
+            "login",
+            .object([
+                JSONMember("vid", .string(configuration.app)), JSONMember("account", .string(configuration.account)),
+                JSONMember("uid", .number(String(configuration.uid))), JSONMember("token", .string(configuration.token)),
+                JSONMember("device", .string(configuration.device)), JSONMember("ip", .string("")),
+                JSONMember("push", .number("1")),
+            ]))
+    }
+
+    /// - Parameters:
+    ///   - channel: the channel that the client is in.
+    ///   - after: the last event of it that the client saw.
+    static func resume(line: String, channel: String?, after: Int64?) -> [UInt8] {
+        var members = [JSONMember("line", .string(line))]
+        if let channel { members.append(JSONMember("channel", .string(channel))) }
+        if let after { members.append(JSONMember("after", .number(String(after)))) }
+        return frame("line_login", .object(members))
+    }
+
+    static func ping(_ number: Int64) -> [UInt8] { frame("ping", .number(String(number))) }
+
+    static func call(_ function: String, id: Int64, line: String, _ arguments: [JSONMember]) -> [UInt8] {
+        frame(
+            "call2",
+            .array([
+                .string(function), .number(String(id)), .object([JSONMember("line", .string(line))] + arguments),
+            ]))
+    }
+
+    /// Acknowledges the mailbox through a version.
+    static func acknowledge(id: Int64, line: String, through version: Int64) -> [UInt8] {
+        call(
+            "user_getmsg", id: id, line: line,
+            [JSONMember("ver_clear", .number(String(version))), JSONMember("max", .number("30"))])
+    }
+
+    private static func frame(_ name: String, _ argument: JSONValue) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        JSONValue.array([.string(name), argument]).append(to: &bytes)
+        return bytes
+    }
+}

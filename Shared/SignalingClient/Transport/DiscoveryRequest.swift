@@ -1,0 +1,74 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// Asks one discovery URL. Loop-bound.
+final class DiscoveryRequest: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// Bytes of an answer.
+    static let answerBound = 65_536
+
+    private let url: DiscoveryURL
+    private let app: String
+    private var body: [UInt8] = []
+    private var isOK = false
+    private var promise: EventLoopPromise<[GatewayEndpoint]>?
+
+    private init(url: DiscoveryURL, app: String, promise: EventLoopPromise<[GatewayEndpoint]>) {
+        self.url = url
+        self.app = app
+        self.promise = promise
+    }
+
+    /// Asks; empty when there is no usable answer within the bootstrap's timeout.
+    static func ask(_ url: DiscoveryURL, app: String, over bootstrap: LinkBootstrap) -> EventLoopFuture<[GatewayEndpoint]>
+    {
+        let promise = bootstrap.eventLoop.makePromise(of: [GatewayEndpoint].self)
+        let connecting = bootstrap.bootstrap.channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try bootstrap.addTLS(channel, url.endpoint)
+                try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                try channel.pipeline.syncOperations.addHandler(DiscoveryRequest(url: url, app: app, promise: promise))
+            }
+        }.connect(host: url.endpoint.host, port: url.endpoint.port)
+        connecting.whenFailure { _ in promise.succeed([]) }
+        let timeout = bootstrap.timeout
+        connecting.whenSuccess { channel in
+            let limit = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+            channel.closeFuture.whenComplete { _ in limit.cancel() }
+        }
+        return promise.futureResult
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let head = HTTPRequestHead(
+            version: .http1_1, method: .GET, uri: url.target(app: app),
+            headers: ["Host": url.endpoint.hostHeader, "Connection": "close"])
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): isOK = head.status == .ok
+        case .body(let part):
+            body.append(contentsOf: part.readableBytesView)
+            if body.count > Self.answerBound { finish(context, []) }
+        case .end: finish(context, isOK ? url.endpoints(in: body) : [])
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { finish(context, []) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(context, []) }
+
+    private func finish(_ context: ChannelHandlerContext, _ found: [GatewayEndpoint]) {
+        let waiting = promise
+        promise = nil
+        waiting?.succeed(found)
+        context.close(promise: nil)
+    }
+}

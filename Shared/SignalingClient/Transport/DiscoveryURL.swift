@@ -1,0 +1,65 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// A base URL that answers `/getaddr`.
+struct DiscoveryURL: Equatable {
+    var endpoint: GatewayEndpoint
+    /// Without a slash at its end.
+    var path: String
+
+    /// Reads `http://HOST[:PORT][/PATH]` and `https://...`.
+    /// - Throws: `SignalingError` (1004, `invalid_discovery`).
+    init(_ text: String) throws(SignalingError) {
+        let invalid = SignalingError(.wrongParameter, "invalid_discovery", "discovery is no http or https URL with a host")
+        let secure: Bool
+        var rest: Substring
+        if text.hasPrefix("http://") {
+            (secure, rest) = (false, text.dropFirst(7))
+        } else if text.hasPrefix("https://") {
+            (secure, rest) = (true, text.dropFirst(8))
+        } else {
+            throw invalid
+        }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        rest = rest.dropFirst(authority.count).prefix { $0 != "?" }
+        while rest.last == "/" { rest.removeLast() }
+        path = String(rest)
+        var host = authority
+        var port: Int? = secure ? 443 : 80
+        // An IPv6 address stands in brackets, because it has colons of its own.
+        let end = authority.last == "]" ? nil : authority.lastIndex(of: ":")
+        if let end {
+            host = authority[..<end]
+            port = Int(authority[authority.index(after: end)...]).flatMap { (1...65_535).contains($0) ? $0 : nil }
+        }
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, !host.contains("@"), let port else { throw invalid }
+        endpoint = GatewayEndpoint(host: String(host), port: port, secure: secure)
+    }
+
+    /// The request's target.
+    func target(app: String) -> String {
+        var escaped = ""
+        for byte in app.utf8 {
+            let isPlain = byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+            if isPlain || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") {
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let hex = String(byte, radix: 16, uppercase: true)
+                escaped += "%" + (hex.count < 2 ? "0" : "") + hex
+            }
+        }
+        return "\(path)/getaddr?vid=\(escaped)"
+    }
+
+    /// The gateways of an answer; plain on the port that it tells, TLS on the next. Source: wire protocol, section 1.
+    func endpoints(in body: [UInt8]) -> [GatewayEndpoint] {
+        guard case .array(let entries)? = (try? JSONValue.parse(body))?["web"] else { return [] }
+        return entries.compactMap { entry in
+            guard case .array(let pair) = entry, pair.count == 2, let host = pair[0].string,
+                let port = pair[1].integer, (1...65_534).contains(port)
+            else { return nil }
+            return GatewayEndpoint(host: host, port: Int(port) + (endpoint.secure ? 1 : 0), secure: endpoint.secure)
+        }
+    }
+}

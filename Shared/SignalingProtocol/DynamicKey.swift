@@ -1,0 +1,111 @@
+internal import CCrypto
+
+/// The media channels' dynamic key, version `004`: 103 characters that let a user into a channel for a while.
+///
+/// Source: Native SDK 1.4, "Dynamic Key". No signaling client sends one; servers that hand them out or check them use
+/// this.
+public struct DynamicKey: Equatable, Sendable {
+    /// Characters of a key.
+    public static let length = 103
+    /// Seconds after its time stamp within which a key must be used.
+    public static let useWithin: Int64 = 300
+
+    /// What a key is for.
+    public enum Service: String, Sendable, CaseIterable {
+        /// Joining a channel.
+        case call = "ACS"
+        /// Recording a channel.
+        case recording = "ARS"
+        /// Sharing within a channel.
+        case sharing = "APSS"
+    }
+
+    /// The app id; at most 32 characters.
+    public var appID: String
+    /// When the key was made, Unix seconds.
+    public var timestamp: Int64
+    /// Any number, to tell keys of one second apart.
+    public var random: UInt32
+    /// When the service ends, Unix seconds; 0: never.
+    public var expiry: Int64
+
+    /// Makes the parts of a key.
+    public init(appID: String, timestamp: Int64, random: UInt32, expiry: Int64) {
+        self.appID = appID
+        self.timestamp = timestamp
+        self.random = random
+        self.expiry = expiry
+    }
+
+    /// The key's text.
+    /// - Parameter certificate: the app's certificate, which signs it.
+    /// - Throws: `SignalingError` (1004) when a number has more than 10 digits or the app id is not 32 characters.
+    public func text(
+        for service: Service, channel: String, uid: UInt32, certificate: String
+    ) throws(SignalingError) -> String {
+        guard appID.utf8.count == 32, Self.isTenDigits(timestamp), Self.isTenDigits(expiry) else {
+            throw SignalingError(
+                .wrongParameter, "invalid_key_parts",
+                "a dynamic key has an app id of 32 characters and times of 10 digits")
+        }
+        let signature = signature(service, channel: channel, uid: uid, certificate: certificate)
+        return "004\(signature)\(appID)\(Self.padded(timestamp))\(randomHex)\(Self.padded(expiry))"
+    }
+
+    /// Checks a key.
+    /// - Parameter now: Unix seconds.
+    /// - Returns: the key's parts.
+    /// - Throws: `SignalingError`: 1004 `malformed_key`, 206 `wrong_key` (another app, channel, user, service or
+    ///   certificate), 204 `key_expired` (older than ``useWithin``, or its service is over).
+    @discardableResult
+    public static func check(
+        _ text: String, for service: Service, app: String, channel: String, uid: UInt32, certificate: String, now: Int64
+    ) throws(SignalingError) -> DynamicKey {
+        let bytes = Array(text.utf8)
+        guard bytes.count == length, text.hasPrefix("004"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw malformed
+        }
+        func part(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+        guard let timestamp = Int64(part(75..<85)), let random = UInt32(part(85..<93), radix: 16),
+            let expiry = Int64(part(93..<103)), timestamp >= 0, expiry >= 0
+        else { throw malformed }
+        let key = DynamicKey(appID: part(43..<75), timestamp: timestamp, random: random, expiry: expiry)
+        let expected = key.signature(service, channel: channel, uid: uid, certificate: certificate)
+        guard key.appID.utf8.elementsEqual(app.utf8), ConstantTime.equal(expected, part(3..<43).lowercased()) else {
+            throw SignalingError(
+                .loginTokenWrong, "wrong_key", "the key is not for this app, channel, user and service")
+        }
+        guard now - timestamp <= useWithin, expiry == 0 || expiry > now else {
+            throw SignalingError(.loginTokenExpired, "key_expired", "the key's time is over")
+        }
+        return key
+    }
+
+    private static let malformed = SignalingError(
+        .wrongParameter, "malformed_key", "a dynamic key is 004 and 100 more characters")
+
+    private var randomHex: String {
+        let hex = String(random, radix: 16)
+        return String(repeating: "0", count: 8 - hex.count) + hex
+    }
+
+    private static func isTenDigits(_ number: Int64) -> Bool { (0...9_999_999_999).contains(number) }
+
+    private static func padded(_ number: Int64) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+    }
+
+    private func signature(_ service: Service, channel: String, uid: UInt32, certificate: String) -> String {
+        let padding = String(repeating: "\0", count: max(0, 32 - appID.utf8.count))
+        let content =
+            service.rawValue + padding + appID + Self.padded(timestamp) + randomHex + channel
+            + Self.padded(Int64(uid)) + Self.padded(expiry)
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var size: UInt32 = 0
+        let key = Array(certificate.utf8)
+        let bytes = Array(content.utf8)
+        HMAC(EVP_sha1(), key, Int32(key.count), bytes, bytes.count, &digest, &size)
+        return Hex.text(digest[..<Int(size)])
+    }
+}
