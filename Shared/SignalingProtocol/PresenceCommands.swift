@@ -43,13 +43,16 @@ public struct OpenSession: ServiceCommand {
     public var device: String
     /// Whether the client takes pushed mailbox entries.
     public var push: Bool
+    /// When the login's token expires, Unix seconds; 0: it had none.
+    public var tokenExpiry: Int64
 
     /// Opens `line`'s session.
-    public init(gateway: GatewayID, line: Line, device: String, push: Bool) {
+    public init(gateway: GatewayID, line: Line, device: String, push: Bool, tokenExpiry: Int64 = 0) {
         self.gateway = gateway
         self.line = line
         self.device = device
         self.push = push
+        self.tokenExpiry = tokenExpiry
     }
 }
 
@@ -91,12 +94,15 @@ public struct SessionResumed: Equatable, Sendable {
     public var channel: ChannelName?
     /// Whether the client takes pushed mailbox entries.
     public var push: Bool
+    /// When the login's token expires, Unix seconds; 0: it had none.
+    public var tokenExpiry: Int64
 
     /// Makes the answer.
-    public init(uid: UInt32, channel: ChannelName?, push: Bool) {
+    public init(uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0) {
         self.uid = uid
         self.channel = channel
         self.push = push
+        self.tokenExpiry = tokenExpiry
     }
 }
 
@@ -179,14 +185,19 @@ public struct HeldSession: Equatable, Sendable {
     public var push: Bool
     /// The channel it is in, if any.
     public var channel: ChannelName?
+    /// When the login's token expires, Unix seconds; 0: it had none.
+    public var tokenExpiry: Int64
 
     /// Makes the record.
-    public init(line: Line, uid: UInt32, device: String, push: Bool, channel: ChannelName?) {
+    public init(
+        line: Line, uid: UInt32, device: String, push: Bool, channel: ChannelName?, tokenExpiry: Int64 = 0
+    ) {
         self.line = line
         self.uid = uid
         self.device = device
         self.push = push
         self.channel = channel
+        self.tokenExpiry = tokenExpiry
     }
 }
 

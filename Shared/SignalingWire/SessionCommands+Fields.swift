@@ -7,13 +7,15 @@ extension OpenSession: WireCommand {
         writer.put("line", line.wire)
         writer.put("device", device)
         writer.put("push", push)
+        writer.put("expires", tokenExpiry)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             gateway: try reader.gateway(), line: try Line(wire: try reader.string("line")),
-            device: try reader.string("device"), push: try reader.bool("push"))
+            device: try reader.string("device"), push: try reader.bool("push"),
+            tokenExpiry: try reader.int64("expires"))
     }
 }
 
@@ -48,12 +50,14 @@ extension SessionResumed: FieldCodable {
         writer.put("uid", uid)
         writer.put(optional: "channel", channel?.rawValue)
         writer.put("push", push)
+        writer.put("expires", tokenExpiry)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
-            uid: try reader.uint32("uid"), channel: try reader.optionalChannel(), push: try reader.bool("push"))
+            uid: try reader.uint32("uid"), channel: try reader.optionalChannel(), push: try reader.bool("push"),
+            tokenExpiry: try reader.int64("expires"))
     }
 }
 
@@ -106,13 +110,15 @@ extension HeldSession: FieldCodable {
         writer.put("device", device)
         writer.put("push", push)
         writer.put(optional: "channel", channel?.rawValue)
+        writer.put("expires", tokenExpiry)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             line: try Line(wire: try reader.string("line")), uid: try reader.uint32("uid"),
-            device: try reader.string("device"), push: try reader.bool("push"), channel: try reader.optionalChannel())
+            device: try reader.string("device"), push: try reader.bool("push"), channel: try reader.optionalChannel(),
+            tokenExpiry: try reader.int64("expires"))
     }
 }
 

@@ -38,6 +38,8 @@ public struct ConnectionStateMachine: ~Copyable {
         public var device: String
         /// Whether the client takes pushed mailbox entries.
         public var push: Bool
+        /// When the login's token expires, Unix seconds; 0: it had none.
+        public var tokenExpiry: Int64 = 0
 
         /// A session as a login asks for it.
         public init(line: Line, device: String, push: Bool) {
@@ -131,12 +133,13 @@ public struct ConnectionStateMachine: ~Copyable {
         _ answer: Result<AppSettings, SignalingError>, now: Int64, makeLine: (UserKey) -> Line
     ) -> Action {
         guard case .authenticating(let login) = state else { return .none }
+        var session = Session(line: makeLine(login.user), device: login.device, push: login.push)
         do {
-            try Self.checkToken(login.token, user: login.user, settings: answer.get(), now: now)
+            session.tokenExpiry = try Self.checkToken(
+                login.token, user: login.user, settings: answer.get(), now: now)
         } catch {
             return refuse(error)
         }
-        let session = Session(line: makeLine(login.user), device: login.device, push: login.push)
         state = .opening(session)
         return .open(session)
     }
@@ -174,6 +177,7 @@ public struct ConnectionStateMachine: ~Copyable {
         case (.resuming(var session), .success(let resumed)):
             session.uid = resumed.uid
             session.push = resumed.push
+            session.tokenExpiry = resumed.tokenExpiry
             state = .active(session)
             return .resumed(session, channel: resumed.channel)
         case (.resuming, .failure(let error)):
@@ -225,16 +229,27 @@ public struct ConnectionStateMachine: ~Copyable {
         return .end(ending)
     }
 
+    /// The session's token has expired, and the gateway was told to mind.
+    /// - Parameter now: Unix seconds.
+    /// - Returns: the session to end; nil while the token is good.
+    public func expiredSession(now: Int64) -> Session? {
+        guard case .active(let session) = state, session.tokenExpiry != 0, session.tokenExpiry <= now else {
+            return nil
+        }
+        return session
+    }
+
     /// Source: wire protocol, sections 3 and 12.13.
+    /// - Returns: when the token expires; 0 without one.
     static func checkToken(
         _ token: String, user: UserKey, settings: AppSettings, now: Int64
-    ) throws(SignalingError) {
+    ) throws(SignalingError) -> Int64 {
         if token == SignalingToken.none {
-            guard settings.tokenRequired else { return }
+            guard settings.tokenRequired else { return 0 }
             throw SignalingError(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens")
         }
-        if settings.certificate.isEmpty, !settings.tokenRequired { return }
-        try SignalingToken.check(
+        if settings.certificate.isEmpty, !settings.tokenRequired { return 0 }
+        return try SignalingToken.check(
             token, account: user.account, app: user.app, certificate: settings.certificate, now: now)
     }
 }

@@ -82,6 +82,7 @@ extension ClientConnection {
         from user: UserKey, to receiver: Account, seconds: Int, content: String, command: CommandID?,
         finish: @escaping Finish
     ) {
+        let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
         let line = MessageLine.instant(
             from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000, content: content)
         let message = UserMessage(

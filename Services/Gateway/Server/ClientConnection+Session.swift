@@ -18,7 +18,8 @@ extension ClientConnection {
             // Bound before presence knows of it: a message to the new session may be published before the answer.
             bind(session.line.session)
             let command = OpenSession(
-                gateway: shard.id, line: session.line, device: session.device, push: session.push)
+                gateway: shard.id, line: session.line, device: session.device, push: session.push,
+                tokenExpiry: session.tokenExpiry)
             shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in
                 perform(machine.opened($0))
             }
@@ -78,6 +79,18 @@ extension ClientConnection {
 
     func unbind() {
         if let session = boundSession { shard.unbind(session, from: self) }
+    }
+
+    /// Ends the session when its token has expired. Source: Signaling API, LOGOUT_E_TOKENEXPIRED.
+    func enforceTokenExpiry() {
+        guard let session = machine.expiredSession(now: WallClock.milliseconds / 1000) else { return }
+        let id = session.line.session
+        let command = CloseSession(user: session.user, session: id, reason: .leaveOther)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [shard] result in
+            // Not ended yet: without a connection its time runs out.
+            if case .failure = result { shard.detach(id, of: session.user) }
+        }
+        superseded(.closeFrame(.logoutTokenExpired))
     }
 
     private func end(_ ending: ConnectionStateMachine.Ending) {

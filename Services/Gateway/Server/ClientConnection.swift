@@ -180,6 +180,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// Closes what is silent.
     func sweep(now: NIODeadline) {
         let configuration = shard.configuration
+        if configuration.enforcesTokenExpiry { enforceTokenExpiry() }
         if now - lastRead > configuration.idleTimeout
             || (machine.isFresh && now - openedAt > configuration.loginTimeout)
         {

@@ -29,6 +29,11 @@ public struct GatewayConfiguration: Sendable {
     /// Over how long a stopping gateway spreads its clients' reconnects.
     public var drainTime = TimeAmount.seconds(5)
 
+    /// Whether a session ends with its login's token (code 105); otherwise a token is for logging in only.
+    public var enforcesTokenExpiry = false
+    /// Seconds a message may wait for its receiver at most, whatever its sender asks for.
+    public var messageTimeToLiveBound = Limits.messageTimeToLive
+
     /// The defaults.
     public init() {}
 
@@ -59,6 +64,11 @@ extension GatewayConfiguration {
         sendBufferBound = environment.int(
             "GATEWAY_SEND_BUFFER", default: sendBufferBound, in: 65_536...1 << 30,
             "bytes that may wait for a client that does not read")
+        enforcesTokenExpiry = environment.bool(
+            "GATEWAY_ENFORCE_TOKEN_EXPIRY", default: false, "end sessions when their token expires (105)")
+        messageTimeToLiveBound = environment.int(
+            "GATEWAY_MESSAGE_TTL", default: messageTimeToLiveBound, in: 1...Limits.messageTimeToLive,
+            "seconds a message may wait for its receiver at most")
         let drain = environment.duration(
             "GATEWAY_DRAIN", default: .seconds(5), in: .zero ... .seconds(20),
             "over how long a stopping gateway spreads its clients' reconnects")

@@ -44,7 +44,7 @@ extension GatewayShard {
             guard let session = connection.machine.activeSession else { return nil }
             return HeldSession(
                 line: session.line, uid: session.uid, device: session.device, push: session.push,
-                channel: connection.channel?.key.name)
+                channel: connection.channel?.key.name, tokenExpiry: session.tokenExpiry)
         }
         logger.notice("reasserting", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
         for group in held.groups(of: Self.reassertionBound) {

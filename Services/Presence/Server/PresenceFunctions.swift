@@ -53,7 +53,7 @@ struct PresenceFunctions: Sendable {
             .function(
                 "session_open", tag: KeySpace.tag(line.user), .string(id.rawValue), .int64(deadline),
                 .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret), .int(uid),
-                .string(command.device), command.push ? 1 : 0, .int(timeout)),
+                .string(command.device), command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry)),
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
         ])
         let fields = Self.texts(replies[1])
@@ -80,10 +80,11 @@ struct PresenceFunctions: Sendable {
                 .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)),
         ])
         let fields = Self.texts(replies[1])
-        guard fields.count == 7, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
-            let since = Int64(fields[6])
+        guard fields.count == 8, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
+            let since = Int64(fields[6]), let expiry = Int64(fields[7])
         else { throw Self.shape }
-        let answer = SessionResumed(uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1")
+        let answer = SessionResumed(
+            uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry)
         return Resumed(
             answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5], since: since)
     }
@@ -155,7 +156,8 @@ struct PresenceFunctions: Sendable {
         .function(
             "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
             .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
-            held.push ? 1 : 0, .string(held.channel?.rawValue ?? ""), .int(timeout), .int64(redisStarted))
+            held.push ? 1 : 0, .string(held.channel?.rawValue ?? ""), .int(timeout), .int64(redisStarted),
+            .int64(held.tokenExpiry))
     }
 
     // MARK: - Attributes

@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test func aSessionKnowsWhenItsTokenExpires() {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: Self.app, account: "2882341273", token: Self.token, device: "", push: false)
+        _ = machine.appAnswered(
+            .success(AppSettings(certificate: Self.certificate, tokenRequired: true)), now: 0, makeLine: line)
+        _ = machine.opened(.success(SessionOpened(uid: 1)))
+        #expect(machine.expiredSession(now: 1_514_219_633) == nil)
+        #expect(machine.expiredSession(now: 1_514_219_634)?.tokenExpiry == 1_514_219_634)
+    }
+
+    @Test func aSessionWithoutATokenDoesNotExpire() throws {
+        let machine = try loggedIn()
+        #expect(machine.expiredSession(now: .max) == nil)
+    }
+
     @Test func theOldestClientsAppStandsInTheToken() throws {
         var machine = ConnectionStateMachine()
         let action = machine.login(app: nil, account: "2882341273", token: Self.token, device: "", push: false)

@@ -36,7 +36,7 @@ import Testing
         let attribute = Attribute(name: try AttributeName(channelText), value: "4:x\n\u{0}")
 
         try comesBack(GetApp(app: app))
-        try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true))
+        try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true, tokenExpiry: 99))
         try comesBack(ResumeSession(gateway: gateway, line: line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
         try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
@@ -69,7 +69,7 @@ import Testing
         try comesBack(Done())
         try comesBack(AppSettings(certificate: "", tokenRequired: true))
         try comesBack(SessionOpened(uid: .max))
-        try comesBack(SessionResumed(uid: 1, channel: nil, push: true))
+        try comesBack(SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99))
         try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))
         try comesBack(SessionsReasserted(lost: []))
         try comesBack(SessionsReasserted(lost: [SessionID("a"), SessionID("b")]))

@@ -84,7 +84,7 @@ local function read_session(tag)
     return session
 end
 
--- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout.
+-- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s).
 -- Returns {change number, now, fields of the replaced session's record...}.
 local function session_open(keys, args)
     local tag = keys[1]
@@ -101,7 +101,8 @@ local function session_open(keys, args)
         redis.call('DEL', tag .. ':session')
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'sid', args[4], 'secret', args[5], 'uid', args[6],
             'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
-            'attached', number(now), 'openver', redis.call('HGET', tag .. ':box', 'ver'), 'deadline', args[2])
+            'attached', number(now), 'openver', redis.call('HGET', tag .. ':box', 'ver'), 'deadline', args[2],
+            'expires', args[10])
         local result = {change_number(tag), number(now)}
         for i = 1, #replaced do
             result[#result + 1] = replaced[i]
@@ -111,7 +112,7 @@ local function session_open(keys, args)
 end
 
 -- ARGV: command, deadline, gateway, sid, secret.
--- Returns {uid, channel, push, older gateway, change number, device, since}.
+-- Returns {uid, channel, push, older gateway, change number, device, since, token expiry}.
 local function session_resume(keys, args)
     local tag = keys[1]
     return once(tag, args, function()
@@ -126,7 +127,7 @@ local function session_resume(keys, args)
             'deadline', args[2])
         redis.call('HDEL', tag .. ':session', 'detached')
         return {session.uid, session.channel or '', session.push, session.gateway, change_number(tag), session.device,
-            session.since}
+            session.since, session.expires or '0'}
     end)
 end
 
@@ -206,7 +207,7 @@ local function session_ended(keys, args)
     return redis.call('HDEL', keys[1] .. ':ending', args[1])
 end
 
--- ARGV: gateway, sid, secret, uid, device, push, channel, timeout, when Redis started (ms).
+-- ARGV: gateway, sid, secret, uid, device, push, channel, timeout, when Redis started (ms), token expiry (s).
 -- Returns {'kept'|'restored', change number, since} or {'lost'}.
 local function session_reassert(keys, args)
     local tag = keys[1]
@@ -221,7 +222,7 @@ local function session_reassert(keys, args)
         -- openver 0: whatever calls the mailbox still holds, the live session was told of them.
         redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
             'device', args[5], 'push', args[6], 'timeout', args[8], 'state', 'online', 'since', number(now),
-            'attached', number(now), 'openver', '0')
+            'attached', number(now), 'openver', '0', 'expires', args[10])
         if args[7] ~= '' then
             redis.call('HSET', tag .. ':session', 'channel', args[7])
         end

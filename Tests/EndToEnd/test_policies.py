@@ -1,0 +1,44 @@
+"""What an operator can ask of the gateways."""
+
+import asyncio
+
+from signaling import eventually
+from stack_control import unique
+
+
+async def test_a_session_ends_with_its_token(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ENFORCE_TOKEN_EXPIRY", "1")
+    stack = make_stack(gateways=2)
+    app = stack.token_app
+    async with people(stack) as cast:
+        watcher, = await cast.login("watcher", app=app, gateway=0)
+        short = cast.make("short", app)
+        moved = cast.make("moved", app)
+        for client in (short, moved):
+            client.token = app.token(client.account, expires_in=4) if client is short else app.token(
+                client.account, expires_in=6)
+            await client.login(stack.gateways[1])
+        # The expiry goes along when the session moves.
+        moved.abort()
+        await eventually(moved.closed.is_set, "the connection broke")
+        await moved.resume(stack.gateways[0])
+        for client in (short, moved):
+            await eventually(client.closed.is_set, "the session ends", 20)
+            assert client.close_frame == "token_expired"
+            status = await watcher.call("user_query_user_status", account=client.account)
+            assert status["status"] == 0, "it is over, not detached"
+        assert not watcher.closed.is_set()
+
+
+async def test_the_operator_bounds_how_long_messages_wait(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_MESSAGE_TTL", "2")
+    stack = make_stack(gateways=1)
+    async with people(stack) as cast:
+        sender, = await cast.login("sender")
+        late = cast.make("late")
+        await sender.call("user_sendmsg", peer=late.account, flag="v1:E:2592000", t="instant", content="too old by then")
+        await asyncio.sleep(2.5)  # The passing of this time is what is tested.
+        await sender.tell(late.account, "in time")
+        await late.login(stack.gateways[0])
+        await eventually(late.texts, "the message in time")
+        assert late.texts() == ["in time"]
