@@ -52,6 +52,8 @@ func unitTests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Ta
 
 let package = Package(
     name: "heliograph",
+    // For the clients' apps; the services run on Linux.
+    platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
     products: [
         .executable(name: "gateway", targets: ["GatewayMain"]),
         .executable(name: "presence", targets: ["PresenceMain"]),
@@ -109,6 +111,10 @@ let package = Package(
             path: "Shared/SignalingClient", swiftSettings: strict),
         .target(
             name: "AgoraSigKit", dependencies: ["SignalingClient"], path: "Shared/AgoraSigKit", swiftSettings: strict),
+        .target(
+            name: "ServiceStores",
+            dependencies: ["PostgresStore", "RedisStore", "ServiceKit", nioPosix, logging, lifecycle],
+            path: "Shared/ServiceStores", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: ["SignalingProtocol", "PostgresStore", "ServiceKit", argumentParser, logging],
@@ -122,15 +128,16 @@ let package = Package(
             "Gateway", folder: "Gateway", logic: ["SignalingWire", deques],
             server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL])
         + service(
-            "Presence", folder: "Presence", server: ["RedisStore", "PostgresStore", "MessageStore", nioCore, nioPosix],
+            "Presence", folder: "Presence",
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
             resources: [.embedInCode("Functions")])
         + service(
             "ChannelState", folder: "ChannelState",
-            server: ["RedisStore", "PostgresStore", "MessageStore", nioCore, nioPosix],
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
             resources: [.embedInCode("Functions")])
         + service(
             "Invitation", folder: "Invitation", logic: ["SignalingWire"],
-            server: ["RedisStore", "PostgresStore", "MessageStore", nioCore],
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore],
             resources: [.embedInCode("Functions")])
         + service("SIPBridge", folder: "SIPBridge", server: [nioCore, nioPosix])
         + [
@@ -148,7 +155,8 @@ let package = Package(
             .testTarget(
                 name: "ClientTests",
                 dependencies: [
-                    "AgoraSigKit", "SignalingClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore, nioPosix,
+                    "AgoraSigKit", "SignalingClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore,
+                    nioPosix,
                 ],
                 path: "Tests/Clients", swiftSettings: strict),
             .testTarget(

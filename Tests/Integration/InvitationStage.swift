@@ -5,6 +5,8 @@ import NIOCore
 import NIOPosix
 import PostgresStore
 import RedisStore
+import ServiceKit
+import ServiceLifecycle
 import SignalingProtocol
 import SignalingWire
 import TestKit
@@ -34,7 +36,7 @@ actor InvitationStage {
     private nonisolated let subscriber: RedisSubscriber
     private nonisolated let sender: CommandSender
     private nonisolated let ringLimit: Duration
-    private var instances: [Task<Void, any Error>] = []
+    private var instances: [(ServiceGroup, Task<Void, any Error>)] = []
 
     /// Runs a test on a stage of its own.
     /// - Parameters:
@@ -97,17 +99,19 @@ actor InvitationStage {
     func startInstance() throws {
         var configuration = InvitationConfiguration()
         configuration.ringLimit = ringLimit
-        let service = InvitationService(
-            configuration: configuration, redis: try redis.configuration,
-            postgres: try PostgresConfiguration(url: postgresURL), instance: "invitation-\(instances.count)",
+        let pool = PostgresPool(
+            configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
+        let parts = InvitationService.assemble(
+            configuration, instance: "invitation-\(instances.count)", redis: try redis.configuration, pool: pool,
             logger: Self.silent)
-        instances.append(Task { try await service.run() })
+        let group = ServiceGroup(services: parts.services, logger: Self.silent)
+        instances.append((group, Task { try await group.run() }))
     }
 
     /// Ends all instances.
     func stopInstances() async throws {
-        for instance in instances { instance.cancel() }
-        for instance in instances { try await instance.value }
+        for (group, _) in instances { await group.triggerGracefulShutdown() }
+        for (_, run) in instances { try await run.value }
         instances = []
     }
 

@@ -1,32 +1,25 @@
 public import Logging
 internal import MessageStore
-internal import NIOCore
-internal import NIOPosix
 public import PostgresStore
 internal import PresenceLogic
 public import RedisStore
 public import ServiceKit
 internal import ServiceLifecycle
+internal import ServiceStores
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The presence service: users' sessions and attributes, settings of apps, and the watch over gateways.
 public enum PresenceService {
+    private static let libraries = [
+        PresenceFunctions.library, MessageStore.library, GatewayLeases.library, DueTimers.library,
+    ]
+
     /// Builds the service from its settings.
-    /// - Throws: `RedisError` or `PostgresError` for settings that cannot be used, and for a database whose migrations
-    ///   are not this build's. A database that is away stops nothing.
+    /// - Throws: as ``ServiceStores`` does.
     public static func assemble(_ context: ServiceContext) async throws -> ServiceAssembly {
-        let redis = try RedisConfiguration(url: context.configuration.redisURL)
-        let postgres = try PostgresConfiguration(url: context.configuration.postgresURL)
-        let pool = PostgresPool(configuration: postgres, connections: 4, logger: context.logger)
-        do throws(PostgresError) {
-            try await Migrations(pool: pool).check()
-        } catch {
-            guard error.kind != .migration else { throw error }
-            context.logger.warning("started without PostgreSQL", metadata: ["error": "\(error)"])
-        }
-        return assemble(
-            instance: context.configuration.instance, redis: redis, pool: pool, logger: context.logger)
+        let stores = try await ServiceStores(context, libraries: libraries, postgresConnections: 4)
+        return assemble(instance: context.configuration.instance, stores: stores, logger: context.logger)
     }
 
     /// Builds the service around given stores, for one process or a test.
@@ -34,43 +27,21 @@ public enum PresenceService {
     public static func assemble(
         instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
     ) -> ServiceAssembly {
-        let connection = RedisConnection(
-            configuration: redis, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [
-                PresenceFunctions.library, MessageStore.library, GatewayLeases.library, DueTimers.library,
-            ],
-            logger: logger)
-        let timers = DueTimers(service: .presence, connection: connection)
-        let handlers = Handlers(connection: connection, pool: pool, timers: timers, logger: logger)
+        let stores = ServiceStores(redis: redis, libraries: libraries, pool: pool, logger: logger)
+        return assemble(instance: instance, stores: stores, logger: logger)
+    }
+
+    private static func assemble(instance: String, stores: ServiceStores, logger: Logger) -> ServiceAssembly {
+        let timers = DueTimers(service: .presence, connection: stores.redis)
+        let handlers = Handlers(connection: stores.redis, pool: stores.pool, timers: timers, logger: logger)
         let commands = CommandConsumer(
-            service: .presence, instance: instance, configuration: redis, connection: connection,
+            service: .presence, instance: instance, configuration: stores.redisConfiguration, connection: stores.redis,
             router: handlers.router, logger: logger)
         let mirror = MirrorConsumer(
-            service: .presence, instance: instance, configuration: redis, connection: connection, logger: logger,
-            handler: PresenceMirror.copier(into: MirrorStore(pool: pool), logger: logger))
-        return ServiceAssembly(
-            services: [
-                StoreConnections(redis: connection, pool: pool),
-                TimerService(timers: timers, handler: handlers.timers), mirror, commands,
-            ],
-            checks: [
-                ReadinessCheck(name: "redis") {
-                    do throws(RedisError) {
-                        _ = try await connection.execute(RedisCommand("PING"))
-                        return nil
-                    } catch {
-                        return error.description
-                    }
-                },
-                ReadinessCheck(name: "postgres") {
-                    do throws(PostgresError) {
-                        try await pool.ping()
-                        return nil
-                    } catch {
-                        return error.description
-                    }
-                },
-            ])
+            service: .presence, instance: instance, configuration: stores.redisConfiguration, connection: stores.redis,
+            logger: logger, handler: PresenceMirror.copier(into: MirrorStore(pool: stores.pool), logger: logger))
+        let acting = TimerService(timers: timers, handler: handlers.timers)
+        return ServiceAssembly(services: [stores, acting, mirror, commands], checks: stores.checks)
     }
 }
 
@@ -118,20 +89,6 @@ private struct Handlers {
             functions: functions, leases: GatewayLeases(connection: connection), sessions: sessions, logger: logger)
         self.timers = PresenceTimerHandler(
             functions: functions, ending: ending, cache: cache, gateways: gateways, timers: timers, logger: logger)
-    }
-}
-
-/// Opens the stores first and closes them last.
-private struct StoreConnections: Service {
-    let redis: RedisConnection
-    let pool: PostgresPool
-
-    func run() async throws {
-        redis.start()
-        // Ends by an error when cancelled instead; the stores are to be closed all the same.
-        try? await gracefulShutdown()
-        await redis.close()
-        await pool.close()
     }
 }
 
