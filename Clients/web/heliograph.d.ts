@@ -101,8 +101,8 @@ export interface Call {
     onInviteReceivedByPeer: ((extra: string) => void) | null;
     onInviteAcceptedByPeer: ((extra: string) => void) | null;
     onInviteRefusedByPeer: ((extra: string) => void) | null;
-    /** The server's `extra`, or the reason why the invitation was refused, and then its code. */
-    onInviteFailed: ((extra: string, ecode?: number) => void) | null;
+    /** `extra`: JSON text of the system, or the reason why it refused. 701 reinvite, 703 peer offline, 704 timeout. */
+    onInviteFailed: ((extra: string, ecode: number) => void) | null;
     onInviteEndByPeer: ((extra: string) => void) | null;
     onInviteEndByMyself: ((extra: string) => void) | null;
     /** `extra`: JSON text, `{"msgtype":"dtmf","msgdata":"12#"}`. */

@@ -22,8 +22,8 @@ const SILENT_PINGS = 2;
 const CALL_MS = 30_000;
 /** Unanswered calls at most; the gateway closes at 1,024. */
 const CALL_BOUND = 1_000;
-/** Messages per second while those that have waited for a connection are sent; the gateway takes 60. */
-const BURST = 50;
+/** What has waited for a connection is sent in bursts, the next one a second after the gateway answered in this one. */
+const BURST = 60;
 const BURST_MS = 1_000;
 /** Mailbox entries are acknowledged after so many, or so long. */
 const ACK_ENTRIES = 30;
@@ -97,7 +97,7 @@ class Finder {
         this.#isSecure = (page ?? this.#bases[0]).startsWith("https:");
     }
 
-    /** The gateway to try next: any, but rather one whose connection was not just lost; undefined when none is known. */
+    /** The gateway to try next: rather one whose connection was not lost lately; undefined when none is known. */
     async next() {
         for (const base of shuffled(this.#bases)) {
             try {
@@ -164,9 +164,9 @@ class Session {
     #unsent = [];
     #lastCall = 0;
     #messagePrefix = Math.random().toString(36).slice(2, 10);
-    /** Messages that may still be sent in this second. */
+    /** Messages that may still be sent in this burst. */
     #budget = Infinity;
-    #pace;
+    #nextBurst;
 
     /** The highest mailbox version that was seen. */
     #version = 0;
@@ -333,7 +333,7 @@ class Session {
         const socket = this.#socket;
         this.#socket = null;
         clearInterval(this.#pinger);
-        clearTimeout(this.#pace);
+        clearTimeout(this.#nextBurst);
         clearTimeout(this.#ackTimer);
         this.#ackTimer = undefined;
         if (!socket) return;
@@ -451,15 +451,17 @@ class Session {
         const isLost = (call) => call.sent > 0 && NEVER_REPEATED.includes(call.func);
         for (const call of waiting.filter(isLost)) this.#finish(call, ...failure("connection_lost", Code.failed));
         this.#unsent = waiting.filter((call) => !isLost(call));
-        const refill = () => {
-            this.#budget = this.#unsent.length > 0 ? BURST : Infinity;
-            if (this.#budget === BURST) this.#pace = setTimeout(refill, BURST_MS);
-            this.#flush();
-        };
-        refill();
+        this.#burst();
+    }
+
+    #burst() {
+        this.#nextBurst = undefined;
+        this.#budget = this.#unsent.length > 0 ? BURST : Infinity;
+        this.#flush();
     }
 
     #returned(id, error, json) {
+        if (this.#budget !== Infinity) this.#nextBurst ??= setTimeout(() => this.#burst(), BURST_MS);
         const call = this.#calls.get(id);
         // Given up meanwhile.
         if (!call) return;
@@ -583,7 +585,8 @@ class Session {
         const call = this.#invites.get(callKey(channel, peer));
         if (!call || !(type in CALL_EVENTS)) return;
         if (CALL_ENDS.includes(type)) this.#forget(call);
-        fire(call, CALL_EVENTS[type], extra);
+        const code = type === "voip_invite_failed" ? [JSON.parse(extra).code] : [];
+        fire(call, CALL_EVENTS[type], extra, ...code);
     }
 }
 

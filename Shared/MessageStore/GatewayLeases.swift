@@ -23,7 +23,7 @@ public struct GatewayLease: Equatable, Sendable {
 public struct GatewayLeases: Sendable {
     /// The library that the functions are in.
     public static let library = RedisFunctionLibrary(
-        name: "heliograph_gateways", source: PackageResources.gateways_lua)
+        name: "heliograph_gateways", parts: [PackageResources.gateways_lua])
     /// Milliseconds that a lease lives after a heartbeat.
     public static let timeToLive: Int64 = 10_000
     /// Milliseconds between heartbeats.

@@ -10,7 +10,7 @@ public import SignalingProtocol
 public struct MessageStore: Sendable {
     /// The library that the functions are in.
     public static let library = RedisFunctionLibrary(
-        name: "heliograph_messages", source: PackageResources.messages_lua)
+        name: "heliograph_messages", parts: [PackageResources.messages_lua])
 
     let connection: RedisConnection
 

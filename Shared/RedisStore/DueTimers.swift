@@ -17,7 +17,7 @@ public struct DueTimer: Sendable, Equatable {
 /// left to do: handlers look at the state before they act. Functions: `due.lua`.
 public struct DueTimers: Sendable {
     /// The library that the connection must keep loaded.
-    public static let library = RedisFunctionLibrary(name: "heliograph_due", source: PackageResources.due_lua)
+    public static let library = RedisFunctionLibrary(name: "heliograph_due", parts: [PackageResources.due_lua])
 
     private let connection: RedisConnection
     private let key: String

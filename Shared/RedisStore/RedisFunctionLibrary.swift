@@ -12,5 +12,11 @@ public struct RedisFunctionLibrary: Sendable {
     }
 
     /// Replaces whatever version the server has.
+    /// Joins a library of the cluster's own: the common prelude (`prelude.lua`), then its parts in their order.
+    public init(name: String, parts: [[UInt8]]) {
+        self.init(
+            name: name, source: Array("#!lua name=\(name)\n".utf8) + ([PackageResources.prelude_lua] + parts).joined())
+    }
+
     var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source)) }
 }

@@ -7,7 +7,8 @@ enum ClientRequest {
             "login",
             .object([
                 JSONMember("vid", .string(configuration.app)), JSONMember("account", .string(configuration.account)),
-                JSONMember("uid", .number(String(configuration.uid))), JSONMember("token", .string(configuration.token)),
+                JSONMember("uid", .number(String(configuration.uid))),
+                JSONMember("token", .string(configuration.token)),
                 JSONMember("device", .string(configuration.device)), JSONMember("ip", .string("")),
                 JSONMember("push", .number("1")),
             ]))

@@ -21,7 +21,8 @@ extension ClientStateMachine {
         case .online, .reconnecting: break
         }
         let call = CallTable.Call(
-            id: id, function: function, arguments: arguments, deadline: now + configuration.timing.callTime.milliseconds)
+            id: id, function: function, arguments: arguments, deadline: now + configuration.timing.callTime.milliseconds
+        )
         guard calls.count < configuration.callBound else {
             let code: SignalingCode = call.isMessage ? .messageOther : .failed
             let error = SignalingError(code, "queue_full", "\(configuration.callBound) calls wait for answers already")
@@ -34,7 +35,7 @@ extension ClientStateMachine {
     /// Nobody waits for this call's answer any more.
     mutating func cancel(_ id: Int64, now: Int64) -> [Action] {
         guard calls.remove(id) != nil else { return [] }
-        let error = SignalingError(.failed, "cancelled", "the task was cancelled; whether the call took effect is unknown")
+        let error = SignalingError(.failed, "cancelled", "cancelled; whether the call took effect is unknown")
         return [.answer(call: id, .failure(error))] + flush(now: now)
     }
 

@@ -43,7 +43,11 @@ enum ServerMessage: Equatable {
         case "pong": self = .pong
         case "login_ret":
             let (error, json) = try Self.outcome(parts[1])
-            self = .loginAnswer(error.map(Result.failure) ?? .success(try SessionAnswer(json)))
+            if let error {
+                self = .loginAnswer(.failure(error))
+            } else {
+                self = .loginAnswer(.success(try SessionAnswer(json)))
+            }
         case "line_login_ret":
             let (error, json) = try Self.outcome(parts[1])
             if let error { throw error }
@@ -84,7 +88,8 @@ enum ServerMessage: Equatable {
     private static func outcome(
         _ argument: JSONValue
     ) throws(SignalingError) -> (error: SignalingError?, json: JSONValue) {
-        guard case .array(let parts) = argument, parts.count == 2, let word = parts[0].string, let text = parts[1].string
+        guard case .array(let parts) = argument, parts.count == 2, let word = parts[0].string,
+            let text = parts[1].string
         else { throw malformed }
         let json = try JSONValue.parse(text.utf8)
         if word.isEmpty, json["result"] == .string("ok") { return (nil, json) }
@@ -106,7 +111,8 @@ enum ServerMessage: Equatable {
 
 extension ServerMessage.SessionAnswer {
     init(_ json: JSONValue) throws(SignalingError) {
-        guard let line = json["line"]?.string, !line.isEmpty, let uid = json["uid"]?.integer.flatMap(UInt32.init(exactly:))
+        guard let line = json["line"]?.string, !line.isEmpty,
+            let uid = json["uid"]?.integer.flatMap(UInt32.init(exactly:))
         else { throw ServerMessage.malformed }
         self.init(
             line: line, uid: uid, push: json["push"]?.isTrue ?? false, channel: json["channel"]?.string,

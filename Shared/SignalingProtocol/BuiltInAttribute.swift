@@ -7,7 +7,8 @@ public enum BuiltInAttribute {
     public enum Channel: String, Sendable, CaseIterable {
         /// 1: joins and leaves are announced (default); 0: they are not.
         case userNotification = "_userNotification"
-        /// Seconds from the last member's leaving to the end of the channel and its attributes; default 7200.
+        /// Seconds from the last member's leaving to the end of the channel and its attributes, 0: at once; default
+        /// 7200.
         case timeToLive = "_channel_ttl"
         /// Number of members; kept by the system.
         case memberNumber = "_member_num"
@@ -15,7 +16,7 @@ public enum BuiltInAttribute {
         case autoUpdateNumber = "_auto_update_num"
         /// How many joins the channel has seen; kept by the system.
         case totalMemberNumber = "_total_member_num"
-        /// 0 off (default); n: announce `_total_member_num` at most every n seconds.
+        /// 0 off (default); n: announce `_total_member_num` at most every n seconds, if `_auto_update_num` is on too.
         case autoUpdateTotal = "_auto_update_total_num"
         /// Messages per second of the whole channel; default 200.
         case sendLimit = "_sendmsg_limit"

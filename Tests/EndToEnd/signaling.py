@@ -124,6 +124,8 @@ class Client:
         self.events: list[Event] = []
         self.violations: list[str] = []
         self.other_frames: list[list] = []
+        # All of them, in the order of arrival.
+        self.frames: list[list] = []
         self.close_frame: object = None
         self.close_code: int | None = None
         self.closed = asyncio.Event()
@@ -293,6 +295,7 @@ class Client:
             self.violations.append("a frame that is not [name, argument]")
             return
         name, argument = frame
+        self.frames.append(frame)
         if name == "call2-ret":
             self._returned(argument)
         elif name == "login_ret":

@@ -63,8 +63,8 @@ import Testing
     @Test func timersOutliveTheProcessThatSetThem() async throws {
         try await InvitationStage.run { stage in
             let alice = try await stage.login("alice")
-            try await stage.act(.invite, by: alice, to: "bob", #"{"_timeout":1}"#)
-            try await stage.stopInstances()
+            try await stage.act(.invite, by: alice, to: "bob", #"{"_timeout":4}"#)
+            await stage.cancelInstances()
             try await waitUntil("the invitation's time is over") {
                 let due = try await stage.connection.execute(
                     RedisCommand("ZRANGE", .string(KeySpace.due(.invitation)), 0, 0, "WITHSCORES"))

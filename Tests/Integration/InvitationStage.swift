@@ -108,6 +108,13 @@ actor InvitationStage {
         instances.append((group, Task { try await group.run() }))
     }
 
+    /// Ends all instances at once, as a crash does.
+    func cancelInstances() async {
+        for (_, run) in instances { run.cancel() }
+        for (_, run) in instances { _ = await run.result }
+        instances = []
+    }
+
     /// Ends all instances.
     func stopInstances() async throws {
         for (group, _) in instances { await group.triggerGracefulShutdown() }

@@ -2,23 +2,24 @@ public import SignalingProtocol
 
 /// What a change of a channel's attributes may be.
 public enum ChannelAttributeRules {
-    /// Checks a change that is about to be made.
+    /// Checks a change that is about to be made to a channel.
     /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes`` bytes;
     ///   ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, one that only the system may
-    ///   change, or a built-in's value that is no whole number of its range.
-    public static func check(_ change: AttributeChange) throws(SignalingError) {
+    ///   change, a built-in of a special channel, or a built-in's value that is no whole number of its range.
+    public static func check(_ change: AttributeChange, of channel: ChannelName) throws(SignalingError) {
         switch change {
         case .clear: break
-        case .delete(let name): _ = try builtIn(name)
+        case .delete(let name): _ = try builtIn(name, of: channel)
         case .update(let attribute):
             guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
                 throw SignalingError(
                     .largeParameter, "value_too_large",
                     "an attribute value is at most \(Limits.attributeValueBytes) bytes")
             }
-            guard let builtIn = try builtIn(attribute.name) else { return }
+            guard let builtIn = try builtIn(attribute.name, of: channel) else { return }
             let range = range(of: builtIn)
-            guard let value = Int(attribute.value), range.contains(value) else {
+            // Redis Functions compare the text: a number has one spelling.
+            guard let value = Int(attribute.value), range.contains(value), String(value) == attribute.value else {
                 throw SignalingError(
                     .wrongParameter, "invalid_built_in",
                     "\(builtIn.rawValue) is a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -35,16 +36,35 @@ public enum ChannelAttributeRules {
         }
     }
 
-    /// Seconds that an empty channel lives from now on, when the change says so.
-    public static func timeToLive(setBy change: AttributeChange) -> Int? {
+    /// Timers of a channel that were set by its attributes.
+    public enum MovedTimers: Equatable, Sendable {
+        /// The change is about no timer.
+        case none
+        /// That of the empty channel's end.
+        case expiry
+        /// Those of the numbers that the system tells.
+        case counters
+    }
+
+    /// Which timers must be set anew after the change. Counters that a clear turns off need none.
+    public static func timers(movedBy change: AttributeChange, of channel: ChannelKey) -> MovedTimers {
+        if channel.name.special != nil { return .none }
+        let name: AttributeName
         switch change {
-        case .update(let attribute) where attribute.name.rawValue == BuiltInAttribute.Channel.timeToLive.rawValue:
-            Int(attribute.value)
-        case .update, .delete, .clear: nil
+        case .update(let attribute): name = attribute.name
+        case .delete(let deleted): name = deleted
+        case .clear: return .expiry
+        }
+        return switch BuiltInAttribute.Channel(rawValue: name.rawValue) {
+        case .timeToLive: .expiry
+        case .autoUpdateNumber, .autoUpdateTotal: .counters
+        case .userNotification, .sendLimit, .attributeLimit, .memberNumber, .totalMemberNumber, nil: .none
         }
     }
 
-    private static func builtIn(_ name: AttributeName) throws(SignalingError) -> BuiltInAttribute.Channel? {
+    private static func builtIn(
+        _ name: AttributeName, of channel: ChannelName
+    ) throws(SignalingError) -> BuiltInAttribute.Channel? {
         guard name.rawValue.utf8.first == UInt8(ascii: "_") else { return nil }
         guard let builtIn = BuiltInAttribute.Channel(rawValue: name.rawValue) else {
             throw SignalingError(
@@ -53,15 +73,19 @@ public enum ChannelAttributeRules {
         guard !builtIn.isReadOnly else {
             throw SignalingError(.wrongParameter, "read_only", "\(builtIn.rawValue) is kept by the system")
         }
+        guard channel.special == nil else {
+            throw SignalingError(
+                .wrongParameter, "special_channel", "\(channel) is the system's: it has no built-in attributes")
+        }
         return builtIn
     }
 
     private static func range(of builtIn: BuiltInAttribute.Channel) -> ClosedRange<Int> {
         switch builtIn {
         case .userNotification: 0...1
-        case .timeToLive: 0...31_536_000
-        case .autoUpdateNumber, .autoUpdateTotal: 0...86_400
-        case .sendLimit, .attributeLimit: 0...1_000_000
+        case .timeToLive: 0...31_536_000  // 0: the channel ends when its last member leaves.
+        case .autoUpdateNumber, .autoUpdateTotal: 0...86_400  // 0: off.
+        case .sendLimit, .attributeLimit: 1...1_000_000
         case .memberNumber, .totalMemberNumber: 0...Int.max
         }
     }

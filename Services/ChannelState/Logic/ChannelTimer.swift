@@ -8,6 +8,8 @@ public enum ChannelTimer: Hashable, Sendable {
     case expiry(ChannelKey)
     /// A change of the channel's attributes may be committed and not yet announced.
     case attributes(ChannelKey)
+    /// A number that the system keeps may have to be told.
+    case counter(ChannelCounter, ChannelKey)
 
     /// Reads a member of the set; nil for what no version of this service wrote.
     public init?(member: String) {
@@ -19,7 +21,9 @@ public enum ChannelTimer: Hashable, Sendable {
         switch parts[0] {
         case "expiry": self = .expiry(channel)
         case "attributes": self = .attributes(channel)
-        default: return nil
+        default:
+            guard let counter = ChannelCounter(rawValue: parts[0]) else { return nil }
+            self = .counter(counter, channel)
         }
     }
 
@@ -28,6 +32,7 @@ public enum ChannelTimer: Hashable, Sendable {
         switch self {
         case .expiry(let channel): "expiry:\(Self.text(channel))"
         case .attributes(let channel): "attributes:\(Self.text(channel))"
+        case .counter(let counter, let channel): "\(counter.rawValue):\(Self.text(channel))"
         }
     }
 

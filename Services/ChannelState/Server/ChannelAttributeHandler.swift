@@ -14,11 +14,12 @@ struct ChannelAttributeHandler: Sendable {
     let cache: ChannelAttributeCache
     let changes: Batcher<ChannelAttributeChange, Int64>
     let timers: DueTimers
+    let counters: ChannelCounters
 
     func change(
         _ command: ChangeChannelAttributes, _ context: CommandContext
     ) async throws(SignalingError) -> Done {
-        try ChannelAttributeRules.check(command.change)
+        try ChannelAttributeRules.check(command.change, of: command.channel)
         let actor = command.actor
         let channel = ChannelKey(app: actor.user.app, name: command.channel)
         try await begin(command.change, actor, channel, context)
@@ -32,10 +33,21 @@ struct ChannelAttributeHandler: Sendable {
         }
         ChannelMetrics.attributeChanges.increment()
         try await settle(command.change, version, actor, channel)
-        if let life = ChannelAttributeRules.timeToLive(setBy: command.change), channel.name.special == nil {
-            try await schedule([(.expiry(channel), try await functions.now() + Int64(life) * 1000)])
-        }
+        try await moveTimers(command.change, channel)
         return Done()
+    }
+
+    private func moveTimers(_ change: AttributeChange, _ channel: ChannelKey) async throws(SignalingError) {
+        switch ChannelAttributeRules.timers(movedBy: change, of: channel) {
+        case .none: break
+        case .counters: try await counters.settingsChanged(channel)
+        case .expiry:
+            switch try await functions.expiry(channel) {
+            case .wait(let until): try await schedule([(.expiry(channel), until)])
+            case .due: try await schedule([(.expiry(channel), try await functions.now())])
+            case .idle, .none: break
+            }
+        }
     }
 
     private func begin(

@@ -5,18 +5,20 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Acts when timers of channels fire: ends empty channels, and publishes what a dead process committed.
+/// Acts when timers of channels fire: ends empty channels, tells numbers, and publishes what a dead process committed.
 struct ChannelExpiry: Sendable {
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache
     let changes: Batcher<ChannelAttributeChange, Int64>
     let timers: DueTimers
+    let counters: ChannelCounters
     let logger: Logger
 
     func fired(_ timer: DueTimer) async throws {
         switch ChannelTimer(member: timer.member) {
         case .expiry(let channel): try await expire(channel)
         case .attributes(let channel): try await mend(channel)
+        case .counter(let counter, let channel): try await counters.fired(counter, channel)
         case nil: logger.error("an unknown timer was dropped", metadata: ["service": "channel-state"])
         }
     }
@@ -54,5 +56,6 @@ struct ChannelExpiry: Sendable {
         let cached = try await functions.one(RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")))
         guard cached.int == 1 else { return }
         try await cache.load(channel, account: try Account("system"), uid: 0)
+        try await counters.settingsChanged(channel)
     }
 }

@@ -2,14 +2,10 @@ internal import ChannelStateLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// The functions of channels.lua and memberships.lua, libraries `heliograph_channels` and `heliograph_memberships`.
+/// The functions of the libraries `heliograph_channels` and `heliograph_memberships`.
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct ChannelFunctions: Sendable {
-    static let libraries = [
-        RedisFunctionLibrary(name: "heliograph_channels", source: PackageResources.channels_lua),
-        RedisFunctionLibrary(name: "heliograph_memberships", source: PackageResources.memberships_lua),
-    ]
     static let shape = SignalingError.unavailable("redis")
 
     let connection: RedisConnection
@@ -77,6 +73,7 @@ struct ChannelFunctions: Sendable {
         var count: Int
         /// The number of the change, for the mirror: the Redis clock in microseconds, or a little more.
         var change: Int64
+        var telling: Telling
     }
 
     func join(_ actor: Actor, _ channel: ChannelKey, _ id: CommandID) async throws(SignalingError) -> Joined {
@@ -86,18 +83,20 @@ struct ChannelFunctions: Sendable {
                 .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
                 channel.name.special == nil ? 0 : 1, .int(Limits.userListLatest)))
         let texts = try Self.mixed(reply)
-        guard texts.count >= 6, let outcome = Joined.Outcome(rawValue: texts[0]), let sequence = Int64(texts[1]),
-            let count = Int(texts[2]), let change = Int64(texts[3]), let listed = Int(texts[5]),
-            texts.count >= 6 + 2 * listed
+        let head = 7
+        guard texts.count >= head, let outcome = Joined.Outcome(rawValue: texts[0]), let sequence = Int64(texts[1]),
+            let count = Int(texts[2]), let change = Int64(texts[3]), let listed = Int(texts[6]),
+            texts.count >= head + 2 * listed
         else { throw Self.shape }
         var attributes: [Attribute] = []
-        for index in stride(from: 6 + 2 * listed, to: texts.count - 1, by: 2) {
+        for index in stride(from: head + 2 * listed, to: texts.count - 1, by: 2) {
             attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
         }
         let answer = ChannelJoined(
-            sequence: sequence, members: try Self.members(texts[6..<6 + 2 * listed]),
+            sequence: sequence, members: try Self.members(texts[head..<head + 2 * listed]),
             attributes: attributes.sorted { $0.name < $1.name })
-        return Joined(outcome: outcome, answer: answer, count: count, change: change)
+        return Joined(
+            outcome: outcome, answer: answer, count: count, change: change, telling: try Self.telling(texts[4...5]))
     }
 
     struct Left: Equatable {
@@ -106,6 +105,7 @@ struct ChannelFunctions: Sendable {
         var uid: UInt32
         /// Seconds that the channel lives on when it is empty now.
         var timeToLive: Int64
+        var telling: Telling
     }
 
     /// - Returns: nil when that session was not the member.
@@ -117,17 +117,21 @@ struct ChannelFunctions: Sendable {
                 channel.name.special == nil ? 0 : 1))
         let texts = try Self.mixed(reply)
         if texts.isEmpty { return nil }
-        guard texts.count == 4, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
+        guard texts.count == 5, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
             let timeToLive = Int64(texts[3])
         else { throw Self.shape }
-        return Left(count: count, change: change, uid: uid, timeToLive: timeToLive)
+        return Left(
+            count: count, change: change, uid: uid, timeToLive: timeToLive, telling: try Self.telling(texts[4...4]))
+    }
+
+    struct Reasserted: Equatable {
+        var change: Int64
+        var added: Set<Account>
+        var telling: Telling
     }
 
     /// Adds members whom Redis does not know.
-    /// - Returns: the number of the change, and who was added.
-    func reassert(
-        _ members: [HeldMember], _ channel: ChannelKey
-    ) async throws(SignalingError) -> (change: Int64, added: Set<Account>) {
+    func reassert(_ members: [HeldMember], _ channel: ChannelKey) async throws(SignalingError) -> Reasserted {
         let arguments = members.flatMap {
             [
                 RedisArgument.string($0.member.account.rawValue), .int($0.member.uid),
@@ -136,8 +140,10 @@ struct ChannelFunctions: Sendable {
         }
         let texts = try Self.mixed(
             try await one(.function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)))
-        guard let change = texts.first.flatMap({ Int64($0) }) else { throw Self.shape }
-        return (change, Set(texts.dropFirst().compactMap { try? Account($0) }))
+        guard texts.count >= 3, let change = Int64(texts[0]) else { throw Self.shape }
+        return Reasserted(
+            change: change, added: Set(texts.dropFirst(3).compactMap { try? Account($0) }),
+            telling: try Self.telling(texts[1...2]))
     }
 
     struct MemberPage: Equatable {

@@ -86,12 +86,14 @@ private struct Handlers {
         let changes = Batcher<ChannelAttributeChange, Int64> { batch throws(PostgresError) in
             try await store.changeChannelAttributes(batch)
         }
+        let counters = ChannelCounters(functions: functions, timers: timers)
         let membership = MembershipHandler(
             functions: functions, attributes: cache, messages: MessageStore(connection: connection), timers: timers,
-            logger: logger)
+            counters: counters, logger: logger)
         let attributes = ChannelAttributeHandler(
-            functions: functions, cache: cache, changes: changes, timers: timers)
-        let reassertion = MembershipReassertion(functions: functions, attributes: cache, logger: logger)
+            functions: functions, cache: cache, changes: changes, timers: timers, counters: counters)
+        let reassertion = MembershipReassertion(
+            functions: functions, attributes: cache, counters: counters, logger: logger)
         let queries = MemberQueries(functions: functions)
         var router = CommandRouter()
         router.on(JoinChannel.self, membership.join)
@@ -103,7 +105,7 @@ private struct Handlers {
         router.on(ReassertMembers.self, reassertion.reassert)
         self.router = router
         expiry = ChannelExpiry(
-            functions: functions, cache: cache, changes: changes, timers: timers, logger: logger)
+            functions: functions, cache: cache, changes: changes, timers: timers, counters: counters, logger: logger)
     }
 }
 

@@ -15,6 +15,7 @@ struct MembershipHandler: Sendable {
     let attributes: ChannelAttributeCache
     let messages: MessageStore
     let timers: DueTimers
+    let counters: ChannelCounters
     let logger: Logger
 
     func join(_ command: JoinChannel, _ context: CommandContext) async throws(SignalingError) -> ChannelJoined {
@@ -59,6 +60,7 @@ struct MembershipHandler: Sendable {
                 let due = left.change / 1000 + left.timeToLive * 1000
                 after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
             }
+            after += counters.scheduling(left.telling, channel)
         }
         _ = try await functions.all(after)
         guard let left else { return }
@@ -73,6 +75,7 @@ struct MembershipHandler: Sendable {
         var after = [
             MemberMirror.entry(channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
         ]
+        after += counters.scheduling(joined.telling, channel)
         if joined.count == 1, channel.name.special == nil {
             // While the channel lives, a timer watches over it: no crash at its last leave can make it live for ever.
             let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000

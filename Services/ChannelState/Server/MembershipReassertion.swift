@@ -6,6 +6,7 @@ internal import SignalingProtocol
 struct MembershipReassertion: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
+    let counters: ChannelCounters
     let logger: Logger
 
     func reassert(_ command: ReassertMembers, _ context: CommandContext) async throws(SignalingError) -> Done {
@@ -20,11 +21,12 @@ struct MembershipReassertion: Sendable {
         let members = zip(command.members, replies).filter { $0.1.int == 1 }.map(\.0)
         guard !members.isEmpty else { return Done() }
         await restoreAttributes(command.channel, members[0].member)
-        let (change, added) = try await functions.reassert(members, command.channel)
+        let reasserted = try await functions.reassert(members, command.channel)
+        let added = members.map(\.member).filter { reasserted.added.contains($0.account) }
         _ = try await functions.all(
-            members.map(\.member).filter { added.contains($0.account) }.map {
-                MemberMirror.entry(command.channel, $0.account, uid: $0.uid, present: true, change: change)
-            })
+            added.map {
+                MemberMirror.entry(command.channel, $0.account, uid: $0.uid, present: true, change: reasserted.change)
+            } + counters.scheduling(reasserted.telling, command.channel))
         if !added.isEmpty {
             logger.notice(
                 "members restored",

@@ -18,6 +18,8 @@ public struct MailboxStateMachine: ~Copyable {
     }
 
     private struct Loading {
+        /// Whether stale call events go first; asked for again when the read fails.
+        var fresh = false
         var waitingPoll: Int?
         var highestPushed: Int64 = 0
         /// What polls have acknowledged meanwhile; a resumed client knows versions that the first read has yet to tell.
@@ -59,10 +61,10 @@ public struct MailboxStateMachine: ~Copyable {
 
     /// What to do first.
     /// - Parameter fresh: a new login, whose client cannot know the calls of the one before.
-    public func start(fresh: Bool) -> [Action] { [.load(after: 0, fresh: fresh)] }
-
-    /// The highest version the session knows of, for reasserting.
-    public var highestKnown: Int64 { known }
+    public mutating func start(fresh: Bool) -> [Action] {
+        state = .loading(Loading(fresh: fresh))
+        return [.load(after: 0, fresh: fresh)]
+    }
 
     /// A read has come back.
     /// - Parameter now: milliseconds of the Redis clock.
@@ -89,8 +91,8 @@ public struct MailboxStateMachine: ~Copyable {
 
     /// A read has failed: the driver tries it again after its pause.
     public mutating func loadFailed() -> [Action] {
-        guard case .loading = state else { return [] }
-        return [.load(after: window.last?.version ?? cleared, fresh: false)]
+        guard case .loading(let loading) = state else { return [] }
+        return [.load(after: window.last?.version ?? cleared, fresh: loading.fresh)]
     }
 
     /// An entry was published.

@@ -3,16 +3,18 @@ public import SignalingProtocol
 /// One connection's place in a channel: what it is shown, from the moment it asks to join.
 ///
 /// Events that arrive between the request and its answer are held, so that the client sees the answer first and nothing
-/// of the time before it.
+/// of the time before it. The same goes for a change of the channel's attributes, whose event comes before its answer.
 public struct Membership: Sendable {
-    /// Events held for a joiner at most; past it the connection is cut (it resumes from the log).
+    /// Events held for one connection at most; past it the connection is cut (it resumes from the log).
     public static let heldBound = 4096
 
     private enum State {
         /// The answer is awaited. Goes to `active`.
         case joining(held: [ChannelEvent])
-        /// Events above `after` are shown.
+        /// Events above `after` are shown. Goes to `paused`.
         case active(after: Int64)
+        /// The answer to an act of a member is awaited. Goes to `active`.
+        case paused(after: Int64, held: [ChannelEvent])
     }
 
     private var state = State.joining(held: [])
@@ -23,20 +25,28 @@ public struct Membership: Sendable {
     /// The sequence number above which events are shown; nil while the answer is awaited.
     public var shownAfter: Int64? {
         switch state {
-        case .joining: nil
+        case .joining, .paused: nil
         case .active(let after): after
         }
     }
 
-    /// Takes events for a joiner.
+    /// Takes events for one who waits for an answer.
     /// - Returns: false when ``heldBound`` is hit.
     public mutating func hold(_ events: [ChannelEvent]) -> Bool {
-        guard case .joining(var held) = state else { return true }
-        state = .active(after: 0)
-        held.append(contentsOf: events)
-        let fits = held.count <= Self.heldBound
-        state = .joining(held: held)
-        return fits
+        switch state {
+        case .joining(var held):
+            state = .active(after: 0)
+            held.append(contentsOf: events)
+            state = .joining(held: held)
+            return held.count <= Self.heldBound
+        case .paused(let after, var held):
+            state = .active(after: after)
+            held.append(contentsOf: events)
+            state = .paused(after: after, held: held)
+            return held.count <= Self.heldBound
+        case .active:
+            return true
+        }
     }
 
     /// The answer has come.
@@ -45,5 +55,18 @@ public struct Membership: Sendable {
         guard case .joining(let held) = state else { return [] }
         state = .active(after: sequence)
         return held.filter { $0.sequence > sequence }
+    }
+
+    /// A member asks for something whose event must not come before the answer.
+    public mutating func pause() {
+        if case .active(let after) = state { state = .paused(after: after, held: []) }
+    }
+
+    /// That answer has come.
+    /// - Returns: the held events, to be shown after it.
+    public mutating func resume() -> [ChannelEvent] {
+        guard case .paused(let after, let held) = state else { return [] }
+        state = .active(after: after)
+        return held.filter { $0.sequence > after }
     }
 }

@@ -49,7 +49,7 @@ extension ClientConnection {
         case .leave(let name):
             leave(name, actor: actor, finish: finish)
         case .changeAttributes(let name, let change):
-            ask(ChangeChannelAttributes(actor: actor, channel: name, change: change), finish) { _ in .done }
+            changeAttributes(name, change, actor: actor, finish: finish)
         case .countMembers(let name):
             ask(CountMembers(channel: ChannelKey(app: user.app, name: name)), finish, timeout: .userNumberTimeout) {
                 .memberCount(name, $0.count)

@@ -81,6 +81,10 @@ extension ClientConnection {
             GatewayMetrics.callFailures.increment()
             send(ServerFrame.callFailed(id: queued.id, error))
         }
+        // Before the next call starts, which may be a join of another channel.
+        let next = afterAnswer
+        afterAnswer = nil
+        next?()
         start(calls.completed(queued.ordering))
     }
 }

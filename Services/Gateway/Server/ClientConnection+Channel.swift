@@ -37,9 +37,8 @@ extension ClientConnection {
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             switch result {
             case .success(let joined):
+                afterAnswer = { [self] in channel?.activate(self, after: joined.sequence) }
                 finish(.success(.joined(members: joined.members, attributes: joined.attributes)))
-                // The answer is written: now the events after it.
-                channel?.activate(self, after: joined.sequence)
             case .failure(let error):
                 finish(.failure(error))
             }
@@ -51,6 +50,19 @@ extension ClientConnection {
         let command = LeaveChannel(actor: actor, channel: name, reason: .leaveByUser)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             if case .success = result, channel?.key.name == name { leaveLocalChannel() }
+            finish(result.map { _ in .done })
+        }
+    }
+
+    /// Changes attributes. The service publishes the change before it answers; the one who made it is shown the answer first.
+    func changeAttributes(
+        _ name: ChannelName, _ change: AttributeChange, actor: Actor,
+        finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
+    ) {
+        if channel?.key.name == name { membership?.pause() }
+        let command = ChangeChannelAttributes(actor: actor, channel: name, change: change)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+            afterAnswer = { [self] in channel?.resume(self) }
             finish(result.map { _ in .done })
         }
     }

@@ -8,7 +8,7 @@ internal import SignalingWire
 /// The session's mailbox: performs what ``MailboxStateMachine`` decides.
 extension ClientConnection {
     func startMailbox(_ session: ConnectionStateMachine.Session, fresh: Bool) {
-        let machine = MailboxStateMachine(takesPushes: session.push)
+        var machine = MailboxStateMachine(takesPushes: session.push)
         let actions = machine.start(fresh: fresh)
         mailbox = consume machine
         perform(actions)

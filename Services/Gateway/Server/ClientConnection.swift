@@ -28,6 +28,8 @@ final class ClientConnection: ChannelInboundHandler {
     var channel: LocalChannel?
     var membership: Membership?
     var channelSlot = 0
+    /// What must follow the answer that is being written: the channel's events that waited for it.
+    var afterAnswer: (() -> Void)?
     /// The last `channel2` id that was written here.
     var lastEventID: Int64 = 0
 

@@ -51,6 +51,12 @@ final class LocalChannel {
         if !held.isEmpty { show(held, to: member) }
     }
 
+    /// The answer that the member's events waited for was written.
+    func resume(_ member: ClientConnection) {
+        let held = member.membership?.resume() ?? []
+        if !held.isEmpty { show(held, to: member) }
+    }
+
     /// Collects events for ``flush()``.
     /// - Returns: whether the batch was empty before.
     func collect(_ events: [ChannelEvent]) -> Bool {

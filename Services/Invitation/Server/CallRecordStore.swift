@@ -36,7 +36,7 @@ struct CallRecordStore: Sendable {
         var uid: UInt32
     }
 
-    static let library = RedisFunctionLibrary(name: "heliograph_calls", source: PackageResources.calls_lua)
+    static let library = RedisFunctionLibrary(name: "heliograph_calls", parts: [PackageResources.calls_lua])
 
     private let connection: RedisConnection
 

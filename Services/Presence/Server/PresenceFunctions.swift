@@ -6,7 +6,7 @@ internal import SignalingProtocol
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct PresenceFunctions: Sendable {
-    static let library = RedisFunctionLibrary(name: "heliograph_presence", source: PackageResources.presence_lua)
+    static let library = RedisFunctionLibrary(name: "heliograph_presence", parts: [PackageResources.presence_lua])
 
     let connection: RedisConnection
 

@@ -1,23 +1,13 @@
-#!lua name=heliograph_gateways
 -- Leases of gateways. The Swift contract is GatewayLeases.swift; presence acts on a lease that has ended.
 --
 -- KEYS: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
 --       3 `gateways:draining` (set: ids that discovery must not name), 4 `due:presence` (zset of timers),
 --       5 the gateway's set of sessions.
 
-local function now_ms()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-
-local function number(value)
-    return string.format('%.0f', value)
-end
-
 -- ARGV: id, lease text, time to live (ms), 1 when discovery may name it.
 -- Returns 1 when the lease was still there, 0 when it is new or had ended.
 local function gateway_heartbeat(keys, args)
-    local now = now_ms()
+    local now = clock()
     local held = redis.call('SET', keys[1], args[2], 'PX', args[3], 'GET')
     redis.call('ZADD', keys[2], number(now), args[1])
     if args[4] == '1' then
@@ -34,14 +24,14 @@ local function gateway_leave(keys, args)
     redis.call('DEL', keys[1])
     redis.call('ZREM', keys[2], args[1])
     redis.call('SREM', keys[3], args[1])
-    redis.call('ZADD', keys[4], number(now_ms()), 'gateway:' .. args[1])
+    redis.call('ZADD', keys[4], number((clock())), 'gateway:' .. args[1])
     return redis.status_reply('OK')
 end
 
 -- ARGV: start of a lease's key, time to live (ms). Returns id, lease text, ... of those that discovery may name.
 local function gateway_list(keys, args)
     local list = {}
-    for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys[2], number(now_ms() - args[2]), '+inf')) do
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys[2], number(clock() - args[2]), '+inf')) do
         if redis.call('SISMEMBER', keys[3], id) == 0 then
             local lease = redis.call('GET', args[1] .. id)
             if lease then

@@ -1,4 +1,3 @@
-#!lua name=heliograph_messages
 -- The hot path: messages to users and channels, mailboxes and channel logs. The Swift contract is MessageStore.swift.
 --
 -- The message_to_user and mailbox_* functions take one key, a user's tag, and work on
@@ -10,7 +9,6 @@
 --   :rate     string: messages of the present second
 -- Both keep :done:ID, which lives DONE_MS: the packed result of command ID.
 
-local DONE_MS = 60000
 -- Shared with heliograph_channels.
 local LOG_EVENTS = 2000
 local LOG_MS = 3600000
@@ -22,33 +20,6 @@ local UNLIMITED = 1000000
 local PURGE_MS = 1000
 -- Milliseconds over which the messages of a channel are counted.
 local WINDOW_MS = 1000
-
-local function clock()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
-end
-
--- The text of a whole number below 2^53; %d costs half of what %.0f does.
-local function number(value)
-    return string.format('%d', value)
-end
-
--- Runs `act` once per command; an empty id stands for a command that comes only once.
-local function once(tag, id, act)
-    if id == '' then
-        return act()
-    end
-    local key = tag .. ':done:' .. id
-    local stored = redis.call('GET', key)
-    if stored then
-        return cmsgpack.unpack(stored)
-    end
-    local result = act()
-    if not result.err then
-        redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
-    end
-    return result
-end
 
 -- The fields of a mailbox entry by name.
 local function entry_fields(entry)
@@ -131,7 +102,7 @@ end
 -- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
 local function message_to_user(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], function()
+    return once(tag, args[1], 0, function()
         local sid, gateway, state = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state'))
         if args[7] == '1' and not knows_call(tag, sid, args[8], args[9]) then
             return {0, 0}
@@ -251,7 +222,7 @@ end
 -- Returns {sequence, client id}; {0, 0} when the channel has no members to hear it.
 local function message_to_channel(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], function()
+    return once(tag, args[1], 0, function()
         if args[4] == '1' then
             if redis.call('EXISTS', tag .. ':members') == 0 then
                 return {0, 0}

@@ -1,14 +1,12 @@
-#!lua name=heliograph_due
 -- Deadlines that outlive the process that set them: a zset of members by the Redis clock (ms) at which they are due.
 -- The contract is declared in DueTimers.swift. The one key is the zset.
 
 -- ARGV: limit, lease (ms). Takes what is due by moving it a lease into the future, so that a claimant that dies loses it.
 -- Returns member, new score, member, new score, ...
 local function claim(keys, args)
-    local time = redis.call('TIME')
-    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local now = clock()
     local due = redis.call('ZRANGE', keys[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, args[1])
-    local lease = string.format('%.0f', now + args[2])
+    local lease = number(now + args[2])
     local claimed = {}
     for _, member in ipairs(due) do
         redis.call('ZADD', keys[1], lease, member)

@@ -23,8 +23,9 @@ final class DiscoveryRequest: ChannelInboundHandler {
     }
 
     /// Asks; empty when there is no usable answer within the bootstrap's timeout.
-    static func ask(_ url: DiscoveryURL, app: String, over bootstrap: LinkBootstrap) -> EventLoopFuture<[GatewayEndpoint]>
-    {
+    static func ask(
+        _ url: DiscoveryURL, app: String, over bootstrap: LinkBootstrap
+    ) -> EventLoopFuture<[GatewayEndpoint]> {
         let promise = bootstrap.eventLoop.makePromise(of: [GatewayEndpoint].self)
         let connecting = bootstrap.bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {

@@ -10,7 +10,7 @@ struct DiscoveryURL: Equatable {
     /// Reads `http://HOST[:PORT][/PATH]` and `https://...`.
     /// - Throws: `SignalingError` (1004, `invalid_discovery`).
     init(_ text: String) throws(SignalingError) {
-        let invalid = SignalingError(.wrongParameter, "invalid_discovery", "discovery is no http or https URL with a host")
+        let invalid = SignalingError(.wrongParameter, "invalid_discovery", "no http or https URL with a host")
         let secure: Bool
         var rest: Substring
         if text.hasPrefix("http://") {
@@ -41,8 +41,8 @@ struct DiscoveryURL: Equatable {
     func target(app: String) -> String {
         var escaped = ""
         for byte in app.utf8 {
-            let isPlain = byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
-            if isPlain || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") {
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || character == "-" || character == "_" {
                 escaped.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 let hex = String(byte, radix: 16, uppercase: true)

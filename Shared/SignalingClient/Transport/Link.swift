@@ -81,15 +81,15 @@ struct LinkBootstrap {
 
     /// Connects and shakes hands. The handler is called back on the event loop; before the future succeeds it says nothing.
     func connect(to endpoint: GatewayEndpoint, makeLink: @escaping @Sendable () -> Link) -> EventLoopFuture<Void> {
-        let connected: EventLoopFuture<EventLoopFuture<Void>> = bootstrap.connect(
-            host: endpoint.host, port: endpoint.port
-        ) { channel in
+        let upgraded = eventLoop.makePromise(of: Void.self)
+        let connecting = bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 try addTLS(channel, endpoint)
-                return try upgrade(channel, endpoint, makeLink)
+                try upgrade(channel, endpoint, makeLink).cascade(to: upgraded)
             }
-        }
-        return connected.flatMap { $0 }
+        }.connect(host: endpoint.host, port: endpoint.port)
+        connecting.whenFailure { upgraded.fail($0) }
+        return upgraded.futureResult
     }
 
     var bootstrap: ClientBootstrap {

@@ -3,9 +3,9 @@ import SignalingProtocol
 import Testing
 
 @Suite struct ChannelAttributeRulesTests {
-    private func check(_ change: AttributeChange) -> SignalingError? {
+    private func check(_ change: AttributeChange, of channel: String = "room") -> SignalingError? {
         do throws(SignalingError) {
-            try ChannelAttributeRules.check(change)
+            try ChannelAttributeRules.check(change, of: try ChannelName(channel))
             return nil
         } catch {
             return error
@@ -34,19 +34,48 @@ import Testing
     }
 
     @Test(arguments: [
-        ("_userNotification", "0", true), ("_userNotification", "2", false), ("_channel_ttl", "60", true),
-        ("_channel_ttl", "-1", false), ("_sendmsg_limit", "many", false), ("_setattr_limit", "5", true),
-        ("_auto_update_num", "3", true),
+        ("_userNotification", 0, 1), ("_channel_ttl", 0, 31_536_000), ("_auto_update_num", 0, 86_400),
+        ("_auto_update_total_num", 0, 86_400), ("_sendmsg_limit", 1, 1_000_000), ("_setattr_limit", 1, 1_000_000),
     ])
-    func builtInsTakeNumbersOfTheirRange(_ name: String, _ value: String, _ isGood: Bool) throws {
-        #expect((check(try update(name, value)) == nil) == isGood)
+    func builtInsTakeNumbersOfTheirRange(_ name: String, _ least: Int, _ most: Int) throws {
+        for good in [least, most] { #expect(check(try update(name, "\(good)")) == nil) }
+        for bad in ["\(least - 1)", "\(most + 1)", "", "many", "+1", "01", "-0", "1.0", " 1", "9223372036854775808"] {
+            let refused = check(try update(name, bad))
+            #expect(refused?.code == .wrongParameter && refused?.reason == "invalid_built_in", "\(bad)")
+        }
+        #expect(check(.delete(try AttributeName(name))) == nil)
     }
 
-    @Test func whatIsCountedAndWhatSetsTheTimeToLive() throws {
+    @Test(arguments: [
+        "_agora_user_online", "__agora_user_online", "_agora_channel_event", "__agora_channel_event",
+    ])
+    func specialChannelsHaveNoBuiltIns(_ channel: String) throws {
+        for change in [try update("_channel_ttl", "60"), .delete(try AttributeName("_userNotification"))] {
+            let refused = check(change, of: channel)
+            #expect(refused?.code == .wrongParameter && refused?.reason == "special_channel")
+        }
+        #expect(check(try update("topic", "60"), of: channel) == nil)
+        #expect(check(.clear, of: channel) == nil)
+    }
+
+    @Test func whatIsCounted() throws {
         #expect(ChannelAttributeRules.countedName(try update("a", "1")) == "a")
         #expect(ChannelAttributeRules.countedName(.delete(try AttributeName("b"))) == "b")
         #expect(ChannelAttributeRules.countedName(.clear) == "")
-        #expect(ChannelAttributeRules.timeToLive(setBy: try update("_channel_ttl", "9")) == 9)
-        #expect(ChannelAttributeRules.timeToLive(setBy: try update("a", "9")) == nil)
+    }
+
+    @Test func whichTimersAChangeMoves() throws {
+        func moved(_ change: AttributeChange, _ name: String = "room") throws -> ChannelAttributeRules.MovedTimers {
+            let channel = ChannelKey(app: try AppID("app"), name: try ChannelName(name))
+            return ChannelAttributeRules.timers(movedBy: change, of: channel)
+        }
+        #expect(try moved(update("_channel_ttl", "9")) == .expiry)
+        #expect(try moved(.delete(AttributeName("_channel_ttl"))) == .expiry)
+        #expect(try moved(.clear) == .expiry)
+        #expect(try moved(.clear, "__agora_user_online") == .none)
+        #expect(try moved(update("_auto_update_num", "9")) == .counters)
+        #expect(try moved(.delete(AttributeName("_auto_update_total_num"))) == .counters)
+        #expect(try moved(update("_sendmsg_limit", "9")) == .none)
+        #expect(try moved(update("topic", "9")) == .none)
     }
 }

@@ -5,7 +5,9 @@ import Testing
 @Suite struct ChannelTimerTests {
     @Test func membersAreReadBack() throws {
         let channel = ChannelKey(app: try AppID("a:{b}"), name: try ChannelName("room: 1.2 é%"))
-        for timer in [ChannelTimer.expiry(channel), .attributes(channel)] {
+        for timer in [
+            ChannelTimer.expiry(channel), .attributes(channel), .counter(.members, channel), .counter(.total, channel),
+        ] {
             #expect(ChannelTimer(member: timer.member) == timer)
         }
     }

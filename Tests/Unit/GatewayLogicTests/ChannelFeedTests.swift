@@ -78,8 +78,28 @@ import Testing
         #expect(membership.shownAfter == 5)
     }
 
-    @Test func holdingIsBounded() throws {
+    @Test func aMembersEventsWaitForTheAnswerToTheirAct() throws {
         var membership = Membership()
+        membership.pause()
+        #expect(membership.resume() == [])
+        #expect(membership.activate(after: 5) == [])
+        membership.pause()
+        #expect(membership.shownAfter == nil)
+        #expect(membership.hold([try event(5), try event(6)]) == true)
+        #expect(membership.hold([try event(7)]) == true)
+        #expect(membership.activate(after: 9) == [])
+        #expect(membership.resume() == [try event(6), try event(7)])
+        #expect(membership.shownAfter == 5)
+        #expect(membership.resume() == [])
+    }
+
+    @Test(arguments: [false, true])
+    func holdingIsBounded(isPaused: Bool) throws {
+        var membership = Membership()
+        if isPaused {
+            #expect(membership.activate(after: 0) == [])
+            membership.pause()
+        }
         for sequence in 1...Int64(Membership.heldBound) { #expect(membership.hold([try event(sequence)]) == true) }
         #expect(membership.hold([try event(0)]) == false)
     }

@@ -41,6 +41,12 @@ import Testing
             mailbox.loaded(page([7], cleared: 6), now: 0) == [.clear(through: 7), .answer(cleared: 7, entries: [])])
     }
 
+    @Test func aFailedFirstReadIsRepeatedAsItWas() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.start(fresh: true)
+        #expect(mailbox.loadFailed() == [.load(after: 0, fresh: true)])
+    }
+
     @Test func waitingEntriesAreAnnouncedWhenNobodyPolls() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         #expect(mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [.notify(version: 6)])

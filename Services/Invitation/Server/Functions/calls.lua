@@ -1,16 +1,8 @@
-#!lua name=heliograph_calls
-
 -- Calls. A call's hash lies at TAG:call (TAG of KeySpace.callTag): `ver`, and the fields of CallSnapshot.
 -- A user's calls are the zset TAG:calls (TAG of the user): 'CALLID CALLTAG' by the time (ms) to forget it.
 -- A command's outcome lies at TAG:done:ID for a minute, so that a redelivered command repeats it instead of acting anew.
 
-local DONE_MS = 60000
 local CALLS_OF_A_USER = 1000
-
-local function now_ms()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
 
 -- ARGV: command id. Returns: now (ms), outcome of the command or nil, version (0 = no call), the call's fields.
 redis.register_function {
@@ -20,7 +12,7 @@ redis.register_function {
     local key = keys[1] .. ':call'
     local done = redis.call('GET', keys[1] .. ':done:' .. args[1])
     local version = tonumber(redis.call('HGET', key, 'ver') or '0')
-    return { now_ms(), done, version, redis.call('HGETALL', key) }
+    return { (clock()), done, version, redis.call('HGETALL', key) }
   end,
 }
 
@@ -33,7 +25,7 @@ redis.register_function('call_commit', function(keys, args)
   if done then
     return { 1, done }
   end
-  local now = now_ms()
+  local now = clock()
   local deadline = tonumber(args[2])
   if deadline ~= 0 and now > deadline then
     return { err = 'SIG 1001 timeout the command came after its deadline' }
@@ -45,7 +37,7 @@ redis.register_function('call_commit', function(keys, args)
   -- A new record starts at the clock, so that its version is none that an older record of the pair had.
   local version = loaded == 0 and now or loaded + 1
   redis.call('DEL', key)
-  redis.call('HSET', key, 'ver', string.format('%.0f', version), unpack(args, 6))
+  redis.call('HSET', key, 'ver', number(version), unpack(args, 6))
   redis.call('PEXPIRE', key, args[4])
   redis.call('SET', done_key, args[5], 'PX', DONE_MS)
   return { 0 }
@@ -65,7 +57,7 @@ redis.register_function {
 -- Notes a call among a user's. ARGV: member, time to live (ms).
 redis.register_function('call_remember', function(keys, args)
   local key = keys[1] .. ':calls'
-  local now = now_ms()
+  local now = clock()
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
   redis.call('ZADD', key, now + tonumber(args[2]), args[1])
   -- Beyond the bound, the oldest end by their own timers instead.

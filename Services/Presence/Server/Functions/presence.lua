@@ -1,4 +1,3 @@
-#!lua name=heliograph_presence
 -- Sessions and the cache of user attributes. The Swift contract is PresenceFunctions.swift.
 --
 -- Each function takes one key, a user's tag, and works on
@@ -12,39 +11,11 @@
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
-local DONE_MS = 60000
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
 local FLOOR_MS = 60000
 -- GatewayLeases.timeToLive.
 local LEASE_MS = 10000
-
-local function clock()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
-end
-
-local function number(value)
-    return string.format('%.0f', value)
-end
-
--- Runs `act` once per command: ARGV 1 is the command's id, ARGV 2 its deadline (ms, 0 for none).
-local function once(tag, args, act)
-    local key = tag .. ':done:' .. args[1]
-    local stored = redis.call('GET', key)
-    if stored then
-        return cmsgpack.unpack(stored)
-    end
-    local deadline = tonumber(args[2])
-    if deadline ~= 0 and clock() > deadline then
-        return {err = 'SIG 1001 timeout the deadline had passed'}
-    end
-    local result = act()
-    if not result.err then
-        redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
-    end
-    return result
-end
 
 local function topic(gateway)
     return 'gateway:' .. gateway .. ':events'
@@ -88,7 +59,7 @@ end
 -- Returns {change number, now, fields of the replaced session's record...}.
 local function session_open(keys, args)
     local tag = keys[1]
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local now = clock()
         local old = read_session(tag)
         local replaced = {}
@@ -115,7 +86,7 @@ end
 -- Returns {uid, channel, push, older gateway, change number, device, since, token expiry}.
 local function session_resume(keys, args)
     local tag = keys[1]
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local session = read_session(tag)
         if not session or session.sid ~= args[4] or session.secret ~= args[5] then
             return {err = 'SIG 1003 bad_line the session is over'}
@@ -135,7 +106,7 @@ end
 -- Returns {when the time is over (ms), change number, uid, device, since}, or {} when the session is not there.
 local function session_detach(keys, args)
     local tag = keys[1]
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local session = read_session(tag)
         if not session or session.sid ~= args[4] or session.gateway ~= args[3] then
             return {}
@@ -165,7 +136,7 @@ end
 -- ARGV: command, deadline, sid, reason. Returns the ended session's record, or {} when it is not the present one.
 local function session_close(keys, args)
     local tag = keys[1]
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local session = read_session(tag)
         if not session or session.sid ~= args[3] then
             return {}

@@ -1,0 +1,204 @@
+internal import CAgoraEcode
+internal import Foundation
+internal import SignalingProtocol
+internal import SignalingWire
+internal import Synchronization
+
+/// What apps ask for, and the callbacks that answer them.
+extension AgoraSession {
+    // MARK: - Users
+
+    func queryUserStatus(_ account: String) {
+        call("queryUserStatus", "user_query_user_status", [JSONMember("account", .string(account))]) { [self] json in
+            let status = json["status"]?.isTrue == true ? "1" : "0"
+            callbacks.tell { $0.onQueryUserStatusResult?(account, status) }
+        }
+    }
+
+    func setAttribute(_ name: String, _ value: String) {
+        call("setAttr", "user_set_attr", [JSONMember("name", .string(name)), JSONMember("value", .string(value))])
+    }
+
+    /// - Parameter account: nil for one's own.
+    func getAttribute(_ title: String, _ account: String?, _ name: String) {
+        let account = account ?? state.withLock { $0.account }
+        let arguments = [JSONMember("account", .string(account)), JSONMember("name", .string(name))]
+        call(title, "user_get_attr", arguments) { [self] json in
+            let value = json["value"]?.textOrCompact ?? ""
+            callbacks.tell { $0.onUserAttrResult?(account, name, value) }
+        }
+    }
+
+    /// - Parameter account: nil for one's own.
+    func getAttributes(_ title: String, _ account: String?) {
+        let account = account ?? state.withLock { $0.account }
+        call(title, "user_get_attr_all", [JSONMember("account", .string(account))]) { [self] json in
+            let text = json["json"]?.string ?? "{}"
+            callbacks.tell { $0.onUserAttrAllResult?(account, text) }
+        }
+    }
+
+    // MARK: - Messages
+
+    func sendMessage(_ account: String, _ text: String, _ id: String) {
+        send("user_sendmsg", SignalingClient.instantMessage(text, to: account, id: SignalingClient.makeMessageID()), id)
+    }
+
+    func sendToChannel(_ channel: String, _ text: String, _ id: String, force: Bool) {
+        let key = SignalingClient.makeMessageID()
+        send("channel_sendmsg", SignalingClient.channelMessage(text, to: channel, force: force, id: key), id)
+    }
+
+    /// - Parameter id: the app's id of the message, which need not be unique; one is made up when it is empty.
+    func send(_ function: String, _ arguments: [JSONMember], _ id: String) {
+        let id = id.isEmpty ? SignalingClient.makeMessageID() : id
+        call(function, arguments) { [self] result in
+            switch result {
+            case .success: callbacks.tell { $0.onMessageSendSuccess?(id) }
+            case .failure(let error):
+                let code = error.code.ecode(within: 400...401, else: .SENDMESSAGE_E_OTHER)
+                callbacks.tell { $0.onMessageSendError?(id, code) }
+            }
+        }
+    }
+
+    // MARK: - Channels
+
+    func join(_ channel: String) {
+        call("channel_join", [JSONMember("name", .string(channel))]) { [self] result in
+            switch result {
+            case .failure(let error):
+                let code = error.code.ecode(within: 300...300, else: .JOINCHANNEL_E_OTHER)
+                callbacks.tell { $0.onChannelJoinFailed?(channel, code) }
+            case .success(let json):
+                state.withLock { $0.channel = channel }
+                let members = json["list"]?.members ?? []
+                callbacks.tell { $0.onChannelJoined?(channel) }
+                callbacks.tell { table in
+                    let accounts = NSMutableArray(array: members.map(\.account))
+                    let uids = NSMutableArray(array: members.map { NSNumber(value: Int($0.uid)) })
+                    table.onChannelUserList?(accounts, uids)
+                }
+                for (name, value) in json["attrs"]?.texts.sorted(by: { $0.key < $1.key }) ?? [] {
+                    callbacks.tell { $0.onChannelAttrUpdated?(channel, name, value, "update") }
+                }
+            }
+        }
+    }
+
+    func leave(_ channel: String) {
+        call("channel_leave", [JSONMember("name", .string(channel))]) { [self] result in
+            switch result {
+            case .success:
+                state.withLock { if $0.channel == channel { $0.channel = nil } }
+                callbacks.tell { $0.onChannelLeaved?(channel, .LEAVECHANNEL_E_BYUSER) }
+            case .failure(let error):
+                let code = error.code.ecode(within: 600...604, else: .LEAVECHANNEL_E_OTHER)
+                callbacks.tell { $0.onChannelLeaved?(channel, code) }
+            }
+        }
+    }
+
+    func countMembers(_ channel: String) {
+        call("channel_query_num", [JSONMember("name", .string(channel))]) { [self] result in
+            switch result {
+            case .success(let json):
+                let number = Int32(clamping: json["num"]?.integer ?? 0)
+                callbacks.tell { $0.onChannelQueryUserNumResult?(channel, .SUCCESS, number) }
+            case .failure(let error):
+                let code = error.code.ecode(within: 500...501, else: .QUERYUSERNUM_E_OTHER)
+                callbacks.tell { $0.onChannelQueryUserNumResult?(channel, code, 0) }
+            }
+        }
+    }
+
+    func queryMember(_ channel: String, _ account: String) {
+        let arguments = [JSONMember("name", .string(channel)), JSONMember("account", .string(account))]
+        call("channelQueryUserIsIn", "channel_query_user_isin", arguments) { [self] json in
+            let isIn: Int32 = json["isin"]?.isTrue == true ? 1 : 0
+            callbacks.tell { $0.onChannelQueryUserIsIn?(channel, account, isIn) }
+        }
+    }
+
+    func changeAttribute(_ title: String, _ function: String, _ channel: String, name: String?, value: String?) {
+        var arguments = [JSONMember("channel", .string(channel))]
+        if let name { arguments.append(JSONMember("name", .string(name))) }
+        if let value { arguments.append(JSONMember("value", .string(value))) }
+        call(title, function, arguments)
+    }
+
+    // MARK: - Calls
+
+    func invite(_ channel: String, _ account: String, uid: UInt32, extra: String) {
+        state.withLock { $0.calls.invited(account, to: channel, uid: uid) }
+        let arguments = SignalingClient.callArguments(channel: channel, peer: account, extra: extra)
+        call("voip_invite", arguments) { [self] result in
+            guard case .failure(let error) = result else { return }
+            // The call that is pending already goes on.
+            if error.code != .inviteReinvite { state.withLock { $0.calls.ended(account, in: channel) } }
+            let code = error.code.ecode(within: 700...705, else: .INVITE_E_OTHER)
+            callbacks.tell { $0.onInviteFailed?(channel, account, uid, code, extra) }
+        }
+    }
+
+    func answer(_ title: String, _ verb: String, _ channel: String, _ account: String, extra: String) {
+        call(title, verb, SignalingClient.callArguments(channel: channel, peer: account, extra: extra))
+    }
+
+    func end(_ channel: String, _ account: String, uid: UInt32) {
+        let arguments = SignalingClient.callArguments(channel: channel, peer: account, extra: "")
+        call("voip_invite_bye", arguments) { [self] result in
+            if case .failure(let error) = result, error.code == .notLoggedIn {
+                return callbacks.tell { $0.onError?("channelInviteEnd", .GENERAL_E_NOT_LOGIN, error.message) }
+            }
+            // Also when the peer was faster: for this side the call is over.
+            state.withLock { $0.calls.ended(account, in: channel) }
+            callbacks.tell { $0.onInviteEndByMyself?(channel, account, uid) }
+        }
+    }
+
+    /// The obsolete DTMF, which names the peer by number.
+    func sendDTMF(uid: UInt32, _ digits: String, _ id: String) {
+        guard let entry = state.withLock({ $0.calls.latest(uid: uid) }) else {
+            let id = id.isEmpty ? SignalingClient.makeMessageID() : id
+            return callbacks.tell { $0.onMessageSendError?(id, .SENDMESSAGE_E_OTHER) }
+        }
+        send(
+            "voip_invite_msg",
+            SignalingClient.callArguments(
+                channel: entry.channel, peer: entry.peer, extra: SignalingClient.dtmf(digits)), id)
+    }
+
+    // MARK: - Any function
+
+    func invoke(_ name: String, _ request: String, _ id: String) {
+        let prefix = "io.agora.signal."
+        let function = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+        guard case .object(let members)? = try? JSONValue.parse((request.isEmpty ? "{}" : request).utf8),
+            // The client's own: the app would take messages or the session from under it.
+            function != "user_getmsg", function != "user_logout"
+        else {
+            let error = SignalingError(.wrongParameter, "invalid_arguments", "req is no JSON object")
+            return callbacks.tell { $0.onInvokeRet?(id, String(error.code.rawValue), error.invokeAnswer) }
+        }
+        call(function, members.filter { $0.name != "line" }) { [self] result in
+            switch result {
+            case .success(let json):
+                let text = json.compactText
+                callbacks.tell { $0.onInvokeRet?(id, "", text) }
+            case .failure(let error):
+                callbacks.tell { $0.onInvokeRet?(id, String(error.code.rawValue), error.invokeAnswer) }
+            }
+        }
+    }
+}
+
+extension SignalingError {
+    /// What `onInvokeRet` gets as its answer.
+    fileprivate var invokeAnswer: String {
+        JSONValue.object([
+            JSONMember("result", .string("failed")), JSONMember("reason", .string(reason)),
+            JSONMember("code", .number(String(code.rawValue))),
+        ]).compactText
+    }
+}

@@ -1,0 +1,169 @@
+internal import CAgoraEcode
+internal import Foundation
+internal import SignalingProtocol
+internal import SignalingWire
+internal import Synchronization
+
+/// What an instance of ``AgoraAPI`` does: one login after the other, their calls and events as callbacks.
+final class AgoraSession: Sendable {
+    struct State {
+        var driver: ClientDriver?
+        var status = ClientStatus.loggedOut
+        /// Events of former logins are dropped.
+        var generation = 0
+        var account = ""
+        var uid: UInt32 = 0
+        var channel: String?
+        var isLoggingOut = false
+        /// Logs in when the logout is done.
+        var pendingLogin: ClientConfiguration?
+        var calls = AgoraCalls()
+    }
+
+    let callbacks = AgoraCallbacks()
+    let state = Mutex(State())
+
+    // MARK: - Login and logout
+
+    func login(_ configuration: ClientConfiguration?) {
+        guard let configuration else {
+            callbacks.log("login: neither HELIOGRAPH_URL nor AgoraAPI.configure(discovery:) says where the cluster is")
+            return callbacks.tell { $0.onLoginFailed?(.LOGIN_E_NET) }
+        }
+        let isIgnored = state.withLock { state in
+            guard state.driver != nil else {
+                begin(configuration, &state)
+                return false
+            }
+            guard state.isLoggingOut else { return true }
+            state.pendingLogin = configuration
+            state.status = .loggingIn
+            return false
+        }
+        callbacks.log(isIgnored ? "login ignored: logged in already" : "login: account \(configuration.account)")
+    }
+
+    private func begin(_ configuration: ClientConfiguration, _ state: inout State) {
+        state.generation += 1
+        state.isLoggingOut = false
+        state.pendingLogin = nil
+        state.status = .loggingIn
+        state.account = configuration.account
+        state.channel = nil
+        state.calls = AgoraCalls()
+        let generation = state.generation
+        let driver = ClientDriver(configuration: configuration) { [weak self] event in self?.happened(event, generation)
+        }
+        state.driver = driver
+        driver.start()
+    }
+
+    func logout() {
+        let wasLoggedIn = state.withLock { state in
+            guard let driver = state.driver else { return false }
+            state.pendingLogin = nil
+            state.status = .loggedOut
+            if !state.isLoggingOut { driver.logOut() }
+            state.isLoggingOut = true
+            return true
+        }
+        callbacks.log("logout")
+        if !wasLoggedIn { callbacks.tell { $0.onLogout?(.LOGOUT_E_ALREADY_LOGOUT) } }
+    }
+
+    /// Logs out and calls back no more, until the next login.
+    func destroy() {
+        state.withLock { state in
+            state.driver?.logOut()
+            let generation = state.generation
+            state = State()
+            state.generation = generation + 1
+        }
+        callbacks.clear()
+    }
+
+    /// Starts the login that waited for a logout.
+    private func ended(_ state: inout State) {
+        state.driver = nil
+        state.status = .loggedOut
+        state.isLoggingOut = false
+        if let next = state.pendingLogin { begin(next, &state) }
+    }
+
+    // MARK: - Events
+
+    private func happened(_ event: SignalingEvent, _ generation: Int) {
+        let (driver, told) = state.withLock { state -> (ClientDriver?, [@Sendable (AgoraCallbackTable) -> Void]) in
+            guard generation == state.generation else { return (nil, []) }
+            let driver = state.driver
+            return (driver, event.callbacks(note(event, &state)))
+        }
+        switch event {
+        case .loggedIn, .loginFailed, .reconnecting, .reconnected, .loggedOut: callbacks.log(event.logText)
+        case .message, .channelMessage, .memberJoined, .memberLeft, .channelAttribute, .channelLeft, .call: break
+        }
+        for body in told { callbacks.tell(body) }
+        callbacks.afterwards { driver?.consumed(1) }
+    }
+
+    /// Keeps the state in step with an event.
+    private func note(_ event: SignalingEvent, _ state: inout State) -> SignalingEvent.Surroundings {
+        let before = SignalingEvent.Surroundings(channel: state.channel, isLoggingOut: state.isLoggingOut)
+        switch event {
+        case .loggedIn(let uid):
+            state.uid = uid
+            if !state.isLoggingOut { state.status = .online }
+        case .reconnecting: if !state.isLoggingOut { state.status = .reconnecting }
+        case .reconnected: if !state.isLoggingOut { state.status = .online }
+        case .loginFailed, .loggedOut:
+            state.channel = nil
+            ended(&state)
+        case .channelLeft: state.channel = nil
+        case .call(let call): state.calls.note(call)
+        case .message, .channelMessage, .memberJoined, .memberLeft, .channelAttribute: break
+        }
+        return before
+    }
+
+    // MARK: - Calls
+
+    /// Makes a call; the completion comes on the event loop, in order with the events.
+    func call(
+        _ function: String, _ arguments: [JSONMember],
+        _ completion: @escaping @Sendable (Result<JSONValue, SignalingError>) -> Void
+    ) {
+        let driver = state.withLock { $0.isLoggingOut ? nil : $0.driver }
+        guard let driver else {
+            let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
+            return completion(.failure(error))
+        }
+        driver.call(function, arguments, completion)
+    }
+
+    /// Makes a call that has no callback for its failure.
+    func call(
+        _ name: String, _ function: String, _ arguments: [JSONMember],
+        _ success: @escaping @Sendable (JSONValue) -> Void = { _ in }
+    ) {
+        call(function, arguments) { [self] result in
+            switch result {
+            case .success(let json): success(json)
+            case .failure(let error):
+                callbacks.tell { $0.onError?(name, error.code.ecode, "\(error.reason): \(error.message)") }
+            }
+        }
+    }
+}
+
+extension SignalingCode {
+    /// The code as apps know it.
+    var ecode: AgoraEcode { AgoraEcode(rawValue: UInt(rawValue)) ?? .GENERAL_E_UNKNOWN }
+
+    /// The code, or another one where the documents give the act's failures codes of their own.
+    func ecode(within codes: ClosedRange<Int>, else other: AgoraEcode) -> AgoraEcode {
+        switch self {
+        case .notLoggedIn, .wrongParameter, .largeParameter, .invalidUser: ecode
+        default: codes.contains(rawValue) ? ecode : other
+        }
+    }
+}

@@ -1,0 +1,20 @@
+internal import Foundation
+internal import Synchronization
+
+/// Where ``AgoraAPI`` finds the cluster.
+enum ClusterLocation {
+    private static let configured = Mutex<GatewaySource?>(nil)
+
+    static func configure(_ source: GatewaySource) { configured.withLock { $0 = source } }
+
+    /// What the app said, else `HELIOGRAPH_URL` (several URLs are separated by commas), else `HeliographURL` in the app's
+    /// Info.plist; nil when nothing says it.
+    static var current: GatewaySource? {
+        if let source = configured.withLock({ $0 }) { return source }
+        let text =
+            ProcessInfo.processInfo.environment["HELIOGRAPH_URL"]
+            ?? Bundle.main.object(forInfoDictionaryKey: "HeliographURL") as? String
+        let urls = (text ?? "").split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init)
+        return urls.isEmpty ? nil : .discovery(urls)
+    }
+}

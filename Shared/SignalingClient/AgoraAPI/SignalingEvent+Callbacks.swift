@@ -1,0 +1,83 @@
+internal import CAgoraEcode
+internal import SignalingProtocol
+
+/// Which callbacks an event makes.
+extension SignalingEvent {
+    typealias Callback = @Sendable (AgoraCallbackTable) -> Void
+
+    /// How things stood when the event came.
+    struct Surroundings {
+        var channel: String?
+        var isLoggingOut: Bool
+    }
+
+    /// The callbacks, in order.
+    func callbacks(_ surroundings: Surroundings) -> [Callback] {
+        switch self {
+        case .loggedIn(let uid): [{ $0.onLoginSuccess?(uid, 1) }]
+        case .loginFailed(let error):
+            [{ $0.onLoginFailed?(error.code.ecode(within: 200...209, else: .LOGIN_E_FAILED)) }]
+                // A logout ends in its callback, whatever it ended.
+                + (surroundings.isLoggingOut ? [{ $0.onLogout?(.LOGOUT_E_USER) }] : [])
+        case .reconnecting(let attempt): [{ $0.onReconnecting?(UInt32(attempt)) }]
+        case .reconnected: [{ $0.onReconnected?(1) }]
+        case .loggedOut(let error): Self.loggedOut(error.code, surroundings.channel)
+        case .message(let message): [{ $0.onMessageInstantReceive?(message.account, 0, message.text) }]
+        case .channelMessage(let channel, let account, let uid, let text):
+            [{ $0.onMessageChannelReceive?(channel, account, uid, text) }]
+        case .memberJoined(_, let account, let uid): [{ $0.onChannelUserJoined?(account, uid) }]
+        case .memberLeft(_, let account, let uid): [{ $0.onChannelUserLeaved?(account, uid) }]
+        case .channelAttribute(let channel, _, _, let change): [Self.attribute(change, channel)]
+        case .channelLeft(let channel, let code): [{ $0.onChannelLeaved?(channel, code.ecode) }]
+        case .call(let call): [Self.call(call)]
+        }
+    }
+
+    /// A line for the log.
+    var logText: String {
+        switch self {
+        case .loggedIn(let uid): "logged in: uid \(uid)"
+        case .loginFailed(let error): "login failed: \(error)"
+        case .reconnecting(let attempt): "reconnecting: attempt \(attempt)"
+        case .reconnected(let complete): "reconnected\(complete ? "" : ", channel events may be missing")"
+        case .loggedOut(let error): "logged out: \(error)"
+        case .message, .channelMessage, .memberJoined, .memberLeft, .channelAttribute, .channelLeft, .call: "event"
+        }
+    }
+
+    private static func loggedOut(_ code: SignalingCode, _ channel: String?) -> [Callback] {
+        var told: [Callback] = []
+        if let channel {
+            let left: AgoraEcode =
+                switch code {
+                case .logoutUser: .LEAVECHANNEL_E_LOGOUT
+                case .logoutKicked: .LEAVECHANNEL_E_KICKED
+                default: .LEAVECHANNEL_E_DISCONN
+                }
+            told.append { $0.onChannelLeaved?(channel, left) }
+        }
+        told.append { $0.onLogout?(code.ecode(within: 100...108, else: .LOGOUT_E_OTHER)) }
+        return told
+    }
+
+    private static func attribute(_ change: ChannelAttributeChange, _ channel: String) -> Callback {
+        switch change {
+        case .update(let name, let value): { $0.onChannelAttrUpdated?(channel, name, value, "update") }
+        case .delete(let name): { $0.onChannelAttrUpdated?(channel, name, "", "del") }
+        case .clear: { $0.onChannelAttrUpdated?(channel, "", "", "clear") }
+        }
+    }
+
+    private static func call(_ call: CallEvent) -> Callback {
+        switch call.kind {
+        case .invited: { $0.onInviteReceived?(call.channel, call.peer, call.uid, call.extra) }
+        case .delivered: { $0.onInviteReceivedByPeer?(call.channel, call.peer, call.uid) }
+        case .accepted: { $0.onInviteAcceptedByPeer?(call.channel, call.peer, call.uid, call.extra) }
+        case .refused: { $0.onInviteRefusedByPeer?(call.channel, call.peer, call.uid, call.extra) }
+        case .ended: { $0.onInviteEndByPeer?(call.channel, call.peer, call.uid, call.extra) }
+        case .failed(let code): { $0.onInviteFailed?(call.channel, call.peer, call.uid, code.ecode, call.extra) }
+        case .message(let type, let data):
+            { $0.onInviteMsg?(call.channel, call.peer, call.uid, type, data, call.extra) }
+        }
+    }
+}

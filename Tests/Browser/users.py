@@ -1,0 +1,60 @@
+"""Users in a page."""
+
+import json
+
+from chromium import STEP_SECONDS, Page
+from signaling import App
+
+
+class WebUser:
+    """A session in a page; its callbacks are kept as `[name, ...values]`, in order."""
+
+    def __init__(self, page: Page, number: int, account: str):
+        self.page = page
+        self.number = number
+        self.account = account
+
+    @classmethod
+    async def login(
+        cls, page: Page, app: App, account: str, *, discovery: str | list[str] | None = None, token: str | None = None,
+    ) -> "WebUser":
+        """Begins to log in; the outcome is in the log."""
+        options = {} if discovery is None else {"discovery": discovery}
+        token = app.token(account) if token is None else token
+        return cls(page, await page.run("login", app.id, account, token, options), account)
+
+    async def act(self, method: str, *values: object, on: str = "session") -> object:
+        """Calls a method of the session, the channel or the call."""
+        return await self.page.run("act", self.number, on, method, *values)
+
+    async def ask(self, method: str, *values: object, on: str = "session") -> list:
+        """The same for methods with a callback: what that is told."""
+        return await self.page.run("ask", self.number, on, method, *values)
+
+    async def stream(self, method: str, *values: object, on: str = "session", count: int, per_second: int) -> None:
+        """Begins to send the texts 0, 1, 2... at that rate."""
+        await self.page.run("stream", self.number, on, method, values, count, per_second)
+
+    async def progress(self) -> dict:
+        return await self.page.evaluate(f"users[{self.number}].progress")
+
+    async def log(self) -> list[list]:
+        """All callbacks."""
+        return await self.page.evaluate(f"users[{self.number}].log")
+
+    async def seen(self, name: str) -> list[list]:
+        """The values of all calls of one callback."""
+        return await self.page.evaluate(
+            f"users[{self.number}].log.filter(([name]) => name === {json.dumps(name)}).map(([, ...values]) => values)")
+
+    async def wait(self, name: str, count: int = 1, seconds: float = STEP_SECONDS) -> list:
+        """Waits for the callback to have been called so often; the values of that call."""
+        condition = f"users[{self.number}].log.filter(([name]) => name === {json.dumps(name)}).length >= {count}"
+        try:
+            await self.page.eventually(condition, f"{self.account}: {name} was called {count} times", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; log: {str(await self.log())[-1500:]}") from None
+        return (await self.seen(name))[count - 1]
+
+    async def status(self) -> int:
+        return await self.act("getStatus")

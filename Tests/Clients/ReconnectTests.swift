@@ -1,0 +1,126 @@
+import SignalingClient
+import SignalingProtocol
+import TestKit
+import Testing
+
+extension StackTests {
+    @Suite("Reconnect") struct ReconnectTests {
+        /// Below the 60 a second of a session.
+        private static let pause = Duration.milliseconds(20)
+
+        @Test("The receiver's connection is cut amid 1,000 channel and 1,000 instant messages", .timeLimit(.minutes(2)))
+        func receiverCut() async throws {
+            let room = unique("room")
+            let stack = try #require(RunningStack.current)
+            let proxies = [
+                try await CuttableProxy(to: stack.gateways[0]), try await CuttableProxy(to: stack.gateways[1]),
+            ]
+            let reader = try await Person.login("reader") { $0.source = .addresses(proxies.map(\.endpoint)) }
+            try await reader.client.join(room)
+            let senders = [
+                try await Person.login("sender", gateway: 0), try await Person.login("sender", gateway: 1),
+                try await Person.login("sender", gateway: 0),
+            ]
+            for sender in senders { try await sender.client.join(room) }
+            try await sendAll(from: senders, to: reader, in: room, count: 334) {
+                for proxy in proxies { try await proxy.cut() }
+            }
+            try await checkAll(senders, reader, room, count: 334)
+            #expect(reader.events.contains(.reconnected(complete: true)))
+            for person in senders + [reader] { try await person.leaves() }
+            for proxy in proxies { try await proxy.close() }
+        }
+
+        @Test("A sender's connection is cut amid its messages: each takes effect once", .timeLimit(.minutes(2)))
+        func senderCut() async throws {
+            let room = unique("room")
+            let stack = try #require(RunningStack.current)
+            let proxies = [
+                try await CuttableProxy(to: stack.gateways[0]), try await CuttableProxy(to: stack.gateways[1]),
+            ]
+            let reader = try await Person.login("reader", gateway: 1)
+            try await reader.client.join(room)
+            var senders: [Person] = []
+            for _ in 0..<2 {
+                senders.append(try await Person.login("sender") { $0.source = .addresses(proxies.map(\.endpoint)) })
+            }
+            for sender in senders { try await sender.client.join(room) }
+            try await sendAll(from: senders, to: reader, in: room, count: 300) {
+                for proxy in proxies { try await proxy.cut() }
+            }
+            try await checkAll(senders, reader, room, count: 300)
+            for person in senders + [reader] { try await person.leaves() }
+            for proxy in proxies { try await proxy.close() }
+        }
+
+        @Test("A gateway is killed: its clients go on elsewhere", .timeLimit(.minutes(2)))
+        func gatewayKilled() async throws {
+            let room = unique("room")
+            let stack = try #require(RunningStack.current)
+            let reader = try await Person.login("reader") {
+                $0.source = .discovery(stack.gateways.map { "http://127.0.0.1:\($0.port)" })
+                $0.timing.backOffLimit = .seconds(2)
+            }
+            let sender = try await Person.login("sender", gateway: 1)
+            try await reader.client.join(room)
+            try await sender.client.join(room)
+            try await sender.client.send("before", to: room)
+            try await reader.waits(for: "the first") { _ in reader.channelTexts == ["before"] ? true : nil }
+            try await stack.kill("gateway#1")
+            for number in 1...20 {
+                try await sender.client.send("c\(number)", to: room)
+                try await sender.client.sendMessage("i\(number)", to: reader.account)
+            }
+            try await reader.waits(for: "all", within: .seconds(40)) { _ in
+                reader.channelTexts.count > 20 && reader.texts.count >= 20 ? true : nil
+            }
+            #expect(reader.channelTexts == ["before"] + (1...20).map { "c\($0)" })
+            #expect(reader.texts == (1...20).map { "i\($0)" })
+            try await stack.start("gateway#1")
+            try await sender.leaves()
+            try await reader.leaves()
+        }
+
+        /// Each sender sends its share of both kinds, in order; `cut` runs when half of the time is over.
+        private func sendAll(
+            from senders: [Person], to reader: Person, in room: String, count: Int,
+            cut: @escaping @Sendable () async throws -> Void
+        ) async throws {
+            try await withThrowingTaskGroup { group in
+                for (index, sender) in senders.enumerated() {
+                    // Not awaited one by one: what is under way when the connection is cut is the point.
+                    group.addTask {
+                        try await withThrowingTaskGroup { sends in
+                            let clock = ContinuousClock()
+                            var next = clock.now
+                            for number in 0..<count {
+                                let text = "\(index)-\(number)"
+                                sends.addTask { try await sender.client.send("c\(text)", to: room) }
+                                sends.addTask { try await sender.client.sendMessage("i\(text)", to: reader.account) }
+                                next += Self.pause
+                                try await clock.sleep(until: next)
+                                if index == 0, number == count / 2 { try await cut() }
+                            }
+                            try await sends.waitForAll()
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        private func checkAll(_ senders: [Person], _ reader: Person, _ room: String, count: Int) async throws {
+            let total = senders.count * count
+            try await reader.waits(for: "all", within: .seconds(40)) { _ in
+                reader.channelTexts.count >= total && reader.texts.count >= total ? true : nil
+            }
+            #expect(reader.channelTexts.count == total)
+            #expect(reader.texts.count == total)
+            for index in senders.indices {
+                let expected = (0..<count).map { "\(index)-\($0)" }
+                #expect(reader.channelTexts.filter { $0.hasPrefix("c\(index)-") } == expected.map { "c\($0)" })
+                #expect(reader.texts.filter { $0.hasPrefix("i\(index)-") } == expected.map { "i\($0)" })
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import SignalingClient
+import SignalingProtocol
+import SignalingWire
+import Synchronization
+import TestKit
+import Testing
+
+/// A cluster of two gateways that lives as long as a suite: started with `Scripts/stack`, from the release build.
+struct RunningStack: Sendable {
+    /// The cluster of the test that runs.
+    @TaskLocal static var current: RunningStack?
+
+    let directory: String
+    let gateways: [GatewayEndpoint]
+    let openApp: String
+    let tokenApp: (id: String, certificate: String)
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    /// Starts one. The programs may be rebuilt by somebody at this moment: tried three times.
+    static func up() async throws -> RunningStack {
+        let directory = "/tmp/heliograph-clients-\(getpid())"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        var failure = ""
+        for _ in 1...3 {
+            let (status, output) = try await run(["up", "--gateways", "2", "--dir", directory])
+            if status == 0 { return try RunningStack(directory: directory) }
+            failure = output
+        }
+        throw TestFailure("no stack (build first: swift build -c release): \(failure)")
+    }
+
+    func down() async throws {
+        let (status, output) = try await Self.run(["down", "--dir", directory])
+        guard status == 0 else { throw TestFailure("stack down: \(output)") }
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Ends a member with SIGKILL, starts it again.
+    func kill(_ member: String) async throws { _ = try await Self.run(["kill", member, "--dir", directory]) }
+
+    func start(_ member: String) async throws {
+        let (status, output) = try await Self.run(["start", member, "--dir", directory])
+        guard status == 0 else { throw TestFailure("stack start \(member): \(output)") }
+    }
+
+    /// A token of the app that requires one.
+    func token(for account: String, expiresIn seconds: Int = 3600) throws -> String {
+        let expiry = Int64(Date().timeIntervalSince1970) + Int64(seconds)
+        return SignalingToken.make(
+            account: account, app: try AppID(tokenApp.id), certificate: tokenApp.certificate, expiry: expiry)
+    }
+
+    private init(directory: String) throws {
+        self.directory = directory
+        let text = try String(contentsOfFile: "\(directory)/endpoints.json", encoding: .utf8)
+        let json = try JSONValue.parse(text.utf8)
+        guard case .array(let listed)? = json["gateways"], case .array(let apps)? = json["apps"] else {
+            throw TestFailure("endpoints.json has another shape")
+        }
+        gateways = try listed.map { gateway in
+            guard let port = gateway["ws"]?.string.flatMap({ URL(string: $0)?.port }) else {
+                throw TestFailure("a gateway without a port")
+            }
+            return GatewayEndpoint(host: "127.0.0.1", port: port)
+        }
+        openApp = apps.first { $0["tokenRequired"] == .bool(false) }?["appId"]?.string ?? ""
+        let closed = apps.first { $0["tokenRequired"] == .bool(true) }
+        tokenApp = (closed?["appId"]?.string ?? "", closed?["certificate"]?.string ?? "")
+    }
+
+    private static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "\(root)/Scripts/stack")
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        // A file, not a pipe: the services inherit it and would keep a pipe open.
+        let log = "/tmp/heliograph-clients-\(getpid()).log"
+        _ = FileManager.default.createFile(atPath: log, contents: nil)
+        let file = try FileHandle(forWritingTo: URL(filePath: log))
+        process.standardOutput = file
+        process.standardError = file
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { ended in
+                let output = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+                continuation.resume(returning: (ended.terminationStatus, output))
+            }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
+}
+
+/// Runs a suite with a stack of its own.
+struct RunningStackTrait: SuiteTrait, TestScoping {
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let stack = try await RunningStack.up()
+        do {
+            try await RunningStack.$current.withValue(stack) { try await function() }
+        } catch {
+            try await stack.down()
+            throw error
+        }
+        try await stack.down()
+    }
+}
+
+extension Trait where Self == RunningStackTrait {
+    static var runningStack: RunningStackTrait { RunningStackTrait() }
+}

@@ -1,0 +1,5 @@
+import Testing
+
+/// Clients against a running stack, which all of them share, one test after the other.
+@Suite(.serialized, .runningStack)
+struct StackTests {}

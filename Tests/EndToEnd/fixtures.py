@@ -1,0 +1,110 @@
+"""Fixtures, for Tests/Browser too: one cluster for the tests that leave it whole, clusters of their own for the others."""
+
+import asyncio
+import inspect
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+from signaling import App, Client
+from stack_control import Stack, unique
+
+TEST_SECONDS = 240
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs `async def` tests, each in a loop of its own and with a deadline."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+
+    async def bounded() -> None:
+        async with asyncio.timeout(TEST_SECONDS):
+            await pyfuncitem.obj(**arguments)
+
+    asyncio.run(bounded())
+    return True
+
+
+def _finish(stack: Stack, request: pytest.FixtureRequest, failures_before: int) -> None:
+    if request.session.testsfailed > failures_before:
+        stack.down()
+        print(f"\nlogs of the stack: {stack.directory / 'logs'}", file=sys.stderr)
+    else:
+        stack.remove()
+
+
+@pytest.fixture(scope="session")
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """Two gateways and one of each service, for tests that kill nothing."""
+    stack = Stack()
+    try:
+        yield stack.up(gateways=2)
+    finally:
+        _finish(stack, request, 0)
+
+
+@pytest.fixture
+def make_stack(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stack]]:
+    """Makes clusters of the test's own; they end with it."""
+    stacks: list[Stack] = []
+    before = request.session.testsfailed
+
+    def make(**counts: int) -> Stack:
+        stacks.append(Stack())
+        return stacks[-1].up(**counts)
+
+    try:
+        yield make
+    finally:
+        for stack in stacks:
+            _finish(stack, request, before)
+
+
+class People:
+    """Makes logged-in clients with names of this test's own, and closes them at its end."""
+
+    def __init__(self, stack: Stack):
+        self.stack = stack
+        self.clients: list[Client] = []
+        self._turn = itertools.cycle(stack.gateways)
+
+    def make(self, name: str, app: App | None = None, **options) -> Client:
+        """A client that is not connected yet; the name is made unique."""
+        return self.exactly(unique(name), app, **options)
+
+    def exactly(self, account: str, app: App | None = None, **options) -> Client:
+        """A client with just this account."""
+        client = Client(app or self.stack.open_app, account, **options)
+        self.clients.append(client)
+        return client
+
+    async def login(self, *names: str, app: App | None = None, gateway: int | None = None) -> list[Client]:
+        """Logs in one client per name, on the gateways by turns unless one is named."""
+        clients = [self.make(name, app) for name in names]
+        for client in clients:
+            await client.login(next(self._turn) if gateway is None else self.stack.gateways[gateway])
+        return clients
+
+
+@pytest.fixture
+def people() -> Callable[[Stack], object]:
+    """`async with people(stack) as cast: alice, bob = await cast.login("alice", "bob")`."""
+
+    @asynccontextmanager
+    async def opened(stack: Stack):
+        cast = People(stack)
+        try:
+            yield cast
+        except BaseException:
+            for client in cast.clients:
+                client.violations.clear()
+                await client.close()
+            raise
+        for client in cast.clients:
+            await client.close()
+
+    return opened

@@ -1,0 +1,322 @@
+"""Each built-in attribute through real gateways, named after it; and the special channels."""
+
+import asyncio
+import json
+import time
+
+import pytest
+from signaling import Client, barrier, eventually
+from stack_control import Stack, unique
+
+READ_ONLY = ("_member_num", "_total_member_num")
+RANGES = {
+    "_userNotification": (0, 1), "_channel_ttl": (0, 31_536_000), "_auto_update_num": (0, 86_400),
+    "_auto_update_total_num": (0, 86_400), "_sendmsg_limit": (1, 1_000_000), "_setattr_limit": (1, 1_000_000)}
+
+
+async def put(client: Client, channel: str, **attributes: object) -> None:
+    for name, value in attributes.items():
+        await client.call("channel_set_attr", channel=channel, name=name, value=value)
+
+
+def numbers(client: Client, name: str) -> list[tuple[str, str]]:
+    """What the client was told of an attribute: by whom, and the value."""
+    return [(event.account, event.content["value"]) for event in client.of_type("channel_attr_update")
+            if event.content["name"] == name and event.content["type"] == "update"]
+
+
+async def test_user_notification(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.join(channel)
+        await put(alice, channel, _userNotification="0")
+        await bob.join(channel)
+        await bob.leave(channel)
+        await bob.join(channel)
+        await bob.say(channel, "hello")
+        await eventually(lambda: alice.of_type("channel_msg"), "the message arrived")
+        assert [event.type for event in alice.events] == ["channel_attr_update", "channel_msg"]
+        await put(alice, channel, _userNotification="1")
+        await bob.leave(channel)
+        await eventually(lambda: alice.of_type("channel_user_leave"), "the leave is announced again")
+
+
+async def test_channel_ttl(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.join(channel)
+        await put(alice, channel, topic="tea", _channel_ttl="2")
+        # With a member it lives on, and somebody in time keeps it.
+        await asyncio.sleep(3)
+        await alice.leave(channel)
+        assert (await bob.join(channel))["attrs"] == {"topic": "tea", "_channel_ttl": "2"}
+        await bob.leave(channel)
+        await asyncio.to_thread(wait_for_end, stack, channel)
+        assert (await alice.join(channel))["attrs"] == {}
+
+
+async def test_channel_ttl_of_zero_ends_it_with_the_last_leave(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, = await cast.login("alice")
+        await alice.join(channel)
+        await put(alice, channel, topic="tea", _channel_ttl=0)
+        await alice.leave(channel)
+        await asyncio.to_thread(wait_for_end, stack, channel)
+        assert (await alice.join(channel))["attrs"] == {}
+
+
+def wait_for_end(stack: Stack, channel: str) -> None:
+    """Waits until a channel's attributes are gone from the database."""
+    deadline = time.monotonic() + 15
+    while stack.sql(f"SELECT name FROM channel_attributes WHERE channel = '{channel}'"):
+        assert time.monotonic() < deadline, "the channel did not end"
+        time.sleep(0.1)
+
+
+async def test_member_num_and_auto_update_num(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob, carol = await cast.login("alice", "bob", "carol")
+        await alice.join(channel)
+        assert (await bob.join(channel))["attrs"] == {}
+        await put(alice, channel, _auto_update_num=2)
+        assert (await carol.join(channel))["attrs"] == {"_auto_update_num": "2", "_member_num": "3"}
+        await eventually(lambda: numbers(alice, "_member_num"), "the first number is told")
+        started = time.monotonic()
+        await bob.leave(channel)
+        await eventually(lambda: len(numbers(alice, "_member_num")) == 2, "the second number is told")
+        # Ids of events are microseconds.
+        first, second = [event.id for event in alice.of_type("channel_attr_update")
+                         if event.content["name"] == "_member_num"]
+        assert second - first >= 2_000_000 and time.monotonic() - started < 5
+        assert numbers(alice, "_member_num") == [(carol.account, "3"), (bob.account, "2")]
+        await barrier(alice, channel, carol)
+        assert numbers(carol, "_member_num") == numbers(alice, "_member_num")
+        # There and back is no change, and off is off.
+        await bob.join(channel)
+        await bob.leave(channel)
+        await asyncio.sleep(3)
+        await put(alice, channel, _auto_update_num=0)
+        assert (await bob.join(channel))["attrs"] == {"_auto_update_num": "0"}
+        await asyncio.sleep(1)
+        await barrier(alice, channel, alice)
+        assert len(numbers(alice, "_member_num")) == 2
+
+
+async def test_total_member_num_and_auto_update_total_num(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.join(channel)
+        await put(alice, channel, _auto_update_total_num=1)
+        # It needs both.
+        assert (await bob.join(channel))["attrs"] == {"_auto_update_total_num": "1"}
+        await asyncio.sleep(1)
+        await barrier(alice, channel, alice)
+        assert not numbers(alice, "_total_member_num")
+        await put(alice, channel, _auto_update_num=60)
+        for _ in range(2):
+            await bob.leave(channel)
+            joined = await bob.join(channel)
+        assert joined["attrs"] == {
+            "_auto_update_num": "60", "_auto_update_total_num": "1", "_member_num": "2", "_total_member_num": "4"}
+        await eventually(
+            lambda: numbers(alice, "_total_member_num")[-1:] == [(bob.account, "4")], "all joins are told")
+        ids = [event.id for event in alice.of_type("channel_attr_update")
+               if event.content["name"] == "_total_member_num"]
+        assert all(later - earlier >= 1_000_000 for earlier, later in zip(ids, ids[1:], strict=False))
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+async def test_what_the_system_keeps_is_read_only(stack: Stack, people, name: str):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, = await cast.login("alice")
+        await alice.join(channel)
+        for refused in (await alice.attempt("channel_set_attr", channel=channel, name=name, value="5"),
+                        await alice.attempt("channel_del_attr", channel=channel, name=name)):
+            assert (refused.data["code"], refused.data["reason"]) == (1004, "read_only")
+
+
+@pytest.mark.parametrize("name", RANGES)
+async def test_values_have_their_range(stack: Stack, people, name: str):
+    channel = unique("room")
+    least, most = RANGES[name]
+    async with people(stack) as cast:
+        alice, = await cast.login("alice")
+        for bad in (least - 1, most + 1, "", "many", f"0{most}", f"+{most}", 1.5, True):
+            refused = await alice.attempt("channel_set_attr", channel=channel, name=name, value=bad)
+            assert refused.data["code"] == 1004, bad
+        # The least first: a limit of changes holds for itself too.
+        for good in (least, str(most)):
+            await put(alice, channel, **{name: good})
+        await alice.call("channel_del_attr", channel=channel, name=name)
+
+
+async def test_sendmsg_limit_on_two_gateways(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        members = await cast.login(*[f"m{n}" for n in range(4)])
+        for member in members:
+            await member.join(channel)
+        await put(members[0], channel, _sendmsg_limit=10)
+
+        async def burst() -> list:
+            return await asyncio.gather(*[
+                member.attempt("channel_sendmsg", name=channel, msg=f"{n}") for n in range(10) for member in members])
+
+        replies = await burst()
+        refused = [reply for reply in replies if not reply.ok]
+        assert {(reply.data["code"], reply.data["reason"]) for reply in refused} == {(400, "rate_limited")}
+        # One window or two.
+        assert 10 <= len(replies) - len(refused) <= 20
+        # Deleted, the default holds again.
+        await members[0].call("channel_del_attr", channel=channel, name="_sendmsg_limit")
+        assert all(reply.ok for reply in await burst())
+
+
+async def test_setattr_limit_on_two_gateways_and_two_instances(make_stack, people):
+    channel = unique("room")
+    async with people(make_stack(gateways=2, channel_state=2)) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        for member in (alice, bob):
+            await member.join(channel)
+        await put(alice, channel, _setattr_limit=5)
+        replies = await asyncio.gather(*[
+            member.attempt("channel_set_attr", channel=channel, name="a", value=n)
+            for n in range(10) for member in (alice, bob)])
+        refused = [reply for reply in replies if not reply.ok]
+        assert {(reply.data["code"], reply.data["reason"]) for reply in refused} == {(1001, "rate_limited")}
+        # Each instance alone would let twice as many through; one window in two seconds at most.
+        seconds = int(max(reply.seconds for reply in replies)) + 2
+        assert 5 <= len(replies) - len(refused) <= min(5 * seconds, 15)
+        await put(bob, channel, b="another attribute")
+        await eventually(
+            lambda: len(numbers(alice, "a")) == len(replies) - len(refused), "the accepted ones are announced")
+        await barrier(alice, channel, alice, bob)
+        assert numbers(alice, "a") == numbers(bob, "a")
+
+
+async def test_numbers_are_told_when_the_instances_die(make_stack, people):
+    channel = unique("room")
+    stack = make_stack(gateways=2, channel_state=2)
+    async with people(stack) as cast:
+        alice, bob, carol = await cast.login("alice", "bob", "carol")
+        await alice.join(channel)
+        await put(alice, channel, _auto_update_num=4)
+        await bob.join(channel)
+        await eventually(lambda: numbers(alice, "_member_num"), "the first number is told")
+        # Now a timer is waiting for the next, and those who set it die.
+        await carol.join(channel)
+        services = [name for name in stack.pids if name.startswith("channel-state")]
+        assert len(services) == 2
+        for name in services:
+            await asyncio.to_thread(stack.kill, name)
+        assert len(numbers(alice, "_member_num")) == 1
+        await asyncio.to_thread(stack.start, services[0])
+        await eventually(lambda: len(numbers(alice, "_member_num")) == 2, "the waiting number is told", 30)
+        assert numbers(alice, "_member_num") == [(bob.account, "2"), (carol.account, "3")]
+
+
+async def test_clear_resets_them(stack: Stack, people):
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.join(channel)
+        await put(
+            alice, channel, _userNotification=0, _auto_update_num=1, _sendmsg_limit=1, _setattr_limit=1, topic="x")
+        await alice.call("channel_clear_attr", channel=channel)
+        assert (await bob.join(channel))["attrs"] == {}
+        await eventually(lambda: alice.of_type("channel_user_join"), "joins are announced")
+        for number in range(5):
+            await put(bob, channel, topic=number)
+            await bob.say(channel, number)
+        await barrier(alice, channel, alice)
+        assert not numbers(alice, "_member_num")
+
+
+async def test_conn_timeout(stack: Stack, people):
+    async with people(stack) as cast:
+        alice, bob, watcher = await cast.login("alice", "bob", "watcher")
+        for bad in ("soon", "", "1.5"):
+            refused = await alice.attempt("user_set_attr", name="_conn_timeout", value=bad)
+            assert refused.data["code"] == 1004, bad
+        # Below the least, which is 20: clamped. Bob has the default of 120.
+        await alice.call("user_set_attr", name="_conn_timeout", value="1")
+
+        async def is_online(client: Client) -> bool:
+            return (await watcher.call("user_query_user_status", account=client.account))["status"] == 1
+
+        alice.abort()
+        bob.abort()
+        await alice.closed.wait()
+        cut = time.monotonic()
+        while time.monotonic() < cut + 18:
+            assert await is_online(alice)
+            await asyncio.sleep(1)
+        while await is_online(alice):
+            assert time.monotonic() < cut + 26, "alice should be offline after 20 s"
+            await asyncio.sleep(0.2)
+        assert time.monotonic() > cut + 19
+        assert await is_online(bob)
+
+
+@pytest.mark.parametrize("prefix", ["_", "__"])
+async def test_the_special_channels(stack: Stack, people, prefix: str):
+    online, events = f"{prefix}agora_user_online", f"{prefix}agora_channel_event"
+    room = unique("room")
+    began = int(time.time())
+
+    def bodies(server: Client, account: str) -> list[dict]:
+        return [json.loads(event.content["msg"]) for event in server.of_type("channel_msg") if event.account == account]
+
+    async with people(stack) as cast:
+        logins, joins, late = await cast.login("logins", "joins", "late")
+        await logins.join(online)
+        await joins.join(events)
+        await late.join(events)
+        alice, = await cast.login("alice")
+        await alice.join(room)
+        await alice.leave(room)
+        await alice.join(room)
+        await alice.logout()
+        await eventually(lambda: len(bodies(logins, alice.account)) == 2, "login and logout are told")
+        await eventually(lambda: len(bodies(joins, alice.account)) == 4, "joins and leaves are told")
+        told = bodies(logins, alice.account)
+        about = {"account": alice.account, "uid": alice.uid}
+        assert [{**event, "time": 0} for event in told] == [
+            {"event": "online", **about, "reason": 0, "time": 0},
+            {"event": "offline", **about, "reason": 603, "time": 0}]
+        moves = bodies(joins, alice.account)
+        about["channel"] = room
+        assert [{**event, "time": 0} for event in moves] == [
+            {"event": "join", **about, "reason": 0, "time": 0}, {"event": "leave", **about, "reason": 602, "time": 0},
+            {"event": "join", **about, "reason": 0, "time": 0}, {"event": "leave", **about, "reason": 603, "time": 0}]
+        assert all(began - 1 <= event["time"] <= time.time() + 1 for event in told + moves)
+        # Members of the special channels are told of nobody's joining there.
+        await barrier(alice_again := (await cast.login("again"))[0], events, joins)
+        await late.leave(events)
+        await barrier(alice_again, events, joins)
+        assert not joins.of_type("channel_user_join") and not joins.of_type("channel_user_leave")
+        assert not bodies(joins, late.account)
+
+
+@pytest.mark.parametrize("name", ["_agora_user_online", "__agora_channel_event"])
+async def test_special_channels_have_no_built_ins_and_no_end(stack: Stack, people, name: str):
+    async with people(stack) as cast:
+        alice, = await cast.login("alice")
+        for attribute in RANGES:
+            refused = await alice.attempt("channel_set_attr", channel=name, name=attribute, value="1")
+            assert (refused.data["code"], refused.data["reason"]) == (1004, "special_channel")
+            refused = await alice.attempt("channel_del_attr", channel=name, name=attribute)
+            assert (refused.data["code"], refused.data["reason"]) == (1004, "special_channel")
+        mark = unique("mark")
+        await alice.join(name)
+        await put(alice, name, **{mark: "kept"})
+        await alice.leave(name)
+        other = name.removeprefix("_") if name.startswith("__") else f"_{name}"
+        assert (await alice.join(other))["attrs"][mark] == "kept"
+        await alice.call("channel_del_attr", channel=name, name=mark)

@@ -1,0 +1,88 @@
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// A channel with members, for tests of its built-in attributes.
+struct BuiltInAttributeScene {
+    var stage: ServicesStage
+    var gateway: StageGateway
+    var room: ChannelKey
+    /// Its first member, in whose name attributes are changed.
+    var alice: StageSession
+
+    /// Runs a test with `alice` in the channel `room`, on two instances of each service.
+    static func run(_ test: (BuiltInAttributeScene) async throws -> Void) async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            try await gateway.listen(to: room)
+            let alice = try await stage.login("alice", on: gateway)
+            let scene = BuiltInAttributeScene(stage: stage, gateway: gateway, room: room, alice: alice)
+            _ = try await scene.join(alice)
+            try await test(scene)
+        }
+    }
+
+    func update(_ name: String, _ value: String) throws -> ChangeChannelAttributes {
+        change(.update(Attribute(name: try AttributeName(name), value: value)))
+    }
+
+    func change(_ change: AttributeChange) -> ChangeChannelAttributes {
+        ChangeChannelAttributes(actor: alice.actor, channel: room.name, change: change)
+    }
+
+    func set(_ name: String, _ value: String) async throws { _ = try await gateway.send(try update(name, value)) }
+
+    func delete(_ name: String) async throws { _ = try await gateway.send(change(.delete(try AttributeName(name)))) }
+
+    @discardableResult
+    func join(_ session: StageSession) async throws -> ChannelJoined {
+        try await gateway.send(JoinChannel(actor: session.actor, channel: room.name))
+    }
+
+    /// Logs in and joins.
+    @discardableResult
+    func enter(_ accounts: String...) async throws -> [StageSession] {
+        var sessions: [StageSession] = []
+        for account in accounts {
+            sessions.append(try await stage.login(account, on: gateway))
+            try await join(sessions[sessions.count - 1])
+        }
+        return sessions
+    }
+
+    func leave(_ session: StageSession) async throws {
+        _ = try await gateway.send(LeaveChannel(actor: session.actor, channel: room.name, reason: .leaveByUser))
+    }
+
+    /// What was heard, without the numbers.
+    var story: [String] { gateway.heard(in: room).map(\.summary) }
+
+    /// Waits until exactly this was heard.
+    func heard(_ summaries: [String]) async throws {
+        try await waitUntil("\(summaries)") { story == summaries ? nil : "\(story)" }
+    }
+
+    /// What was told as updates of an attribute, each with who did it.
+    func told(_ name: String) -> [String] { story.filter { $0.contains(" \(name)=") } }
+
+    /// Waits until exactly this was told as updates of an attribute.
+    func told(_ name: String, _ expected: [String]) async throws {
+        try await waitUntil("\(expected)") { told(name) == expected ? nil : "\(story)" }
+    }
+
+    /// Redis milliseconds at which each update of an attribute was told.
+    func times(_ name: String) -> [Int64] {
+        gateway.heard(in: room).filter { $0.summary.contains(" \(name)=") }.map { $0.id / 1000 }
+    }
+
+    /// Waits until no timer of the channel's numbers is set.
+    func quiet() async throws {
+        try await waitUntil("the timers to be done") {
+            let members = try await stage.redis("ZRANGE", KeySpace.due(.channelState), "0", "-1").array ?? []
+            let left = members.compactMap(\.string).filter { $0.hasPrefix("num:") || $0.hasPrefix("total:") }
+            return left.isEmpty ? nil : "\(left)"
+        }
+    }
+}
