@@ -93,8 +93,13 @@ final class ClientDriver: @unchecked Sendable {
     }
 
     /// What the client is doing; asked on the event loop.
-    func withStatus(_ body: @escaping @Sendable (ClientStatus, Int64) -> Void) {
-        run { body($0.machine.status, $0.machine.lastCall) }
+    func withStatus(_ body: @escaping @Sendable (ClientStatus) -> Void) {
+        run { body($0.machine.status) }
+    }
+
+    /// The gateway in use, or tried last; asked on the event loop.
+    func withGateway(_ body: @escaping @Sendable (GatewayEndpoint?) -> Void) {
+        run { body($0.machine.lastEndpoint) }
     }
 
     private func run(_ body: @escaping @Sendable (ClientDriver) -> Void) {

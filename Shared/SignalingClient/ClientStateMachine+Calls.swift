@@ -71,7 +71,7 @@ extension ClientStateMachine {
             if now >= until { actions += beginAttempt(now: now) }
         case .discovering(let since), .connecting(let since), .authenticating(let since):
             if now - since >= stepTime { actions += attemptFailed(now: now) }
-        case .loggingOut(let since):
+        case .loggingOut(let since, _):
             if now - since >= configuration.timing.logoutTime.milliseconds { actions += end(Self.loggedOutByUser) }
         case .online:
             actions += acknowledge(now: now, force: false)

@@ -165,7 +165,7 @@ extension ClientStateMachine {
     ) -> [Action] {
         if id == poll { return pollAnswered(answer, now: now) }
         // Answers to a logout and to calls that timed out find nobody.
-        if case .loggingOut = state, id == lastCall { return end(Self.loggedOutByUser) }
+        if case .loggingOut(_, id) = state { return end(Self.loggedOutByUser) }
         guard let call = calls.remove(id) else { return [] }
         var answer = answer
         if case .failure(let error) = answer, call.isSettled(by: error) {

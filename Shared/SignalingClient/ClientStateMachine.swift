@@ -17,8 +17,8 @@ struct ClientStateMachine: ~Copyable {
         case authenticating(since: Int64)
         /// The session works. Goes to `waiting`, `loggingOut`, `closed`.
         case online
-        /// The logout was sent. Goes to `closed`.
-        case loggingOut(since: Int64)
+        /// The logout was sent, as this call. Goes to `closed`.
+        case loggingOut(since: Int64, call: Int64)
         /// The end.
         case closed
     }
@@ -200,7 +200,7 @@ struct ClientStateMachine: ~Copyable {
             var actions = acknowledge(now: now, force: true)
             lastCall += 1
             actions.append(.send(ClientRequest.call("user_logout", id: lastCall, line: session.line, [])))
-            state = .loggingOut(since: now)
+            state = .loggingOut(since: now, call: lastCall)
             return actions
         case .discovering, .waiting, .connecting, .authenticating:
             if session != nil { return end(Self.loggedOutByUser) }

@@ -64,7 +64,16 @@ public actor SignalingClient {
     public var status: ClientStatus {
         get async {
             await withCheckedContinuation { continuation in
-                driver.withStatus { status, _ in continuation.resume(returning: status) }
+                driver.withStatus { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    /// The gateway in use, or tried last.
+    public var gateway: GatewayEndpoint? {
+        get async {
+            await withCheckedContinuation { continuation in
+                driver.withGateway { continuation.resume(returning: $0) }
             }
         }
     }
@@ -84,7 +93,7 @@ public actor SignalingClient {
             function, arguments, number: { id in number.withLock { $0 = id } }, completion: { answer.finish($0) })
         return try await answer.value { [driver] in
             // In the order of the loop: the number is known by then.
-            driver.withStatus { _, _ in
+            driver.withStatus { _ in
                 if let id = number.withLock({ $0 }) { driver.cancel(id) }
             }
         }

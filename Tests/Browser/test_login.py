@@ -115,7 +115,6 @@ def certificate(tmp_path: Path) -> Path:
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
          "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(path), "-out", str(path)],
         check=True, capture_output=True, timeout=60)
-    path.write_text(path.read_text())
     return path
 
 

@@ -1,5 +1,7 @@
 """Messages between users, status and remote calls."""
 
+import subprocess
+
 import pytest
 from signaling import eventually
 from stack_control import Stack, unique
@@ -73,7 +75,6 @@ async def test_acknowledged_messages_do_not_come_again_even_without_a_logout(sta
 
 def mailbox_is_empty(stack: Stack, pattern: str) -> bool:
     """Whether Redis has no mailbox entries for the account."""
-    import subprocess
     url = stack.endpoints["redis"]["url"]
 
     def redis(*command: str) -> list[str]:

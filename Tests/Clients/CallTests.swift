@@ -61,7 +61,9 @@ extension StackTests {
             }
             try await alice.client.invite(bob.account, to: other, extra: #"{"_timeout":1}"#)
             try await alice.waits(for: "the time is over") {
-                guard case .call(let event) = $0, event.channel == other, case .failed = event.kind else { return Bool?.none }
+                guard case .call(let event) = $0, event.channel == other, case .failed = event.kind else {
+                    return Bool?.none
+                }
                 return true
             }
             try await alice.leaves()

@@ -11,7 +11,7 @@ actor CuttableProxy {
     /// The open connections; touched on the event loop only.
     private final class Accepted: @unchecked Sendable {
         var channels: [ObjectIdentifier: any Channel] = [:]
-        var count = 0
+        var isOpen = true
     }
 
     init(to target: GatewayEndpoint) async throws {
@@ -20,8 +20,8 @@ actor CuttableProxy {
         listener = try await ServerBootstrap(group: loop, childGroup: loop)
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { client in
+                guard accepted.isOpen else { return client.close() }
                 accepted.channels[ObjectIdentifier(client)] = client
-                accepted.count += 1
                 client.closeFuture.whenComplete { _ in accepted.channels[ObjectIdentifier(client)] = nil }
                 return ClientBootstrap(group: loop).connect(host: target.host, port: target.port).flatMap { server in
                     client.eventLoop.makeCompletedFuture {
@@ -35,9 +35,10 @@ actor CuttableProxy {
         endpoint = GatewayEndpoint(host: "127.0.0.1", port: listener.localAddress?.port ?? 0)
     }
 
-    /// How many connections there were.
-    var connections: Int {
-        get async throws { try await listener.eventLoop.submit { [accepted] in accepted.count }.get() }
+    /// Closed: connections are cut, and new ones end at once.
+    func setOpen(_ open: Bool) async throws {
+        try await listener.eventLoop.submit { [accepted] in accepted.isOpen = open }.get()
+        if !open { try await cut() }
     }
 
     /// Cuts every connection; new ones are taken.

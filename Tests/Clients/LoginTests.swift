@@ -21,7 +21,9 @@ extension StackTests {
             guard case .loggedOut(let error)? = alice.events.last else { throw TestFailure("no end") }
             #expect(error.code == .logoutUser)
             #expect(await alice.client.status == .loggedOut)
-            #expect(await failure { () throws(SignalingError) in try await alice.client.send("x", to: "room") }?.code == .notLoggedIn)
+            #expect(
+                await failure { () throws(SignalingError) in try await alice.client.send("x", to: "room") }?.code
+                    == .notLoggedIn)
         }
 
         @Test("Refusals have their codes")

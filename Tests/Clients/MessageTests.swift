@@ -58,7 +58,8 @@ extension StackTests {
             #expect(
                 await failure { () throws(SignalingError) in try await b.send("x", to: room) }?.code == .messageOther)
             try await b.send("forced", to: room, force: true)
-            try await alice.waits(for: "the forced one") { _ in alice.channelTexts.last == "forced" ? true : Bool?.none }
+            try await alice.waits(for: "the forced one") { _ in alice.channelTexts.last == "forced" ? true : Bool?.none
+            }
             try await alice.leaves()
             try await bob.leaves()
         }

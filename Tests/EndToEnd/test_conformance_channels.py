@@ -262,5 +262,5 @@ async def test_reasons_of_leaving(stack: Stack, people):
             bodies = [json.loads(event.content["msg"]) for event in server.of_type("channel_msg")]
             return {body["account"]: body["reason"] for body in bodies if (body["event"], body["channel"]) == ("leave", room)}
 
-        await eventually(lambda: len(reasons()) == 3, "three leaves", 30)
+        await eventually(lambda: len(reasons()) == 3, "three leaves", 40)
         assert reasons() == {alice.account: 602, bob.account: 601, carol.account: 604}

@@ -7,9 +7,11 @@ extension ChannelFunctions {
     static let libraries = [
         RedisFunctionLibrary(
             name: "heliograph_channels",
-            source: PackageResources.channels_lua + PackageResources.channel_counters_lua
-                + PackageResources.channel_members_lua + PackageResources.channel_attributes_lua
-                + PackageResources.channel_life_lua),
-        RedisFunctionLibrary(name: "heliograph_memberships", source: PackageResources.memberships_lua),
+            parts: [
+                PackageResources.channels_lua, PackageResources.channel_counters_lua,
+                PackageResources.channel_members_lua, PackageResources.channel_attributes_lua,
+                PackageResources.channel_life_lua,
+            ]),
+        RedisFunctionLibrary(name: "heliograph_memberships", parts: [PackageResources.memberships_lua]),
     ]
 }

@@ -1,32 +1,23 @@
 internal import ChannelStateLogic
 public import Logging
 internal import MessageStore
-internal import NIOCore
-internal import NIOPosix
 public import PostgresStore
 public import RedisStore
 public import ServiceKit
 internal import ServiceLifecycle
+internal import ServiceStores
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The channel-state service: channels' members and attributes.
 public enum ChannelStateService {
+    private static let libraries = ChannelFunctions.libraries + [MessageStore.library, DueTimers.library]
+
     /// Builds the service from its settings.
-    /// - Throws: `RedisError` or `PostgresError` for settings that cannot be used, and for a database whose migrations
-    ///   are not this build's. A database that is away stops nothing.
+    /// - Throws: as ``ServiceStores`` does.
     public static func assemble(_ context: ServiceContext) async throws -> ServiceAssembly {
-        let redis = try RedisConfiguration(url: context.configuration.redisURL)
-        let postgres = try PostgresConfiguration(url: context.configuration.postgresURL)
-        let pool = PostgresPool(configuration: postgres, connections: 4, logger: context.logger)
-        do throws(PostgresError) {
-            try await Migrations(pool: pool).check()
-        } catch {
-            guard error.kind != .migration else { throw error }
-            context.logger.warning("started without PostgreSQL", metadata: ["error": "\(error)"])
-        }
-        return assemble(
-            instance: context.configuration.instance, redis: redis, pool: pool, logger: context.logger)
+        let stores = try await ServiceStores(context, libraries: libraries, postgresConnections: 4)
+        return assemble(instance: context.configuration.instance, stores: stores, logger: context.logger)
     }
 
     /// Builds the service around given stores, for one process or a test.
@@ -34,43 +25,25 @@ public enum ChannelStateService {
     public static func assemble(
         instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
     ) -> ServiceAssembly {
-        let connection = RedisConnection(
-            configuration: redis, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: ChannelFunctions.libraries + [MessageStore.library, DueTimers.library], logger: logger)
-        let timers = DueTimers(service: .channelState, connection: connection)
-        let handlers = Handlers(connection: connection, pool: pool, timers: timers, logger: logger)
+        let stores = ServiceStores(redis: redis, libraries: libraries, pool: pool, logger: logger)
+        return assemble(instance: instance, stores: stores, logger: logger)
+    }
+
+    private static func assemble(instance: String, stores: ServiceStores, logger: Logger) -> ServiceAssembly {
+        let timers = DueTimers(service: .channelState, connection: stores.redis)
+        let handlers = Handlers(connection: stores.redis, pool: stores.pool, timers: timers, logger: logger)
         let commands = CommandConsumer(
-            service: .channelState, instance: instance, configuration: redis, connection: connection,
-            router: handlers.router, logger: logger)
-        let store = MirrorStore(pool: pool)
+            service: .channelState, instance: instance, configuration: stores.redisConfiguration,
+            connection: stores.redis, router: handlers.router, logger: logger)
+        let store = MirrorStore(pool: stores.pool)
         let mirror = MirrorConsumer(
-            service: .channelState, instance: instance, configuration: redis, connection: connection, logger: logger
+            service: .channelState, instance: instance, configuration: stores.redisConfiguration,
+            connection: stores.redis, logger: logger
         ) { readers in
             try await store.members(MemberMirror.rows(readers, logger: logger))
         }
-        return ServiceAssembly(
-            services: [
-                StoreConnections(redis: connection, pool: pool),
-                TimerService(timers: timers, expiry: handlers.expiry), mirror, commands,
-            ],
-            checks: [
-                ReadinessCheck(name: "redis") {
-                    do throws(RedisError) {
-                        _ = try await connection.execute(RedisCommand("PING"))
-                        return nil
-                    } catch {
-                        return error.description
-                    }
-                },
-                ReadinessCheck(name: "postgres") {
-                    do throws(PostgresError) {
-                        try await pool.ping()
-                        return nil
-                    } catch {
-                        return error.description
-                    }
-                },
-            ])
+        let acting = TimerService(timers: timers, expiry: handlers.expiry)
+        return ServiceAssembly(services: [stores, acting, mirror, commands], checks: stores.checks)
     }
 }
 
@@ -106,20 +79,6 @@ private struct Handlers {
         self.router = router
         expiry = ChannelExpiry(
             functions: functions, cache: cache, changes: changes, timers: timers, counters: counters, logger: logger)
-    }
-}
-
-/// Opens the stores first and closes them last.
-private struct StoreConnections: Service {
-    let redis: RedisConnection
-    let pool: PostgresPool
-
-    func run() async throws {
-        redis.start()
-        // Ends by an error when cancelled instead; the stores are to be closed all the same.
-        try? await gracefulShutdown()
-        await redis.close()
-        await pool.close()
     }
 }
 

@@ -41,6 +41,7 @@ final class AgoraSession: Sendable {
             return false
         }
         callbacks.log(isIgnored ? "login ignored: logged in already" : "login: account \(configuration.account)")
+        if isIgnored { callbacks.tell { $0.onError?("login", .LOGIN_E_ALREADY_LOGIN, "logged in already") } }
     }
 
     private func begin(_ configuration: ClientConfiguration, _ state: inout State) {

@@ -7,7 +7,7 @@ local function channel_attribute_begin(keys, args)
     if redis.call('EXISTS', tag .. ':attrver') == 0 then
         return {0, redis.call('ZCARD', tag .. ':members')}
     end
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local limit = tonumber(state(tag, '_setattr_limit') or '0')
         if limit > 0 then
             local key = tag .. ':arate:' .. args[3]

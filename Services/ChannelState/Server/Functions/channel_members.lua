@@ -12,7 +12,7 @@ local function channel_join(keys, args)
     local tag = keys[1]
     local wanted = settings(tag)
     -- Kept for a redelivery is only what it cannot find out again: the lists are long.
-    local done = once(tag, args, function()
+    local done = once(tag, args[1], args[2], function()
         local account, uid, sid = args[3], args[4], args[5]
         local info = redis.call('HGET', tag .. ':info', account)
         local outcome = 'joined'
@@ -57,7 +57,7 @@ end
 -- when that session is not the member.
 local function channel_leave(keys, args)
     local tag = keys[1]
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local account = args[3]
         local info = redis.call('HGET', tag .. ':info', account)
         if not info or sid_of(info) ~= args[4] then

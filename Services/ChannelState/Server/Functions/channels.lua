@@ -1,4 +1,3 @@
-#!lua name=heliograph_channels
 -- Membership and attributes of channels. The Swift contract is ChannelFunctions.swift.
 --
 -- One library in several files, which ChannelFunctions.swift joins in this order: channels, channel_counters,
@@ -18,7 +17,6 @@
 --   :arate:NAME  string: changes of an attribute in the present second
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
-local DONE_MS = 60000
 local FLOOR_MS = 60000
 -- Shared with heliograph_messages: change both.
 local LOG_EVENTS = 2000
@@ -29,33 +27,6 @@ local BUILT_IN = {
     _sendmsg_limit = true, _setattr_limit = true,
 }
 local CHANNEL_TTL = 7200
-
-local function clock()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
-end
-
-local function number(value)
-    return string.format('%.0f', value)
-end
-
--- Runs `act` once per command: ARGV 1 is the command's id, ARGV 2 its deadline (ms, 0 for none).
-local function once(tag, args, act)
-    local key = tag .. ':done:' .. args[1]
-    local stored = redis.call('GET', key)
-    if stored then
-        return cmsgpack.unpack(stored)
-    end
-    local deadline = tonumber(args[2])
-    if deadline ~= 0 and clock() > deadline then
-        return {err = 'SIG 1001 timeout the deadline had passed'}
-    end
-    local result = act()
-    if not result.err then
-        redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
-    end
-    return result
-end
 
 local function state(tag, field)
     return redis.call('HGET', tag .. ':state', field)

@@ -1,34 +1,8 @@
-#!lua name=heliograph_memberships
 -- Which channel a session is in, as the user's own keys tell. The Swift contract is ChannelFunctions.swift.
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash of heliograph_presence: sid, channel, leaving (channels still to be left, one a line)
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
-
-local DONE_MS = 60000
-
-local function now_ms()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-
--- Runs `act` once per command: ARGV 1 is the command's id, ARGV 2 its deadline (ms, 0 for none).
-local function once(tag, args, act)
-    local key = tag .. ':done:' .. args[1]
-    local stored = redis.call('GET', key)
-    if stored then
-        return cmsgpack.unpack(stored)
-    end
-    local deadline = tonumber(args[2])
-    if deadline ~= 0 and now_ms() > deadline then
-        return {err = 'SIG 1001 timeout the deadline had passed'}
-    end
-    local result = act()
-    if not result.err then
-        redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
-    end
-    return result
-end
 
 local function lines(text)
     local list = {}
@@ -50,7 +24,7 @@ end
 -- Returns the channels that it must leave; they stay recorded until session_entered.
 local function session_enter(keys, args)
     local tag = keys[1]
-    return once(tag, args, function()
+    return once(tag, args[1], args[2], function()
         local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
         if sid ~= args[3] then
             return {err = 'SIG 1003 session_over the session is over'}

@@ -1,0 +1,71 @@
+import SignalingProtocol
+import SignalingWire
+
+@testable import SignalingClient
+
+/// A client whose chance always falls on the same number, and the frames of a gateway.
+enum Script {
+    static let here = GatewayEndpoint(host: "10.0.0.1", port: 1)
+    static let there = GatewayEndpoint(host: "10.0.0.2", port: 1)
+
+    static var configuration: ClientConfiguration {
+        ClientConfiguration(app: "app", account: "alice", token: "t", source: .addresses([here, there]))
+    }
+
+    /// A machine whose pauses are as long, and whose choices are as late, as can be; or the opposite.
+    static func machine(
+        _ configuration: ClientConfiguration = configuration, lowest: Bool = true
+    ) -> ClientStateMachine {
+        ClientStateMachine(configuration: configuration, chance: { lowest ? $0.lowerBound : $0.upperBound })
+    }
+
+    /// A machine that is online on `here` since time 0.
+    static func online(_ configuration: ClientConfiguration = configuration) -> ClientStateMachine {
+        var machine = machine(configuration)
+        _ = machine.start(now: 0)
+        _ = machine.connected(attempt: 1, now: 0)
+        _ = machine.received(loggedIn, attempt: 1, now: 0)
+        return machine
+    }
+
+    static let loggedIn = ServerMessage.loginAnswer(
+        .success(ServerMessage.SessionAnswer(line: "L", uid: 7, push: true, channel: nil, complete: false)))
+
+    static func resumed(channel: String? = nil, complete: Bool = true) -> ServerMessage {
+        .resumeAnswer(ServerMessage.SessionAnswer(line: "L", uid: 7, push: true, channel: channel, complete: complete))
+    }
+
+    static func said(_ id: Int64, _ text: String, in channel: String = "room") -> ServerMessage {
+        let content = #"{"channel":"\#(channel)","account":"bob","uid":3,"msg":"\#(text)"}"#
+        return .channelEvent(id: id, line: "msg-v2 bob - v1:E:0 channel_msg 5 \(content)")
+    }
+
+    static func mail(_ version: Int64, _ text: String) -> ServerMessage {
+        .mailboxEntry(version: version, line: "msg-v2 bob alice v1:E:60 instant 5 \(text)")
+    }
+
+    static let ok = Result<JSONValue, SignalingError>.success(.object([JSONMember("result", .string("ok"))]))
+}
+
+extension [ClientStateMachine.Action] {
+    /// The frames among the actions, as text.
+    var sent: [String] {
+        compactMap { if case .send(let bytes) = $0 { String(decoding: bytes, as: UTF8.self) } else { nil } }
+    }
+
+    /// The events among them.
+    var events: [SignalingEvent] {
+        compactMap { if case .event(let event) = $0 { event } else { nil } }
+    }
+
+    /// The codes of failed answers among them, 0 for success.
+    var answers: [Int] {
+        compactMap {
+            switch $0 {
+            case .answer(_, .success): 0
+            case .answer(_, .failure(let error)): error.code.rawValue
+            default: nil
+            }
+        }
+    }
+}
