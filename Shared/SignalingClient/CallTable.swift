@@ -21,6 +21,9 @@ struct CallTable {
 
         var isMessage: Bool { function == "user_sendmsg" || function == "channel_sendmsg" }
 
+        /// Digits have no id by which the cluster would know them again, and twice is worse than not at all.
+        var isRepeatable: Bool { function != "voip_invite_msg" }
+
         /// What a call gets that nobody answered in time. Source: Signaling API, codes.
         var timeout: SignalingError {
             switch function {
@@ -98,10 +101,14 @@ struct CallTable {
     }
 
     /// The connection is gone: what was not answered is sent again, in order.
-    mutating func connectionLost(now: Int64) {
+    /// - Returns: the calls that are given up instead.
+    mutating func connectionLost() -> [Call] {
+        let unrepeatable = calls.values.filter { $0.isInFlight && !$0.isRepeatable }.sorted { $0.id < $1.id }
+        for call in unrepeatable { _ = remove(call.id) }
         for id in calls.keys { calls[id]?.isInFlight = false }
         waiting = Deque(calls.keys.sorted())
         inFlight = 0
+        return unrepeatable
     }
 
     /// A new connection stands.

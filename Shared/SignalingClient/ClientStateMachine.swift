@@ -156,13 +156,14 @@ struct ClientStateMachine: ~Copyable {
 
     /// The connection of a working session is gone: the first attempt elsewhere follows at once, spread by chance.
     mutating func lost(now: Int64) -> [Action] {
-        calls.connectionLost(now: now)
+        let interrupted = SignalingError(.failed, "interrupted", "the connection was lost before the answer")
+        let given: [Action] = calls.connectionLost().map { .answer(call: $0.id, .failure(interrupted)) }
         mailbox.connectionLost(now: now)
         poll = nil
         attempt += 1
         attempts = Attempts(since: now)
         state = .waiting(until: now + chance(0...configuration.timing.backOff.milliseconds))
-        return [.disconnect, .event(.reconnecting(attempt: 1))]
+        return [.disconnect, .event(.reconnecting(attempt: 1))] + given
     }
 
     /// Pauses before the next attempt, or gives up.

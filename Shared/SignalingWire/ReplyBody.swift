@@ -13,7 +13,7 @@ public enum ReplyBody: Equatable, Sendable {
     /// `user_get_attr_all`.
     case attributes(Account, [Attribute])
     /// `channel_join`.
-    case joined(members: [Member], attributes: [Attribute])
+    case joined(id: Int64, members: [Member], attributes: [Attribute])
     /// `channel_query_num`.
     case memberCount(ChannelName, Int)
     /// `channel_query_user_isin`.
@@ -47,8 +47,11 @@ public enum ReplyBody: Equatable, Sendable {
                 JSONMember("account", .string(account.rawValue)),
                 JSONMember("json", .string(Self.object(attributes).compactText)),
             ]
-        case .joined(let members, let attributes):
-            [JSONMember("list", Self.list(members)), JSONMember("attrs", Self.object(attributes))]
+        case .joined(let id, let members, let attributes):
+            [
+                JSONMember("list", Self.list(members)), JSONMember("attrs", Self.object(attributes)),
+                JSONMember("id", .number(String(id))),
+            ]
         case .memberCount(let channel, let count):
             [JSONMember("name", .string(channel.rawValue)), JSONMember("num", .number(String(count)))]
         case .membership(let channel, let account, let isMember):

@@ -148,7 +148,6 @@ async def test_messages_whose_answers_are_lost_are_delivered_once(stack: Stack, 
         assert [event.content["msg"] for event in raw.of_type("channel_msg")] == ["only once", "last"]
 
 
-@pytest.mark.xfail(strict=True, reason="the answer to a join has no event id from which a resume could go on")
 async def test_events_right_after_the_join_are_not_lost(stack: Stack, visit, people, only):
     room = unique("room")
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:

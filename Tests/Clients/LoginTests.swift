@@ -26,6 +26,71 @@ extension StackTests {
                     == .notLoggedIn)
         }
 
+        @Test("Over TLS, found through https; a stranger's certificate is refused")
+        func tls() async throws {
+            let stack = try #require(RunningStack.current)
+            let secure = GatewayEndpoint(host: "127.0.0.1", port: stack.gateways[0].port + 1, secure: true)
+            for source in [GatewaySource.addresses([secure]), .discovery(["https://127.0.0.1:\(secure.port)/"])] {
+                let alice = try await Person.login("alice") {
+                    $0.source = source
+                    $0.tls.trustRootsFile = stack.certificate
+                }
+                #expect(await alice.client.gateway?.secure == true)
+                try await alice.client.sendMessage("hello", to: alice.account)
+                try await alice.waits(for: "its message") { _ in alice.texts == ["hello"] ? true : Bool?.none }
+                try await alice.leaves()
+            }
+            var stranger = ClientConfiguration(app: stack.openApp, account: "a", source: .addresses([secure]))
+            stranger.timing.loginRetries = 0
+            let configuration = stranger
+            let error = await failure { () throws(SignalingError) in
+                _ = try await SignalingClient.connect(configuration)
+            }
+            #expect(error?.code == .loginNetwork)
+        }
+
+        @Test("Cancellation ends a login and a call at once")
+        func cancellation() async throws {
+            let stack = try #require(RunningStack.current)
+            let nowhere = ClientConfiguration(
+                app: "a", account: "b", source: .addresses([GatewayEndpoint(host: "127.0.0.1", port: 9)]))
+            let login = Task {
+                await failure { () throws(SignalingError) in _ = try await SignalingClient.connect(nowhere) }
+            }
+            login.cancel()
+            #expect(await login.value?.code == .loginCancelled)
+            let proxy = try await CuttableProxy(to: stack.gateways[0])
+            let alice = try await Person.login("alice") { $0.source = .addresses([proxy.endpoint]) }
+            try await proxy.setOpen(false)
+            try await alice.waits(for: .reconnecting(attempt: 1))
+            let client = alice.client
+            let call = Task {
+                await failure { () throws(SignalingError) in try await client.sendMessage("x", to: "bob") }
+            }
+            call.cancel()
+            #expect(await call.value?.reason == "cancelled")
+            client.abandon()
+            try await alice.waits(for: "the end") { if case .loggedOut = $0 { true } else { Bool?.none } }
+            try await proxy.close()
+        }
+
+        @Test("A client lives as long as the work it was made for")
+        func structuredLifetime() async throws {
+            let stack = try #require(RunningStack.current)
+            let account = unique("alice")
+            let configuration = ClientConfiguration(
+                app: stack.openApp, account: account, source: .addresses(stack.gateways))
+            let bob = try await Person.login("bob")
+            try await SignalingClient.withClient(configuration) { _ in
+                let isOnline = try await bob.client.isOnline(account)
+                #expect(isOnline)
+            }
+            try await waitUntil("\(account) is offline") {
+                try await bob.client.isOnline(account) ? "online" : nil
+            }
+            try await bob.leaves()
+        }
+
         @Test("Refusals have their codes")
         func refusals() async throws {
             let stack = try #require(RunningStack.current)

@@ -23,6 +23,7 @@ struct RunningStack: Sendable {
     static func up() async throws -> RunningStack {
         let directory = "/tmp/heliograph-clients-\(getpid())"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try await makeCertificate(directory)
         var failure = ""
         for _ in 1...3 {
             let (status, output) = try await run(["up", "--gateways", "2", "--dir", directory])
@@ -71,10 +72,37 @@ struct RunningStack: Sendable {
         tokenApp = (closed?["appId"]?.string ?? "", closed?["certificate"]?.string ?? "")
     }
 
+    /// The gateways' certificate, which is its own root.
+    var certificate: String { "\(directory)/certificate.pem" }
+
+    private static func makeCertificate(_ directory: String) async throws {
+        let (status, output) = try await run(
+            "/usr/bin/env",
+            [
+                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "\(directory)/key.pem", "-out",
+                "\(directory)/certificate.pem",
+            ])
+        guard status == 0 else { throw TestFailure("openssl: \(output)") }
+    }
+
     private static func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let directory = arguments.last ?? ""
+        return try await run(
+            "\(root)/Scripts/stack", arguments,
+            environment: [
+                "HELIOGRAPH_GATEWAY_TLS_CERTIFICATE": "\(directory)/certificate.pem",
+                "HELIOGRAPH_GATEWAY_TLS_KEY": "\(directory)/key.pem",
+            ])
+    }
+
+    private static func run(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> (status: Int32, output: String) {
         let process = Process()
-        process.executableURL = URL(filePath: "\(root)/Scripts/stack")
+        process.executableURL = URL(filePath: program)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         // A file, not a pipe: the services inherit it and would keep a pipe open.
         let log = "/tmp/heliograph-clients-\(getpid()).log"

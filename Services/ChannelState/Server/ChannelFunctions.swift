@@ -93,7 +93,7 @@ struct ChannelFunctions: Sendable {
             attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
         }
         let answer = ChannelJoined(
-            sequence: sequence, members: try Self.members(texts[head..<head + 2 * listed]),
+            sequence: sequence, id: change, members: try Self.members(texts[head..<head + 2 * listed]),
             attributes: attributes.sorted { $0.name < $1.name })
         return Joined(
             outcome: outcome, answer: answer, count: count, change: change, telling: try Self.telling(texts[4...5]))

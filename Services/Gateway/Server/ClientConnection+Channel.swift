@@ -38,7 +38,7 @@ extension ClientConnection {
             switch result {
             case .success(let joined):
                 afterAnswer = { [self] in channel?.activate(self, after: joined.sequence) }
-                finish(.success(.joined(members: joined.members, attributes: joined.attributes)))
+                finish(.success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)))
             case .failure(let error):
                 finish(.failure(error))
             }
@@ -77,7 +77,8 @@ extension ClientConnection {
             }
             enter(joined)
             guard let after = resumeAfter else {
-                finishResume(session, channel: key.name, complete: true)
+                // The client did not ask for what it missed: whether something was is not known.
+                finishResume(session, channel: key.name, complete: false)
                 joined.activate(self, after: joined.feed.last ?? 0)
                 return
             }

@@ -70,6 +70,16 @@ struct CallAndMailTests {
         #expect(machine.received(.callAnswer(id: second.id, error), attempt: 3, now: 0).answers == [0])
     }
 
+    @Test func digitsAreNotRepeated() {
+        var machine = Script.online()
+        _ = machine.call("voip_invite_msg", [], now: 0)
+        #expect(machine.disconnected(attempt: 1, now: 0).answers == [1001])
+        _ = machine.call("voip_invite_msg", [], now: 0)
+        _ = machine.tick(now: 0)
+        _ = machine.connected(attempt: 3, now: 0)
+        #expect(machine.received(Script.resumed(), attempt: 3, now: 0).sent.count == 1, "one that was not sent yet")
+    }
+
     @Test func entriesAreTakenOnceAndAcknowledgedInTime() {
         var machine = Script.online()
         let first = machine.received(Script.mail(10, "a b"), attempt: 1, now: 0)
