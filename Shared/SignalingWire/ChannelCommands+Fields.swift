@@ -17,7 +17,7 @@ extension ChannelJoined: FieldCodable {
     /// Adds the fields.
     public func write(to writer: inout FieldWriter) {
         writer.put("sequence", sequence)
-        writer.put("id", id)
+        writer.put("event", id)
         writer.put("members", list: members)
         writer.put("attributes", list: attributes)
     }
@@ -25,7 +25,7 @@ extension ChannelJoined: FieldCodable {
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
-            sequence: try reader.int64("sequence"), id: try reader.int64("id"),
+            sequence: try reader.int64("sequence"), id: try reader.int64("event"),
             members: try reader.list("members", of: Member.self),
             attributes: try reader.list("attributes", of: Attribute.self))
     }

@@ -113,6 +113,7 @@ struct RunningStack: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             process.terminationHandler = { ended in
                 let output = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+                try? FileManager.default.removeItem(atPath: log)
                 continuation.resume(returning: (ended.terminationStatus, output))
             }
             do { try process.run() } catch { continuation.resume(throwing: error) }
