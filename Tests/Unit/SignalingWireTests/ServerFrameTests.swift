@@ -54,8 +54,12 @@ import Testing
         let all = [Attribute(name: age, value: "30"), quoted]
         try check("reply-attributes", ServerFrame.callSucceeded(id: "2", .attributes(bob, all)))
         try check("reply-attributes-none", ServerFrame.callSucceeded(id: "2", .attributes(bob, [])))
-        try check("reply-joined", ServerFrame.callSucceeded(id: "2", .joined(id: 1_700_000_000_000_000, members: members, attributes: [topic])))
-        try check("reply-joined-alone", ServerFrame.callSucceeded(id: "2", .joined(id: 5, members: [anna], attributes: [])))
+        try check(
+            "reply-joined",
+            ServerFrame.callSucceeded(
+                id: "2", .joined(id: 1_700_000_000_000_000, members: members, attributes: [topic])))
+        try check(
+            "reply-joined-alone", ServerFrame.callSucceeded(id: "2", .joined(id: 5, members: [anna], attributes: [])))
         try check("reply-count", ServerFrame.callSucceeded(id: "2", .memberCount(room, 3)))
         try check("reply-isin", ServerFrame.callSucceeded(id: "2", .membership(room, bob, isMember: false)))
         try check(
