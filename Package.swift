@@ -61,6 +61,7 @@ let package = Package(
         .executable(name: "invitation", targets: ["InvitationMain"]),
         .executable(name: "sip-bridge", targets: ["SIPBridgeMain"]),
         .executable(name: "heliographctl", targets: ["Control"]),
+        .executable(name: "client-echo", targets: ["ClientEcho"]),
         .library(name: "SignalingClient", targets: ["SignalingClient"]),
         .library(name: "AgoraSigKit", targets: ["AgoraSigKit"]),
     ],
@@ -152,13 +153,16 @@ let package = Package(
             unitTests("InvitationLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SignalingClient", ["AgoraSigKit", "SignalingProtocol", "SignalingWire"]),
+            .executableTarget(
+                name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict
+            ),
             .testTarget(
                 name: "ClientTests",
                 dependencies: [
                     "AgoraSigKit", "SignalingClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore,
                     nioPosix,
                 ],
-                path: "Tests/Clients", swiftSettings: strict),
+                path: "Tests/Clients", exclude: ["Echo"], swiftSettings: strict),
             .testTarget(
                 name: "IntegrationTests",
                 dependencies: [

@@ -1,0 +1,71 @@
+"""The browser client, the Swift client and the unmodified Python client talk to each other, over two gateways."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stack_control import ROOT, Stack, unique
+from users import WebUser
+
+
+@contextmanager
+def running(*command: str) -> Iterator[subprocess.Popen]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def test_all_three_talk_to_each_other(stack: Stack, visit, only, people):
+    room, swift, python = unique("room"), unique("swift"), unique("python")
+    app = stack.open_app
+    one, two = stack.gateways
+    programs = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
+    async with visit(stack) as page, people(stack) as cast:
+        watcher, = await cast.login("watcher")
+        with (
+            running(str(programs / "client-echo"), app.id, swift, only(two), room),
+            running(sys.executable, str(Path(__file__).with_name("python_echo.py")), app.id, python,
+                    one.removeprefix("ws://"), room),
+        ):
+            web = await WebUser.login(page, app, unique("web"), discovery=only(one))
+            await web.wait("onLoginSuccess")
+
+            async def members() -> set[str]:
+                answer = await watcher.call("channel_query_userlist", name=room)
+                return {account for account, _ in answer["list"]}
+
+            async with asyncio.timeout(30):
+                while not {swift, python} <= await members():
+                    await asyncio.sleep(0.05)
+            await web.act("channelJoin", room)
+            await web.wait("onChannelJoined")
+
+            # Instant messages, each with each: the web user asks, and asks the others to ask.
+            for peer in (swift, python):
+                await web.act("messageInstantSend", peer, "hello")
+            await web.wait("onMessageInstantReceive", 2)
+            await web.act("messageInstantSend", swift, f"tell {python} tell {web.account} python was told by swift")
+            await web.wait("onMessageInstantReceive", 3)
+            await web.act("messageInstantSend", python, f"tell {swift} tell {web.account} swift was told by python")
+            await web.wait("onMessageInstantReceive", 4)
+            assert sorted(map(tuple, await web.seen("onMessageInstantReceive"))) == sorted([
+                (swift, 0, "swift heard: hello"), (python, 0, "python heard: hello"),
+                (python, 0, "python was told by swift"), (swift, 0, "swift was told by python")])
+
+            # The channel: everybody hears everybody.
+            await web.act("messageChannelSend", "go", on="channel")
+            await web.wait("onMessageChannelReceive", 3)
+            said = {(account, text) for account, _, text in await web.seen("onMessageChannelReceive")}
+            assert said == {(web.account, "go"), (swift, "swift is here"), (python, "python is here")}
+
+            # Calls from the page to both.
+            for count, peer in enumerate((swift, python), start=1):
+                await web.act("channelInviteUser2", room, peer, "")
+                await web.wait("onInviteAcceptedByPeer", count)
