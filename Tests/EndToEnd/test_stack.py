@@ -86,7 +86,8 @@ def test_logs_are_printed(stack: Stack):
         assert following.stdout.readline()
         assert following.poll() is None
     finally:
-        following.send_signal(signal.SIGINT)
+        # Not SIGINT: where this runs in the background, that is ignored.
+        following.terminate()
         following.communicate(timeout=10)
 
 
