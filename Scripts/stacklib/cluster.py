@@ -23,7 +23,7 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def up(directory: Path, counts: dict[str, int]) -> Record:
+def up(directory: Path, counts: dict[str, int], unlimited: bool = False) -> Record:
     """Starts a fresh cluster in `directory`, in place of whatever ran or lay there before."""
     services.binary_directory()
     if Record.load(directory).members or processes.leftovers(directory, stores.data_directories(Record(directory))):
@@ -32,8 +32,8 @@ def up(directory: Path, counts: dict[str, int]) -> Record:
     shutil.rmtree(directory / "logs", ignore_errors=True)
     record = Record(directory)
     try:
-        _start_stores(record, counts)
-        _start_services(record)
+        _start_stores(record, counts, unlimited)
+        _start_services(record, unlimited)
     except BaseException:
         # Ctrl-C included: no half stack stays behind. The logs do.
         _stop_all(record)
@@ -44,7 +44,7 @@ def up(directory: Path, counts: dict[str, int]) -> Record:
     return record
 
 
-def _start_stores(record: Record, counts: dict[str, int]) -> None:
+def _start_stores(record: Record, counts: dict[str, int], unlimited: bool) -> None:
     stores.choose_postgres_data(record)
 
     def assign(picker) -> None:
@@ -54,7 +54,7 @@ def _start_stores(record: Record, counts: dict[str, int]) -> None:
             for number in range(1, counts.get(kind, 1) + 1):
                 # A gateway speaks plain WebSocket on its port and TLS on the next one.
                 ports = picker.pick(2) if kind == "gateway" else picker.pick() if kind == "sip-bridge" else []
-                record.members.append(services.service_member(record, kind, number, picker.pick()[0], ports))
+                record.members.append(services.service_member(record, kind, number, picker.pick()[0], ports, unlimited))
 
     reserve(record, assign)
     say("starting redis and postgres")
@@ -66,12 +66,12 @@ def _start_stores(record: Record, counts: dict[str, int]) -> None:
     stores.create_database(record)
 
 
-def _start_services(record: Record) -> None:
+def _start_services(record: Record, unlimited: bool) -> None:
     say("migrating the database, creating two demo apps")
     services.control(record, "migrate")
     record.apps = [
         services.create_app(record, APP_IDS[0], token_required=True),
-        services.create_app(record, APP_IDS[1], token_required=False)]
+        services.create_app(record, APP_IDS[1], token_required=False, unlimited=unlimited)]
     members = [member for member in record.members if member.kind not in STORES]
     say(f"starting {', '.join(member.name for member in members)}")
     for member in members:

@@ -13,6 +13,9 @@ from .record import Member, Record
 KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "gateway")
 CONTROL = "heliographctl"
 CONTROL_SECONDS = 60
+# The highest bounds that the programs take: no limits.
+MOST_CONNECTIONS = "1000000"
+MOST_MESSAGES = "1000000"
 
 
 def binary_directory() -> Path:
@@ -27,7 +30,7 @@ def binary_directory() -> Path:
     return directory
 
 
-def service_member(record: Record, kind: str, number: int, http_port: int, ports: list[int]) -> Member:
+def service_member(record: Record, kind: str, number: int, http_port: int, ports: list[int], unlimited: bool) -> Member:
     """The `number`th process of `kind`; `ports` are the gateway's pair or the sip-bridge's one."""
     environment = {
         "HELIOGRAPH_INSTANCE": f"{kind}-{number}",
@@ -45,6 +48,8 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
             "HELIOGRAPH_GATEWAY_PUBLIC_PORT": str(ports[0]),
             "HELIOGRAPH_GATEWAY_EVENT_LOOPS": "1",
         }
+        if unlimited:
+            environment["HELIOGRAPH_GATEWAY_CONNECTIONS"] = MOST_CONNECTIONS
     elif kind == "sip-bridge":
         environment |= {"HELIOGRAPH_SIP_HOST": "127.0.0.1", "HELIOGRAPH_SIP_PORT": str(ports[0])}
     return Member(
@@ -78,9 +83,12 @@ def control(record: Record, *arguments: str) -> str:
     return done.stdout
 
 
-def create_app(record: Record, app_id: str, *, token_required: bool) -> dict:
+def create_app(record: Record, app_id: str, *, token_required: bool, unlimited: bool = False) -> dict:
     """Creates a demo app; answers its entry in endpoints.json."""
-    output = control(record, "app", "create", "--id", app_id, *([] if token_required else ["--open"]), "--json")
+    options = [] if token_required else ["--open"]
+    if unlimited:
+        options += ["--messages-per-second", MOST_MESSAGES, "--channel-messages-per-second", MOST_MESSAGES]
+    output = control(record, "app", "create", "--id", app_id, *options, "--json")
     try:
         app = json.loads(output)
         return {name: app[name] for name in ("appId", "certificate", "tokenRequired")}

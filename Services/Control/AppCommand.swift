@@ -6,7 +6,7 @@ internal import SignalingProtocol
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Creates, lists, changes and removes apps.",
-        subcommands: [Create.self, List.self, Rotate.self, Remove.self])
+        subcommands: [Create.self, List.self, Limit.self, Rotate.self, Remove.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Creates an app and prints its certificate.")
@@ -20,6 +20,8 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "The secret that tokens are made with; by default 32 random hex digits.")
         var certificate: Certificate?
 
+        @OptionGroup var limits: LimitOptions
+
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -28,7 +30,8 @@ struct AppCommand: AsyncParsableCommand {
                 try await Database.with { pool in
                     do {
                         let app = try await AppStore(pool: pool).create(
-                            id: id, certificate: (certificate ?? .random()).text, tokenRequired: !open)
+                            id: id, certificate: (certificate ?? .random()).text, tokenRequired: !open,
+                            limits: limits.limits)
                         try AppCommand.show(app, output)
                     } catch let error as PostgresError where error.isDuplicate {
                         throw Failure.refused("the app \(id) is there already")
@@ -58,6 +61,30 @@ struct AppCommand: AsyncParsableCommand {
                     if output.json { return try Output.json(Report(apps: apps)) }
                     if apps.isEmpty { print("no apps") }
                     for app in apps { print(app.line) }
+                }
+            }
+        }
+    }
+
+    struct Limit: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sets how much an app's users may send; holds for logins from then on.")
+
+        @Argument(help: "The app.")
+        var id: AppID
+
+        @OptionGroup var limits: LimitOptions
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard let app = try await AppStore(pool: pool).setLimits(id, to: limits.limits) else {
+                        throw AppCommand.unknown(id)
+                    }
+                    let shown = AppOutput(app, withCertificate: false)
+                    if output.json { try Output.json(shown) } else { print(shown.line) }
                 }
             }
         }

@@ -14,6 +14,10 @@ struct AppOutput: Encodable {
     /// Only where the command's purpose is to show it.
     var certificate: String?
     var tokenRequired: Bool
+    /// Messages of a session a second; 1,000,000: no limit.
+    var messagesPerSecond: Int
+    /// Messages of a channel a second; 1,000,000: no limit.
+    var channelMessagesPerSecond: Int
     /// Unix milliseconds.
     var createdAt: Int64
 
@@ -21,13 +25,16 @@ struct AppOutput: Encodable {
         appId = app.id.rawValue
         certificate = withCertificate ? app.certificate : nil
         tokenRequired = app.tokenRequired
+        messagesPerSecond = app.limits.messagesPerSecond
+        channelMessagesPerSecond = app.limits.channelMessagesPerSecond
         createdAt = app.createdAt
     }
 
     /// One line for people.
     var line: String {
         let fields = [
-            appId, tokenRequired ? "token required" : "open", "created \(Output.time(milliseconds: createdAt))",
+            appId, tokenRequired ? "token required" : "open",
+            "\(messagesPerSecond) messages/s of a session, \(channelMessagesPerSecond) of a channel", "created \(Output.time(milliseconds: createdAt))",
             certificate.map { "certificate \($0)" },
         ]
         return fields.compactMap { $0 }.joined(separator: "  ")

@@ -8,22 +8,35 @@ public struct AppRecord: Equatable, Sendable {
     public var certificate: String
     /// Whether a login needs a token; false for test environments.
     public var tokenRequired: Bool
+    /// How much its users may send.
+    public var limits: AppLimits
     /// When it was created, Unix milliseconds.
     public var createdAt: Int64
 
     /// Makes the record.
-    public init(id: AppID, certificate: String, tokenRequired: Bool, createdAt: Int64) {
+    public init(
+        id: AppID, certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), createdAt: Int64
+    ) {
         self.id = id
         self.certificate = certificate
         self.tokenRequired = tokenRequired
+        self.limits = limits
         self.createdAt = createdAt
     }
 }
 
 /// The table `apps`. Every method throws ``PostgresError``.
 public struct AppStore: Sendable {
-    private static let columns =
-        "id, certificate, token_required, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms"
+    private static let columns = """
+        id, certificate, token_required, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms,
+        \(limit("messagesPerSecond", default: Limits.messagesPerSecond)) AS rate,
+        \(limit("channelMessagesPerSecond", default: Limits.channelMessagesPerSecond)) AS channel_rate
+        """
+
+    /// A limit that is none, such as one that somebody wrote by hand, is the default's.
+    private static func limit(_ name: String, default value: Int) -> String {
+        "CASE jsonb_typeof(limits -> '\(name)') WHEN 'number' THEN (limits ->> '\(name)')::bigint ELSE \(value) END"
+    }
 
     private let pool: PostgresPool
 
@@ -49,11 +62,17 @@ public struct AppStore: Sendable {
     /// - Throws: an error that ``PostgresError/isDuplicate`` when the id is taken.
     @discardableResult
     public func create(
-        id: AppID, certificate: String, tokenRequired: Bool
+        id: AppID, certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()
     ) async throws(PostgresError) -> AppRecord {
         let rows = try await pool.query(
-            "INSERT INTO apps (id, certificate, token_required) VALUES ($1, $2, $3) RETURNING \(Self.columns)",
-            [.text(id.rawValue), .text(certificate), .bool(tokenRequired)])
+            """
+            INSERT INTO apps (id, certificate, token_required, limits)
+            VALUES ($1, $2, $3, \(Self.limitsObject("$4", "$5"))) RETURNING \(Self.columns)
+            """,
+            [
+                .text(id.rawValue), .text(certificate), .bool(tokenRequired), .int(Int64(limits.messagesPerSecond)),
+                .int(Int64(limits.channelMessagesPerSecond)),
+            ])
         guard let app = try Self.record(rows.first) else { throw PostgresError(.shape, "INSERT gave no row") }
         return app
     }
@@ -64,6 +83,23 @@ public struct AppStore: Sendable {
         try await pool.query(
             "UPDATE apps SET certificate = $2 WHERE id = $1", [.text(id.rawValue), .text(certificate)]
         ).affected == 1
+    }
+
+    /// Replaces an app's limits; they hold for logins and resumes from then on.
+    /// - Returns: the app; nil when there is none with that id.
+    public func setLimits(_ id: AppID, to limits: AppLimits) async throws(PostgresError) -> AppRecord? {
+        try Self.record(
+            try await pool.query(
+                "UPDATE apps SET limits = \(Self.limitsObject("$2", "$3")) WHERE id = $1 RETURNING \(Self.columns)",
+                [
+                    .text(id.rawValue), .int(Int64(limits.messagesPerSecond)),
+                    .int(Int64(limits.channelMessagesPerSecond)),
+                ]
+            ).first)
+    }
+
+    private static func limitsObject(_ rate: String, _ channelRate: String) -> String {
+        "jsonb_build_object('messagesPerSecond', \(rate)::bigint, 'channelMessagesPerSecond', \(channelRate)::bigint)"
     }
 
     /// Removes an app with all that is kept about its users, channels and calls, in one statement.
@@ -83,7 +119,11 @@ public struct AppStore: Sendable {
         do {
             return AppRecord(
                 id: try AppID(id), certificate: try row.string("certificate"),
-                tokenRequired: try row.bool("token_required"), createdAt: try row.int64("created_ms"))
+                tokenRequired: try row.bool("token_required"),
+                limits: AppLimits(
+                    messagesPerSecond: Int(try row.int64("rate")),
+                    channelMessagesPerSecond: Int(try row.int64("channel_rate"))),
+                createdAt: try row.int64("created_ms"))
         } catch let error as PostgresError {
             throw error
         } catch {

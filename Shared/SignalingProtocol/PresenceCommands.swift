@@ -19,11 +19,14 @@ public struct AppSettings: Equatable, Sendable {
     public var certificate: String
     /// Whether logins must carry a token; otherwise `_no_need_token` is accepted too.
     public var tokenRequired: Bool
+    /// How much its users may send.
+    public var limits: AppLimits
 
-    /// Joins the two.
-    public init(certificate: String, tokenRequired: Bool) {
+    /// Joins them.
+    public init(certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()) {
         self.certificate = certificate
         self.tokenRequired = tokenRequired
+        self.limits = limits
     }
 }
 

@@ -17,11 +17,17 @@ extension AppSettings: FieldCodable {
     public func write(to writer: inout FieldWriter) {
         writer.put("certificate", certificate)
         writer.put("required", tokenRequired)
+        writer.put("rate", Int64(limits.messagesPerSecond))
+        writer.put("channelRate", Int64(limits.channelMessagesPerSecond))
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(certificate: try reader.string("certificate"), tokenRequired: try reader.bool("required"))
+        self.init(
+            certificate: try reader.string("certificate"), tokenRequired: try reader.bool("required"),
+            limits: AppLimits(
+                messagesPerSecond: Int(try reader.int64("rate")),
+                channelMessagesPerSecond: Int(try reader.int64("channelRate"))))
     }
 }
 

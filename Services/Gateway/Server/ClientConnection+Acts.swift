@@ -26,7 +26,7 @@ extension ClientConnection {
         case .sendChannelMessage(let name, let body, let force):
             let message = ChannelMessage(
                 channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.uid, force: force,
-                body: body, command: command)
+                limitPerSecond: limits.channelMessagesPerSecond, body: body, command: command)
             shard.messages.sendToChannel(message) { finish($0.map { _ in .done }) }
         case .logOut:
             logOut(session, finish: finish)

@@ -12,6 +12,7 @@ extension ClientConnection {
         switch action {
         case .askApp(let app):
             shard.apps.find(app) { [self] settings in
+                if case .success(let settings) = settings { limits = settings.limits }
                 perform(machine.appAnswered(settings, now: WallClock.milliseconds / 1000, makeLine: shard.makeLine))
             }
         case .open(let session):
@@ -26,6 +27,10 @@ extension ClientConnection {
         case .resume(let session):
             let id = session.line.session
             shard.awaitResume(of: id, on: self)
+            shard.apps.find(session.user.app) { [self] settings in
+                // The line proves the session; should the app be unknown for the moment, the documents' limits hold.
+                if case .success(let settings) = settings { limits = settings.limits }
+            }
             let command = ResumeSession(gateway: shard.id, line: session.line)
             shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in
                 shard.resumeAnswered(of: id, on: self)

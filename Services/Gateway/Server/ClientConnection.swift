@@ -22,6 +22,13 @@ final class ClientConnection: ChannelInboundHandler {
     var lineText = ""
     /// The session that the shard knows under this connection.
     var boundSession: SessionID?
+    /// The app's, from the login or resume on.
+    var limits = AppLimits() {
+        didSet {
+            channelMessages = RateLimit(perSecond: limits.messagesPerSecond)
+            instantMessages = RateLimit(perSecond: limits.messagesPerSecond)
+        }
+    }
     var channelMessages = RateLimit(perSecond: Limits.messagesPerSecond)
     var instantMessages = RateLimit(perSecond: Limits.messagesPerSecond)
 

@@ -38,7 +38,9 @@ actor AppDirectory {
             do throws(PostgresError) {
                 let record = try await store.find(app)
                 return .success(
-                    record.map { AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired) })
+                    record.map {
+                        AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired, limits: $0.limits)
+                    })
             } catch {
                 return .failure(error)
             }
