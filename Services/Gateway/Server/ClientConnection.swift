@@ -12,7 +12,7 @@ final class ClientConnection: ChannelInboundHandler {
     typealias OutboundOut = WebSocketFrame
 
     let shard: GatewayShard
-    let outlet = FrameOutlet()
+    let outlet: FrameOutlet
     var machine = ConnectionStateMachine()
     var calls = CallPipeline<QueuedCall>(held: false)
     var mailbox: MailboxStateMachine?
@@ -45,9 +45,13 @@ final class ClientConnection: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var fragments: ByteBuffer?
 
-    init(shard: GatewayShard) { self.shard = shard }
+    /// - Parameter isPlain: whether the connection is without TLS.
+    init(shard: GatewayShard, isPlain: Bool) {
+        self.shard = shard
+        outlet = FrameOutlet(isPlain: isPlain)
+    }
 
-    var isWritable: Bool { context?.channel.isWritable ?? true }
+    var isWritable: Bool { outlet.isWritable }
 
     var eventLoop: any EventLoop { shard.eventLoop }
 

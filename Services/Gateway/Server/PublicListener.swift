@@ -63,7 +63,7 @@ struct PublicListener: Sendable {
                 return channel.eventLoop.makeSucceededFuture(path == "/" || path.isEmpty ? HTTPHeaders() : nil)
             },
             upgradePipelineHandler: { channel, _ in
-                channel.eventLoop.makeCompletedFuture { try carryWebSocket(channel) }
+                channel.eventLoop.makeCompletedFuture { try carryWebSocket(channel, isPlain: tls == nil) }
             })
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
@@ -79,12 +79,12 @@ struct PublicListener: Sendable {
         try pipeline.addHandler(HandshakeTimeout(after: Self.handshakeTimeout), name: Self.pending)
     }
 
-    private func carryWebSocket(_ channel: any Channel) throws {
+    private func carryWebSocket(_ channel: any Channel, isPlain: Bool) throws {
         guard let shard = shards[ObjectIdentifier(channel.eventLoop)] else {
             preconditionFailure("a connection was accepted on an event loop without a shard")
         }
         let pipeline = channel.pipeline.syncOperations
-        let connection = ClientConnection(shard: shard)
+        let connection = ClientConnection(shard: shard, isPlain: isPlain)
         let encoder = try pipeline.handler(type: WebSocketFrameEncoder.self)
         try pipeline.addHandler(connection.outlet, position: .before(encoder))
         try pipeline.addHandler(connection)

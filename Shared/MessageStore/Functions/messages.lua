@@ -3,11 +3,12 @@
 -- The message_to_user and mailbox_* functions take one key, a user's tag, and work on
 --   :session  hash of heliograph_presence; read: sid, gateway, state, openver
 --   :mbox     stream VER-0, fields l (msg-v2 line), x (expiry, ms), and for call events t (type), c (call)
---   :box      hash: ver (last version given), clear (highest version forgotten), purged (ms, last purge when full)
+--   :box      hash: ver (last version given), clear (highest version forgotten), purged (ms, last purge when full),
+--             first (the first version given), expires (ms, when :mbox expires)
 -- The message_to_channel and channel_log_* functions take a channel's tag and work on what heliograph_channels owns:
 --   :members, :info, :state (seq, id, _sendmsg_limit), :log, and
 --   :rate     string: messages of the present second
--- Both keep :done:ID, which lives DONE_MS: the packed result of command ID.
+-- Both keep :done:ID, which lives DONE_MS: the packed result of command ID; of a message to a user, nothing but that.
 
 -- Shared with heliograph_channels.
 local LOG_EVENTS = 2000
@@ -16,8 +17,12 @@ local LOG_MS = 3600000
 local PAGE = 256
 -- A limit of so many messages a second is none, and the channel's own does not count then.
 local UNLIMITED = 1000000
+-- Where messages are not counted, the log's expiry is moved with every so many.
+local UNCOUNTED_STEP = 64
 -- A full mailbox is searched for expired entries at most so often.
 local PURGE_MS = 1000
+-- How much longer than its last entry a mailbox is kept: so much later the next message need not move its expiry.
+local MAILBOX_SLACK_MS = 3600000
 -- Milliseconds over which the messages of a channel are counted.
 local WINDOW_MS = 1000
 
@@ -100,45 +105,60 @@ end
 -- ARGV: command ('' for none), line, time to live (ms), entries at most, type and call ('' for messages), 1 to deliver only
 -- to a session that can know the call, that session ('' for none), version of the invitation ('' for none).
 -- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
+local function queue_for_user(tag, args)
+    local session = redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state')
+    local sid = session[1]
+    if args[7] == '1' and not knows_call(tag, sid, args[8], args[9]) then
+        return {0, 0}
+    end
+    local now = clock()
+    local mailbox, box = tag .. ':mbox', tag .. ':box'
+    local ver, clear, first, expires = unpack(redis.call('HMGET', box, 'ver', 'clear', 'first', 'expires'))
+    -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
+    local version = ver and tonumber(ver) + 1 or now
+    local bound = tonumber(args[4])
+    -- There are no more entries than versions that were given and not forgotten: mostly that is all there is to know.
+    if version - math.max(tonumber(clear or '0'), tonumber(first or version) - 1) > bound and redis.call('XLEN', mailbox) >= bound
+        and stays_full(tag, now, bound) then
+        return {err = 'SIG 400 mailbox_full ' .. bound .. ' messages wait for the user already'}
+    end
+    local expiry = now + tonumber(args[3])
+    local text, expiry_text = number(version), number(expiry)
+    if args[5] == '' then
+        redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text)
+    else
+        redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text, 't', args[5], 'c', args[6])
+    end
+    if expires and expiry <= tonumber(expires) then
+        redis.call('HSET', box, 'ver', text)
+    else
+        -- The key lives as long as its last entry, at least.
+        local later = number(expiry + MAILBOX_SLACK_MS)
+        redis.call('PEXPIREAT', mailbox, later)
+        redis.call('HSET', box, 'ver', text, 'first', first or text, 'expires', later)
+    end
+    if session[3] == 'online' then
+        redis.call('PUBLISH', 'gateway:' .. session[2] .. ':events',
+            'mail ' .. sid .. ' ' .. text .. ' ' .. expiry_text .. ' ' .. args[2])
+    end
+    return {version, sid and 1 or 0}
+end
+
 local function message_to_user(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], 0, function()
-        local sid, gateway, state = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state'))
-        if args[7] == '1' and not knows_call(tag, sid, args[8], args[9]) then
-            return {0, 0}
-        end
-        local now = clock()
-        local mailbox = tag .. ':mbox'
-        local bound = tonumber(args[4])
-        local waiting = redis.call('XLEN', mailbox)
-        if waiting >= bound and stays_full(tag, now, bound) then
-            return {err = 'SIG 400 mailbox_full ' .. bound .. ' messages wait for the user already'}
-        end
-        local version = redis.call('HINCRBY', tag .. ':box', 'ver', 1)
-        if version == 1 then
-            -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
-            version = now
-            redis.call('HSET', tag .. ':box', 'ver', number(version))
-        end
-        local expiry = now + tonumber(args[3])
-        local text, expiry_text = number(version), number(expiry)
-        if args[5] == '' then
-            redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text)
-        else
-            redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text, 't', args[5], 'c', args[6])
-        end
-        -- The key lives as long as its last entry.
-        if waiting == 0 then
-            redis.call('PEXPIREAT', mailbox, expiry_text)
-        else
-            redis.call('PEXPIREAT', mailbox, expiry_text, 'GT')
-        end
-        if state == 'online' then
-            redis.call('PUBLISH', 'gateway:' .. gateway .. ':events',
-                'mail ' .. sid .. ' ' .. text .. ' ' .. expiry_text .. ' ' .. args[2])
-        end
-        return {version, sid and 1 or 0}
-    end)
+    if args[5] ~= '' or args[1] == '' then
+        return once(tag, args[1], 0, function() return queue_for_user(tag, args) end)
+    end
+    -- Nobody asks what became of a message that was sent before: that it was is enough, for half of what `once` costs.
+    local done = tag .. ':done:' .. args[1]
+    if not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
+        return {0, 0}
+    end
+    local succeeded, result = pcall(queue_for_user, tag, args)
+    if not succeeded or result.err then
+        redis.call('DEL', done)
+    end
+    return succeeded and result or error(result)
 end
 
 -- Drops what the calls of earlier sessions left: events of calls that the new session can't know, and invitations to calls
@@ -231,7 +251,7 @@ local function message_to_channel(keys, args)
             return {err = 'SIG 400 not_member the sender is not in the channel'}
         end
         local own, seq, id = unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id'))
-        local limit, sent = tonumber(args[5]), 1
+        local limit, sent = tonumber(args[5]), nil
         if limit < UNLIMITED then
             limit = own and tonumber(own) or limit
             sent = redis.call('INCR', tag .. ':rate')
@@ -249,8 +269,8 @@ local function message_to_channel(keys, args)
         local event = seq_text .. ' ' .. id_text .. ' ' .. args[2] .. ' ' .. args[3] .. ' msg ' .. args[6]
         redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text)
         redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq_text .. '-0', 'e', event)
-        if sent == 1 then
-            -- Once in a second is enough.
+        if sent == 1 or (not sent and next_seq % UNCOUNTED_STEP == 0) or not seq then
+            -- Once in a second, or in some messages, is enough.
             redis.call('PEXPIRE', tag .. ':log', LOG_MS)
         end
         redis.call('PUBLISH', tag .. ':events', event)
