@@ -59,7 +59,10 @@ extension ClientConnection {
         _ name: ChannelName, _ change: AttributeChange, actor: Actor,
         finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
     ) {
-        if channel?.key.name == name { membership?.pause() }
+        if let channel, channel.key.name == name {
+            channel.closeLane(of: self)
+            membership?.pause()
+        }
         let command = ChangeChannelAttributes(actor: actor, channel: name, change: change)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             afterAnswer = { [self] in channel?.resume(self) }

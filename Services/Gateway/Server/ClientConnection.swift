@@ -49,6 +49,7 @@ final class ClientConnection: ChannelInboundHandler {
     init(shard: GatewayShard, isPlain: Bool) {
         self.shard = shard
         outlet = FrameOutlet(isPlain: isPlain)
+        outlet.onLaneClosed = { [unowned self] in channel?.closeLane(of: self) }
     }
 
     var isWritable: Bool { outlet.isWritable }

@@ -12,71 +12,99 @@ internal import NIOCore
 /// call. So while nothing waits in NIO's own queue, frames go to the plain socket at once; what the socket does not take,
 /// and all that follows until that is gone, takes the way through NIO, which waits for the socket and keeps the order.
 /// Measured in `Docs/decisions/0006-fan-out.md`.
-final class FrameOutlet: ChannelOutboundHandler {
+final class FrameOutlet: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let isPlain: Bool
     private var context: ChannelHandlerContext?
-    private var channel: (any Channel)?
-    /// The socket; nil where bytes must be encrypted first. NIO owns it: it is used only while the channel is active.
+    /// The socket; nil where bytes must be encrypted first. NIO owns it and tells of its end by `channelInactive` before
+    /// anything else can run on the loop, so that its number is never used for another.
     private var socket: NIOBSDSocket.Handle?
     /// Writes that NIO has not finished.
     private var waiting = 0
+    /// Called when ``lane`` is no more.
+    var onLaneClosed: () -> Void = {}
 
     /// - Parameter isPlain: whether what is written here is what goes over the wire.
     init(isPlain: Bool) { self.isPlain = isPlain }
 
     /// Whether the client takes what it is sent: false when more waits for it than ``GatewayConfiguration/sendBufferBound``.
-    var isWritable: Bool { waiting == 0 || channel?.isWritable ?? true }
+    var isWritable: Bool { waiting == 0 || context?.channel.isWritable ?? true }
+
+    /// The socket, while frames may be written to it past everything else; see ``FrameLane``.
+    var lane: NIOBSDSocket.Handle? { waiting == 0 ? socket : nil }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        channel = context.channel
         guard isPlain else { return }
         socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        closeSocket()
         self.context = nil
-        channel = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closeSocket()
+        context.fireChannelInactive()
+    }
+
+    private func closeSocket() {
+        guard socket != nil else { return }
         socket = nil
+        onLaneClosed()
     }
 
     /// What the frame encoder writes: pongs and close frames.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        waiting += 1
         let written = promise ?? context.eventLoop.makePromise()
-        written.futureResult.assumeIsolated().whenComplete { _ in self.waiting -= 1 }
+        track(written)
         context.write(data, promise: written)
+    }
+
+    /// Counts a write until NIO has finished it.
+    private func track(_ written: EventLoopPromise<Void>) {
+        waiting += 1
+        if waiting == 1 { onLaneClosed() }
+        written.futureResult.assumeIsolated().whenComplete { _ in self.waiting -= 1 }
     }
 
     /// Sends the frames at once.
     func send(_ frames: ByteBuffer) {
-        guard let context else { return }
-        var rest = frames
-        if waiting == 0, let socket, channel?.isActive == true {
-            let taken = Self.send(frames, to: socket)
+        var taken = 0
+        if let lane {
+            taken = frames.withUnsafeReadableBytes { FrameLane.write($0, to: lane) }
             if taken == frames.readableBytes { return }
-            // An error other than "later" shows again, and is dealt with, on NIO's way.
-            rest.moveReaderIndex(forwardBy: max(0, taken))
         }
-        waiting += 1
-        let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { _ in self.waiting -= 1 }
-        context.writeAndFlush(wrapOutboundOut(rest), promise: written)
+        sendRest(of: frames, after: taken)
     }
 
-    /// - Returns: how many bytes the socket took; -1 when none, for whatever reason.
-    private static func send(_ bytes: ByteBuffer, to socket: NIOBSDSocket.Handle) -> Int {
-        bytes.withUnsafeReadableBytes { bytes in
-            #if canImport(Glibc)
-                Glibc.send(socket, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
-            #else
-                // The sockets of NIO are non-blocking and raise no SIGPIPE there.
-                Darwin.send(socket, bytes.baseAddress, bytes.count, 0)
-            #endif
-        }
+    /// Sends what the lane has not taken.
+    func sendRest(of frames: ByteBuffer, after taken: Int) {
+        guard let context else { return }
+        var rest = frames
+        rest.moveReaderIndex(forwardBy: taken)
+        let written = context.eventLoop.makePromise(of: Void.self)
+        track(written)
+        context.writeAndFlush(wrapOutboundOut(rest), promise: written)
+    }
+}
+
+/// The short way to a client: its socket.
+enum FrameLane {
+    /// Writes what the socket takes at once.
+    /// - Returns: bytes taken. An error other than "later" counts as none; it shows again, and is dealt with, on NIO's way.
+    static func write(_ bytes: UnsafeRawBufferPointer, to lane: NIOBSDSocket.Handle) -> Int {
+        #if canImport(Glibc)
+            max(0, Glibc.send(lane, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL)))
+        #else
+            // The sockets of NIO are non-blocking and raise no SIGPIPE there.
+            max(0, Darwin.send(lane, bytes.baseAddress, bytes.count, 0))
+        #endif
     }
 }
 

@@ -8,6 +8,14 @@ internal import SignalingWire
 final class LocalChannel {
     let key: ChannelKey
     private(set) var members: [ClientConnection] = []
+    /// By member: the socket to write a whole batch to, or ``closed``: look closer.
+    ///
+    /// A lane is open only for a member that is shown everything from now on under the channel's own ids, whose socket
+    /// takes it: then a delivery is one system call and touches nothing else of the member.
+    private var lanes: [NIOBSDSocket.Handle] = []
+    private static let closed: NIOBSDSocket.Handle = -1
+    /// The last `channel2` id that was written to the open lanes.
+    private var lastID: Int64 = 0
     var feed = ChannelFeed()
     /// Delivered at the end of the present read from Redis, joined into one write per member.
     private var batch: [ChannelEvent] = []
@@ -33,15 +41,27 @@ final class LocalChannel {
     func add(_ member: ClientConnection) {
         member.channelSlot = members.count
         members.append(member)
+        lanes.append(Self.closed)
     }
 
     /// Takes a member out; its slot goes to the last one.
     func remove(_ member: ClientConnection) {
         let slot = member.channelSlot
         guard slot < members.count, members[slot] === member else { return }
+        closeLane(of: member)
         members[slot] = members[members.count - 1]
         members[slot].channelSlot = slot
         members.removeLast()
+        lanes[slot] = lanes[lanes.count - 1]
+        lanes.removeLast()
+    }
+
+    /// The member needs a closer look before it is written to again. To be called before anything but a batch is shown to it.
+    func closeLane(of member: ClientConnection) {
+        let slot = member.channelSlot
+        guard slot < members.count, members[slot] === member, lanes[slot] != Self.closed else { return }
+        lanes[slot] = Self.closed
+        member.lastEventID = max(member.lastEventID, lastID)
     }
 
     /// The joiner's answer was written: shows it what was held above `sequence` (0: the joining point is unknown, all).
@@ -71,27 +91,68 @@ final class LocalChannel {
         let events = batch
         batch = []
         let movers = Set(events.filter(\.isMove).map(\.account))
-        let (frames, lastID) = encode(events, lowestID: first.id)
+        for member in members where !movers.isEmpty && member.account.map(movers.contains) == true {
+            closeLane(of: member)
+        }
+        let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
+        let closer = writeToLanes(frames)
+        self.lastID = lastID
         var tooSlow: [ClientConnection] = []
-        for member in members {
-            guard let shownAfter = member.membership?.shownAfter else {
-                if member.membership?.hold(events) == false { tooSlow.append(member) }
-                continue
-            }
-            guard member.isWritable else {
+        // Members may leave by the way: their connection may turn out to be broken.
+        for (member, taken) in closer where member.channel === self {
+            if let taken {
+                // The lane took a part: the rest follows on the long way.
+                closeLane(of: member)
+                member.outlet.sendRest(of: frames, after: taken)
+            } else if !show(Batch(events: events, frames: frames, lastID: lastID, movers: movers), to: member) {
                 tooSlow.append(member)
-                continue
-            }
-            let isNamed = !movers.isEmpty && member.account.map(movers.contains) == true
-            if shownAfter < first.sequence, member.lastEventID < first.id, !isNamed {
-                member.lastEventID = lastID
-                member.send(frames)
-            } else {
-                show(events.filter { $0.sequence > shownAfter }, to: member)
             }
         }
         GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
         for member in tooSlow { member.cutOff() }
+    }
+
+    /// Writes to every open lane.
+    /// - Returns: the members that want a closer look, and how much the lane took; nil where it was closed.
+    private func writeToLanes(_ frames: ByteBuffer) -> [(member: ClientConnection, taken: Int?)] {
+        var closer: [(member: ClientConnection, taken: Int?)] = []
+        frames.withUnsafeReadableBytes { bytes in
+            for slot in lanes.indices {
+                let lane = lanes[slot]
+                guard lane != Self.closed else {
+                    closer.append((members[slot], nil))
+                    continue
+                }
+                let taken = FrameLane.write(bytes, to: lane)
+                if taken != bytes.count { closer.append((members[slot], taken)) }
+            }
+        }
+        return closer
+    }
+
+    private struct Batch {
+        let events: [ChannelEvent]
+        let frames: ByteBuffer
+        let lastID: Int64
+        let movers: Set<Account>
+    }
+
+    /// Shows a batch to a member whose lane is closed, and opens it if it can be.
+    /// - Returns: false when the member is too slow.
+    private func show(_ batch: Batch, to member: ClientConnection) -> Bool {
+        guard let shownAfter = member.membership?.shownAfter else {
+            return member.membership?.hold(batch.events) ?? true
+        }
+        guard member.isWritable else { return false }
+        let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
+        guard let first = batch.events.first, shownAfter < first.sequence, member.lastEventID < first.id, !isNamed else {
+            show(batch.events.filter { $0.sequence > shownAfter }, to: member)
+            return true
+        }
+        member.lastEventID = batch.lastID
+        member.send(batch.frames)
+        if let lane = member.outlet.lane, member.channel === self { lanes[member.channelSlot] = lane }
+        return true
     }
 
     /// Writes events to one member, under ids that rise on its connection.
@@ -100,6 +161,7 @@ final class LocalChannel {
     func show(_ events: [ChannelEvent], to member: ClientConnection) {
         let events = events.filter { !$0.isMove || $0.account != member.account }
         guard let first = events.first else { return }
+        closeLane(of: member)
         let (frames, lastID) = encode(events, lowestID: max(first.id, member.lastEventID + 1))
         member.send(frames)
         member.lastEventID = lastID
