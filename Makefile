@@ -1,6 +1,6 @@
 # Every target says after ## what it does; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help deps build release check test demo stack-up stack-down clean
+.PHONY: help deps bench-deps bench bench-check build release check test bench-sip demo stack-up stack-down clean
 
 GATEWAYS ?= 2
 
@@ -21,6 +21,18 @@ check: ## format lint, import directions, shellcheck, build with warnings as err
 
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test
+
+bench-sip: deps release ## telephone calls at a steady rate: 20 per second for 30 s, in each direction
+	@.venv/bin/python Tests/SIP/bench_calls.py
+
+bench-deps:
+	@Scripts/install-bench-dependencies
+
+bench: bench-deps release ## measure Heliograph beside the limit and its peers; writes Benchmarks/RESULTS.md (an hour)
+	@Benchmarks/run all --repeat 3
+
+bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
+	@Benchmarks/run check
 
 demo: deps release ## start a cluster and let two users talk and call; ONCE=1 ends after that, else Ctrl-C does
 	@Scripts/demo $(if $(filter-out 0 no,$(ONCE)),--once)

@@ -10,6 +10,7 @@ from .endpoints import websocket_url, write_endpoints
 from .errors import StackError
 from .ports import reserve
 from .record import STORES, Member, Record
+from .telephony import Telephony
 
 # A service drains for at most 30 s; what is still there after this hangs.
 DRAIN_SECONDS = 40
@@ -23,7 +24,7 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def up(directory: Path, counts: dict[str, int], unlimited: bool = False) -> Record:
+def up(directory: Path, counts: dict[str, int], unlimited: bool, phones: Telephony) -> Record:
     """Starts a fresh cluster in `directory`, in place of whatever ran or lay there before."""
     services.binary_directory()
     if Record.load(directory).members or processes.leftovers(directory, stores.data_directories(Record(directory))):
@@ -33,7 +34,7 @@ def up(directory: Path, counts: dict[str, int], unlimited: bool = False) -> Reco
     record = Record(directory)
     try:
         _start_stores(record, counts, unlimited)
-        _start_services(record, unlimited)
+        _start_services(record, unlimited, phones)
     except BaseException:
         # Ctrl-C included: no half stack stays behind. The logs do.
         _stop_all(record)
@@ -52,8 +53,8 @@ def _start_stores(record: Record, counts: dict[str, int], unlimited: bool) -> No
         record.members.append(stores.postgres_member(record, picker.pick()[0]))
         for kind in services.KINDS:
             for number in range(1, counts.get(kind, 1) + 1):
-                # A gateway speaks plain WebSocket on its port and TLS on the next one.
-                ports = picker.pick(2) if kind == "gateway" else picker.pick() if kind == "sip-bridge" else []
+                # A gateway speaks plain WebSocket on its port and TLS on the next one; a bridge likewise SIP.
+                ports = picker.pick(2) if kind in ("gateway", "sip-bridge") else []
                 record.members.append(services.service_member(record, kind, number, picker.pick()[0], ports, unlimited))
 
     reserve(record, assign)
@@ -66,12 +67,13 @@ def _start_stores(record: Record, counts: dict[str, int], unlimited: bool) -> No
     stores.create_database(record)
 
 
-def _start_services(record: Record, unlimited: bool) -> None:
+def _start_services(record: Record, unlimited: bool, phones: Telephony) -> None:
     say("migrating the database, creating two demo apps")
     services.control(record, "migrate")
     record.apps = [
         services.create_app(record, APP_IDS[0], token_required=True),
         services.create_app(record, APP_IDS[1], token_required=False, unlimited=unlimited)]
+    phones.set_up(record, APP_IDS[1])
     members = [member for member in record.members if member.kind not in STORES]
     say(f"starting {', '.join(member.name for member in members)}")
     for member in members:

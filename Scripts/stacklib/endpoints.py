@@ -6,7 +6,7 @@ from .record import Member, Record, write_json
 
 def write_endpoints(record: Record) -> None:
     """Writes the file anew, with `pid` null for members that are down."""
-    bridge = record.of_kind("sip-bridge")
+    bridges = record.of_kind("sip-bridge")
     services = [member for member in record.members if member.kind not in ("gateway", "redis", "postgres")]
     write_json(record.endpoints_path, {
         "gateways": [
@@ -16,7 +16,9 @@ def write_endpoints(record: Record) -> None:
         "redis": {"url": stores.redis_url(record), "pid": _pid(record.member("redis"))},
         "postgres": {"url": stores.postgres_url(record), "pid": _pid(record.member("postgres"))},
         "apps": record.apps,
-        "sip": {"host": "127.0.0.1", "port": bridge[0].port if bridge else None},
+        "sip": {
+            "host": "127.0.0.1", "port": bridges[0].port if bridges else None,
+            "bridges": [{"name": bridge.name, "port": bridge.port, "pid": _pid(bridge)} for bridge in bridges]},
     })
 
 

@@ -31,7 +31,7 @@ def binary_directory() -> Path:
 
 
 def service_member(record: Record, kind: str, number: int, http_port: int, ports: list[int], unlimited: bool) -> Member:
-    """The `number`th process of `kind`; `ports` are the gateway's pair or the sip-bridge's one."""
+    """The `number`th process of `kind`; `ports` are the gateway's or the sip-bridge's pair."""
     environment = {
         "HELIOGRAPH_INSTANCE": f"{kind}-{number}",
         "HELIOGRAPH_REDIS_URL": stores.redis_url(record),
@@ -69,6 +69,8 @@ def _settings_from_outside(kind: str) -> dict[str, str]:
 def control(record: Record, *arguments: str) -> str:
     """Runs `heliographctl` against the stack's database."""
     command = [str(binary_directory() / CONTROL), *arguments]
+    # The other arguments may hold a secret.
+    name = " ".join([CONTROL, *arguments[:2]])
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
     environment |= {
         "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(record), "HELIOGRAPH_REDIS_URL": stores.redis_url(record)}
@@ -77,9 +79,9 @@ def control(record: Record, *arguments: str) -> str:
             command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CONTROL_SECONDS,
             check=False)
     except subprocess.TimeoutExpired:
-        raise StackError(f"{CONTROL} {' '.join(arguments)} took more than {CONTROL_SECONDS} s") from None
+        raise StackError(f"{name} took more than {CONTROL_SECONDS} s") from None
     if done.returncode != 0:
-        raise StackError(f"{CONTROL} {' '.join(arguments)} failed: {(done.stderr or done.stdout).strip()}")
+        raise StackError(f"{name} failed: {(done.stderr or done.stdout).strip()}")
     return done.stdout
 
 

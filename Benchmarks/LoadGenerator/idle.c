@@ -1,0 +1,109 @@
+// C1 and the cost of joins: many connections that do nothing but stand, ping, or come and go.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cpu.h"
+#include "driver.h"
+#include "people.h"
+
+#define STALLED (60 * SECOND)
+
+static uint64_t answers, refused;
+
+static void delivered(struct connection *c, const uint8_t *end) {
+    (void)c;
+    (void)end;
+}
+
+static void answered(struct connection *c, bool good) {
+    (void)c;
+    answers++;
+    refused += !good;
+}
+
+static void told(const char *what, int64_t start, uint32_t failed_before) {
+    printf("{\"event\":\"%s\",\"seconds\":%.3f,\"connections\":%u,\"answers\":%llu,\"refused\":%llu,\"disconnected\":%u,", what,
+        (double)(now_ns() - start) / 1e9, people.ready, (unsigned long long)answers, (unsigned long long)refused,
+        people.failed - failed_before);
+    cpu_print();
+    say("}");
+}
+
+// Brings up the connections up to number `to`.
+static void open_to(uint32_t to) {
+    static uint32_t opened;
+    uint32_t failed_before = people.failed;
+    if (to > people.count) to = people.count;
+    cpu_mark();
+    int64_t start = now_ns();
+    people_open(opened, to);
+    opened = to;
+    told("opened", start, failed_before);
+}
+
+// Stands still for so long; `period` > 0: each connection pings every so many seconds.
+static void stand(double seconds, double period) {
+    uint32_t failed_before = people.failed;
+    uint64_t sent = 0;
+    answers = refused = 0;
+    cpu_mark();
+    int64_t start = now_ns(), end = start + (int64_t)(seconds * 1e9);
+    while (now_ns() < end) {
+        int64_t next = end;
+        if (period > 0 && people.ready > 0) {
+            double rate = people.ready / period;
+            while ((next = start + (int64_t)((double)sent * 1e9 / rate)) <= now_ns()) {
+                struct connection *c = &people.all[sent++ % people.ready];
+                if (c->phase == PHASE_READY) c->driver->ping(c);
+            }
+        }
+        loop_turn(next < end ? next : end);
+    }
+    told("stood", start, failed_before);
+}
+
+// Lets connections join or leave the channel of connection 0, `concurrency` at a time, and waits for the answers.
+static void all_do(const char *what, uint32_t from, uint32_t to, void (*act)(struct connection *)) {
+    uint32_t failed_before = people.failed, next = from;
+    answers = refused = 0;
+    if (to > people.count) to = people.count;
+    cpu_mark();
+    int64_t start = now_ns();
+    while (answers < to - from && people.failed == failed_before && now_ns() - start < STALLED) {
+        while (next < to && next - from - answers < options.concurrency) {
+            struct connection *c = &people.all[next++];
+            c->channel = people.all[0].channel;
+            act(c);
+        }
+        loop_turn(now_ns() + SECOND);
+    }
+    told(what, start, failed_before);
+}
+
+static int idle(void) {
+    people_make(options.members + options.others);
+    for (uint32_t i = 0; i < people.count; i++) {
+        struct connection *c = &people.all[i];
+        c->joins = i < options.members;
+        // The first of each channel sets it up.
+        c->number = i < options.channels ? 0 : 1;
+        if (c->joins && asprintf(&c->channel, "%s-c%u", options.prefix, i % options.channels) < 0) abort();
+    }
+    say("{\"event\":\"ready\",\"connections\":0}");
+    char line[4096];
+    double seconds, period;
+    unsigned from, to;
+    while (loop_command(line, sizeof line)) {
+        if (sscanf(line, "open %u", &to) == 1) open_to(to);
+        else if (sscanf(line, "stand %lf %lf", &seconds, &period) == 2) stand(seconds, period);
+        else if (sscanf(line, "join %u %u", &from, &to) == 2) all_do("joined", from, to, options.driver->join);
+        else if (sscanf(line, "leave %u %u", &from, &to) == 2) all_do("left", from, to, options.driver->leave);
+        else if (strncmp(line, "pids ", 5) == 0) cpu_processes(line + 5);
+    }
+    return 0;
+}
+
+const struct scenario scenario_idle = {
+    .name = "idle", .ready = people_ready, .delivered = delivered, .answered = answered, .lost = people_lost, .run = idle};

@@ -1,0 +1,181 @@
+import GatewayLogic
+import NIOCore
+import SignalingProtocol
+import SignalingWire
+
+@testable import RedisStore
+
+extension Benchmark {
+    /// In the order of a message's way through the gateway.
+    static func all() -> [Benchmark] {
+        frames() + events() + commands() + states() + redis()
+    }
+
+    private static let body = String(repeating: "x", count: 200)
+
+    private static func buffer(_ text: String) -> ByteBuffer { ByteBuffer(string: text) }
+
+    /// Client frames, in and out.
+    private static func frames() -> [Benchmark] {
+        let line = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2-bench-17-gateway-1.0-2s-0123456789abcdef0123456789abcdef"
+        let send = buffer(
+            #"["call2",["channel_sendmsg",17,{"line":"\#(line)","name":"bench","msg":"\#(body)"}]]"#)
+        let tell = buffer(
+            #"["call2",["user_sendmsg",18,{"line":"\#(line)","peer":"bench-2","flag":"v1:E:3600","t":"instant","content":"\#(body)"}]]"#
+        )
+        let ping = buffer(#"["ping",17]"#)
+        let message = entry(1)
+        return [
+            Benchmark("frame.decode.channel_sendmsg") { decode(send) },
+            Benchmark("frame.decode.user_sendmsg") { decode(tell) },
+            Benchmark("frame.decode.ping") { use(try? ClientFrame(decoding: ping.readableBytesView)) },
+            Benchmark("frame.encode.channel_msg") {
+                use(ServerFrame.channelEvent(event, channel: channel, id: event.id))
+            },
+            Benchmark("frame.encode.push") { use(ServerFrame.pushMessage(message)) },
+            Benchmark("frame.encode.notify") { use(ServerFrame.notifyMessage(version: 1_700_000_000_000)) },
+            Benchmark("frame.encode.done") { use(ServerFrame.callSucceeded(id: "17", .done)) },
+            Benchmark("frame.encode.joined-200") {
+                use(ServerFrame.callSucceeded(id: "17", .joined(id: event.id, members: members, attributes: [])))
+            },
+        ]
+    }
+
+    private static func decode(_ text: ByteBuffer) {
+        guard case .call(let request)? = try? ClientFrame(decoding: text.readableBytesView) else { return }
+        use(try? ClientCall(request))
+    }
+
+    /// What gateways are told by publications.
+    private static func events() -> [Benchmark] {
+        let channelEvent = buffer(event.payload)
+        let mail = ByteBuffer(bytes: GatewayEvent.mail(SessionID("gateway-1.0-2s"), entry(1)).payload)
+        return [
+            Benchmark("event.decode.channel") { use(try? ChannelEvent(payload: channelEvent.readableBytesView)) },
+            Benchmark("event.decode.mail") { use(try? GatewayEvent(payload: mail.readableBytesView)) },
+        ]
+    }
+
+    /// Commands to services, and their answers.
+    private static func commands() -> [Benchmark] {
+        let join = JoinChannel(
+            actor: Actor(user: UserKey(app: app, account: account(1)), uid: 17, session: SessionID("gateway-1.0-2s")),
+            channel: channel)
+        let answer = packed(ChannelJoined(sequence: 1, id: event.id, members: members, attributes: []))
+        return [
+            Benchmark("command.encode.join") { use(packed(join)) },
+            Benchmark("command.encode.joined-200") {
+                use(packed(ChannelJoined(sequence: 1, id: event.id, members: members, attributes: [])))
+            },
+            Benchmark("command.decode.joined-200") {
+                use(try? ChannelJoined(from: FieldReader(encoded: answer)))
+            },
+        ]
+    }
+
+    private static func packed(_ record: some FieldCodable) -> [UInt8] {
+        var writer = FieldWriter()
+        record.write(to: &writer)
+        return writer.encoded
+    }
+
+    /// The state machines, one message each.
+    private static func states() -> [Benchmark] {
+        let mailboxes = Mailboxes()
+        let feeds = Feeds()
+        return [
+            Benchmark("state.mailbox.push-and-clear") { mailboxes.pushAndClear() },
+            Benchmark("state.feed.received") { feeds.receive() },
+            Benchmark("state.calls.message") { feeds.call() },
+            Benchmark("state.rate") { feeds.admit() },
+        ]
+    }
+
+    /// RESP.
+    private static func redis() -> [Benchmark] {
+        let function = RedisCommand.function(
+            "message_to_channel", tag: KeySpace.tag(ChannelKey(app: app, name: channel)), "", "bench-17", 17, 0,
+            1_000_000,
+            .string(body))
+        let payload = event.payload
+        let topic = KeySpace.topic(ChannelKey(app: app, name: channel))
+        let push = buffer(
+            "*3\r\n$7\r\nmessage\r\n$\(topic.utf8.count)\r\n\(topic)\r\n$\(payload.utf8.count)\r\n\(payload)\r\n")
+        let reply = buffer("*2\r\n:1700000000000\r\n:1700000000000000\r\n")
+        let pushes = PushBuilder(), replies = ReplyBuilder()
+        pushes.onMessage = { topic, payload in use(payload) }
+        replies.onReply = { use($0) }
+        let pushReader = ReplyReader(builder: pushes, maxReplyBytes: 1 << 20)
+        let replyReader = ReplyReader(builder: replies, maxReplyBytes: 1 << 20)
+        var out = ByteBuffer()
+        return [
+            Benchmark("redis.encode.fcall") {
+                out.clear()
+                function.encode(into: &out)
+            },
+            Benchmark("redis.decode.reply") { try? replyReader.feed(reply) },
+            Benchmark("redis.decode.message") { try? pushReader.feed(push) },
+        ]
+    }
+
+    // MARK: - What they work on
+
+    private static let app = make { try AppID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2") }
+    private static let channel = make { try ChannelName("bench") }
+    private static func account(_ number: Int) -> Account { make { try Account("bench-\(number)") } }
+    private static let members = (0..<200).map { Member(account: account($0), uid: UInt32($0)) }
+    static let event = ChannelEvent(
+        sequence: 1_700_000_000_000, id: 1_700_000_000_000_000, account: account(17), uid: 17, kind: .message(body))
+
+    static func entry(_ version: Int64) -> MailboxEntry {
+        MailboxEntry(
+            version: version, expiresAt: .max,
+            line: MessageLine.instant(
+                from: account(1), to: account(2), ttl: 3600, time: 1_700_000_000, content: body))
+    }
+
+    private static func make<Value>(_ body: () throws -> Value) -> Value {
+        do { return try body() } catch { fatalError("\(error)") }
+    }
+}
+
+/// A mailbox whose client takes pushes and acknowledges each thirtieth.
+private final class Mailboxes {
+    private var machine = MailboxStateMachine(takesPushes: true)
+    private var template = Benchmark.entry(1)
+
+    init() {
+        use(machine.start(fresh: true))
+        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], more: false), now: 0))
+    }
+
+    func pushAndClear() {
+        template.version += 1
+        use(machine.pushed(template, now: 0))
+        if template.version % 30 == 0 { use(machine.poll(verClear: template.version, limit: 30, now: 0)) }
+    }
+}
+
+/// A channel's feed, a session's calls and its rate.
+private final class Feeds {
+    private var feed = ChannelFeed()
+    private var calls = CallPipeline<Int>(held: false)
+    private var rate = RateLimit(perSecond: 1_000_000)
+    private var event = Benchmark.event
+    private var now: Int64 = 0
+
+    func receive() {
+        event.sequence += 1
+        use(feed.received(event))
+    }
+
+    func call() {
+        use(calls.enqueue(1, .message))
+        use(calls.completed(.message))
+    }
+
+    func admit() {
+        now += 1
+        use(rate.admit(now: now))
+    }
+}

@@ -1,0 +1,47 @@
+"""Fails when a ratio is worse than the baseline's by more than noise."""
+
+import json
+
+from . import micro, results
+from .goals import OURS, goals
+from .paths import BENCHMARKS, BenchError
+
+BASELINE = BENCHMARKS / "baseline.json"
+
+
+def keep() -> None:
+    """Makes the present runs' ratios, and the micro-benchmarks' counts, the baseline."""
+    known = [goal for goal in goals(results.load()) if goal.value is not None and goal.is_guarded]
+    ratios = {goal.text: round(goal.value, 3) for goal in known}
+    counts = {
+        row["name"]: {"instructions": row["instructions"], "allocations": row["allocations"]} for row in micro.kept()}
+    BASELINE.write_text(json.dumps({"ratios": ratios, "micro": counts}, indent=2) + "\n")
+
+
+def _baseline() -> dict:
+    try:
+        return json.loads(BASELINE.read_text())
+    except FileNotFoundError:
+        raise BenchError("there is no baseline: `Benchmarks/run baseline` keeps the present results as one") from None
+
+
+def regressions() -> list[str]:
+    """Of the present runs."""
+    baseline = _baseline()["ratios"]
+    runs = results.load()
+    found = [
+        f"{key}: messages were lost, out of order or refused"
+        for key in runs if OURS in runs[key] and not results.is_whole(runs, key, OURS)]
+    for goal in goals(runs):
+        known = baseline.get(goal.text)
+        if known is None or goal.value is None or not goal.is_guarded:
+            continue
+        bound = known * (1 + goal.tolerance)
+        if goal.value > bound:
+            found.append(f"{goal.text}: {goal.value:.2f}, baseline {known:.2f}, at most {bound:.2f} with noise")
+    return found
+
+
+def micro_regressions() -> list[str]:
+    """Of the last micro-benchmarks."""
+    return micro.regressions(_baseline().get("micro", {}))

@@ -1,0 +1,163 @@
+"""The command line."""
+
+import argparse
+import json
+import subprocess
+import sys
+
+from . import check, micro, report, results, suite
+from .heliograph import Heliograph
+from .paths import BENCHMARKS, BenchError
+from .peers import PEERS
+from .processes import rank_up
+from .servers import Limit
+
+SERVERS = {"limit": Limit, "coalescing": lambda: Limit(coalesces=True), "heliograph": Heliograph} | PEERS
+QUICK = "limit,heliograph"
+CHECKED = [*suite.BESIDE[:6], *suite.OURS]
+
+
+def build_tools() -> None:
+    done = subprocess.run(["make", "-s", "-C", BENCHMARKS], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"the load generator does not build:\n{done.stderr}")
+
+
+def parser() -> argparse.ArgumentParser:
+    timed = argparse.ArgumentParser(add_help=False)
+    timed.add_argument("--seconds", type=float, default=8, help="length of a measurement (default: 8)")
+    timed.add_argument("--repeat", type=int, default=1, help="measurements of each, in turn (default: 1)")
+    timed.add_argument("--save", action="store_true", help="keep the results for `report`")
+    beside = argparse.ArgumentParser(add_help=False, parents=[timed])
+    beside.add_argument("--servers", default=QUICK, help=f"of {', '.join(SERVERS)}; or all (default: {QUICK})")
+    top = argparse.ArgumentParser(prog="Benchmarks/run", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    f1 = commands.add_parser("F1", parents=[beside], help="members hear messages at a steady rate")
+    f1.add_argument("--members", type=int, default=1000)
+    f1.add_argument("--rate", type=float, default=50)
+    f2 = commands.add_parser("F2", parents=[beside], help="as fast as it goes with p99 under 100 ms and nothing lost")
+    f2.add_argument("--members", type=int, default=1000)
+    f2.add_argument("--first", type=float, default=100, help="messages a second to begin with (default: 100)")
+    p1 = commands.add_parser("P1", parents=[beside], help="pairs that answer each other")
+    p1.add_argument("--pairs", type=int, default=100)
+    p1.add_argument("--old", action="store_true", help="Heliograph's clients are told and poll, as the old ones do")
+    c1 = commands.add_parser("C1", parents=[beside], help="connections that only stand there")
+    c1.add_argument("--connections", type=int, default=10_000)
+    c1.add_argument("--channels", type=int, default=1)
+    c1.add_argument("--old", action="store_true", help="Heliograph's clients poll after the login")
+    for alone, text in (
+        ("storm", "5,000 clients resume at once"), ("latency", "gateway to gateway, beside bare Redis"),
+        ("gateways", "F1 at 1, 2 and 4 gateways"), ("joins", "joins of small and large channels"),
+        ("memory", "memory per channel and member"),
+    ):
+        one = commands.add_parser(alone, parents=[timed], help=text)
+        if alone == "storm":
+            one.add_argument("--kind", choices=("kill", "cut"), default="kill")
+    everything = commands.add_parser("all", parents=[timed], help="every scenario, then the report")
+    everything.add_argument("--servers", default="all", help="(default: all)")
+    checking = commands.add_parser(
+        "check", parents=[timed], help="measure Heliograph and the limit, compare with the baseline")
+    checking.add_argument("--no-micro", action="store_true", help="without the micro-benchmarks")
+    checking.add_argument(
+        "--attempts", type=int, default=3, help="measure again when something is worse (default: 3 times in all)")
+    commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
+    commands.add_parser("report", help="write RESULTS.md and results.json from what was kept")
+    commands.add_parser("baseline", help="keep the ratios of what was kept as the baseline")
+    commands.add_parser("clear", help="forget what was kept")
+    return top
+
+
+def chosen(arguments: argparse.Namespace) -> list[suite.Beside] | list[suite.Alone]:
+    match arguments.command:
+        case "F1": return [suite.f1(arguments.members, arguments.rate)]
+        case "F2": return [suite.f2(arguments.members, arguments.first)]
+        case "P1": return [suite.p1(arguments.pairs, arguments.old)]
+        case "C1": return [suite.c1(arguments.connections, arguments.channels, arguments.old)]
+        case "storm": return [one for one in suite.ALONE if one.key == f"storm {arguments.kind}"]
+        case other: return [one for one in suite.ALONE if one.key == other]
+
+
+def tell(key: str, server: str, result: dict, saves: bool) -> None:
+    print(json.dumps({"scenario": key, "server": server} | result), flush=True)
+    if saves:
+        results.add(key, server, result)
+
+
+def measure(scenario: suite.Beside | suite.Alone, servers: str, seconds: float, saves: bool) -> None:
+    if isinstance(scenario, suite.Alone):
+        return tell(scenario.key, "heliograph", scenario.measure(seconds), saves)
+    for name in SERVERS if servers == "all" else servers.split(","):
+        if name not in SERVERS:
+            raise BenchError(f"no server {name!r} (there are {', '.join(SERVERS)})")
+        if name in scenario.without and servers == "all":
+            continue
+        with SERVERS[name]() as server:
+            tell(scenario.key, name, scenario.measure(server, seconds), saves)
+
+
+def measure_all(arguments: argparse.Namespace) -> None:
+    results.clear()
+    for _ in range(arguments.repeat):
+        for scenario in suite.BESIDE:
+            measure(scenario, arguments.servers, arguments.seconds, saves=True)
+        for scenario in suite.OURS:
+            measure(scenario, "heliograph", arguments.seconds, saves=True)
+        for scenario in suite.ALONE:
+            measure(scenario, "", arguments.seconds, saves=True)
+    micro.build()
+    micro.measure()
+    print(report.write())
+
+
+def measure_and_check(arguments: argparse.Namespace) -> int:
+    worse = []
+    if not arguments.no_micro:
+        micro.build()
+        micro.measure()
+        worse = check.micro_regressions()
+    # Counts do not vary: what is worse stays worse.
+    if worse:
+        print(*worse, sep="\n")
+        return 1
+    results.clear()
+    for attempt in range(arguments.attempts):
+        # Medians of all attempts: one disturbed measurement is no regression.
+        for scenario in CHECKED:
+            servers = "heliograph" if scenario in suite.OURS else "limit,heliograph"
+            measure(scenario, servers, arguments.seconds, saves=True)
+        worse = check.regressions()
+        if not worse:
+            print("no regression")
+            return 0
+        print(f"attempt {attempt + 1}:", *worse, sep="\n  ")
+    return 1
+
+
+def run(arguments: argparse.Namespace) -> int:
+    match arguments.command:
+        case "micro":
+            micro.build()
+            print(*micro.table(micro.measure()), sep="\n")
+        case "report": print(report.write())
+        case "baseline": check.keep()
+        case "clear": results.clear()
+        case "all": measure_all(arguments)
+        case "check": return measure_and_check(arguments)
+        case _:
+            for _ in range(arguments.repeat):
+                for scenario in chosen(arguments):
+                    measure(scenario, getattr(arguments, "servers", ""), arguments.seconds, arguments.save)
+    return 0
+
+
+def main() -> int:
+    arguments = parser().parse_args()
+    try:
+        build_tools()
+        rank_up()
+        return run(arguments)
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,74 @@
+"""The goals as ratios, each lower-is-better number against its bound; the baseline is kept of the same ratios."""
+
+from dataclasses import dataclass
+
+from . import results
+
+OURS = "heliograph"
+F2_GOAL = 5_000_000
+P1_GOAL_US, P1_OLD_GOAL_US = 25, 45
+C1_RSS_KIB, C1_LOGIN_MS, C1_IDLE_PERCENT = 6, 0.30, 1
+STORM_SECONDS, STORM_P99_US = 10, 250_000
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One row of the table of goals."""
+
+    text: str
+    # Lower is better; met at or below the bound.
+    value: float | None
+    bound: float
+    shown: str
+    # Whether the ratio is steady enough from run to run to guard against regressions.
+    is_guarded: bool = True
+    # A ratio to a server measured in the same run; an absolute number otherwise compares on one machine only.
+    tolerance: float = 0.25
+
+
+def goals(runs: dict) -> list[Goal]:
+    def limit_ratio(key: str, text: str, bound: float) -> Goal:
+        value = results.ratio(runs, key, OURS, "us_per_delivery", "limit")
+        ours, limit = (results.median(runs, key, name, "us_per_delivery") for name in (OURS, "limit"))
+        return Goal(text, value, bound, "" if value is None else f"{ours:.2f} us, limit {limit:.2f} us: {value:.2f} x")
+
+    def number(text: str, value: float | None, bound: float, **more) -> Goal:
+        return Goal(text, value, bound, "", **more)
+
+    def per(text: str, key: str, field: str, bound: float, **more) -> Goal:
+        value = ours(key, field)
+        return Goal(text, None if value is None else value / bound, 1, f"{value}", **more)
+
+    def ours(key: str, field: str) -> float | None:
+        return results.median(runs, key, OURS, field)
+
+    def highest_ratio(key: str, names: tuple[str, ...]) -> float | None:
+        found = [
+            run["ratios"][name] for run in runs.get(key, {}).get(OURS, []) for name in names if name in run["ratios"]]
+        return max(found) if found else None
+
+    rate = ours("F2 1000", "deliveries_per_second")
+    rows = [
+        limit_ratio("F1 1000x50", "F1, 1,000 members, 50 msg/s: CPU per delivery / limit", 1.25),
+        limit_ratio("F1 100x500", "F1, 100 members, 500 msg/s: CPU per delivery / limit", 1.3),
+        limit_ratio("F1 5000x10", "F1, 5,000 members, 10 msg/s: CPU per delivery / limit", 1.25),
+        Goal("F2, 1,000 members: 5 M deliveries/s / ours", F2_GOAL / rate if rate else None, 1,
+             f"{rate / 1e6:.2f} M/s" if rate else "", tolerance=0.4),
+        per("P1, pushes: us per message / 25", "P1", "us_per_message", P1_GOAL_US),
+        per("P1, notify and poll: us per message / 45", "P1 old", "us_per_message", P1_OLD_GOAL_US),
+        per("C1: KiB RSS per connection in the gateway / 6", "C1 10000", "rss_kib_per_connection", C1_RSS_KIB,
+            tolerance=0.15),
+        per("C1: CPU ms per login + join / 0.30", "C1 10000", "cpu_ms_per_login", C1_LOGIN_MS),
+        per("C1: percent of a core when idle / 1", "C1 10000", "idle_percent", C1_IDLE_PERCENT, tolerance=0.6),
+        number("latency, gateway to gateway: p50 / Redis alone", ours("latency", "p50_ratio"), 3, tolerance=0.4),
+        number("latency, gateway to gateway: p99 / Redis alone", ours("latency", "p99_ratio"), 5, is_guarded=False),
+        number("growth: CPU per delivery at 2 and 4 gateways / at 1", highest_ratio("gateways", ("2", "4")), 1.1),
+        number("growth: CPU per join at 10,000 members / at 10", highest_ratio("joins", ("10000",)), 1.2),
+    ]
+    for kind in ("kill", "cut"):
+        key = f"storm {kind}"
+        rows += [
+            per(f"storm ({kind}): seconds until 5,000 are back / 10", key, "resume_seconds", STORM_SECONDS,
+                is_guarded=False),
+            per(f"storm ({kind}): others' p99 in us / 250,000", key, "p99_us", STORM_P99_US, is_guarded=False)]
+    return rows

@@ -1,0 +1,71 @@
+"""A whole Heliograph cluster, by `Scripts/stack`."""
+
+import json
+import os
+import subprocess
+from functools import cache
+
+from .paths import ROOT, WORK, BenchError
+from .processes import family
+from .servers import Server
+
+CONNECTIONS = 18_000
+# Another checkout's, to measure an older state.
+STACK = os.environ.get("HELIOGRAPH_STACK") or ROOT / "Scripts/stack"
+
+
+@cache
+def stack_knows_unlimited() -> bool:
+    text = subprocess.run([STACK, "up", "--help"], capture_output=True, text=True, check=True).stdout
+    return "--unlimited" in text
+
+
+class Heliograph(Server):
+    """Redis, PostgreSQL and all services, on one core together."""
+
+    name = driver = "heliograph"
+    members_speak = True
+
+    def __init__(self, gateways: int = 1):
+        super().__init__()
+        self.gateways = gateways
+        self.directory = WORK / "stack"
+        # A client may have 1,024 calls unanswered.
+        self.messages_per_publisher = 1_000 if stack_knows_unlimited() else 55
+
+    def stack(self, *arguments: str) -> None:
+        environment = os.environ | {"HELIOGRAPH_GATEWAY_CONNECTIONS": str(CONNECTIONS), "HELIOGRAPH_LOG_LEVEL": "warning"}
+        done = subprocess.run(
+            [STACK, arguments[0], "--dir", self.directory, *arguments[1:]], env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            raise BenchError(f"Scripts/stack {' '.join(arguments)}:\n{done.stdout}")
+
+    def start(self) -> None:
+        unlimited = ["--unlimited"] if stack_knows_unlimited() else []
+        self.stack("up", "--gateways", str(self.gateways), *unlimited)
+        self.ports = [int(gateway["ws"].rsplit(":", 1)[1]) for gateway in self.endpoints()["gateways"]]
+        self.load_options = ["--app", next(app["appId"] for app in self.endpoints()["apps"] if not app["tokenRequired"])]
+
+    def endpoints(self) -> dict:
+        return json.loads((self.directory / "endpoints.json").read_text())
+
+    def stop(self) -> None:
+        self.stack("down")
+
+    def kill(self, member: str) -> None:
+        self.stack("kill", member)
+
+    def processes(self) -> dict[int, str]:
+        points = self.endpoints()
+        pids = {points["redis"]["pid"]: "redis", points["postgres"]["pid"]: "postgres"}
+        for member in [*points["gateways"], *points["services"]]:
+            pids[member["pid"]] = member["name"].split("#")[0]
+        pids.pop(None, None)
+        return family(pids)
+
+    def facing(self) -> str:
+        return "gateway"
+
+    def redis_port(self) -> int:
+        return int(self.endpoints()["redis"]["url"].rsplit(":", 1)[1].split("/")[0])

@@ -1,0 +1,91 @@
+"""Drives the load generator, a process of its own on its own core."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from .paths import TOOLS, BenchError, tool
+from .processes import LOAD_CORE
+from .servers import Server
+
+# `perf record` writes here what the servers do in the last measured part, when this is set.
+PROFILE = os.environ.get("HELIOGRAPH_BENCH_PROFILE")
+
+
+class Load:
+    """A running load generator; ends with the `with` block."""
+
+    def __init__(self, server: Server, scenario: str, *options: object):
+        self.server = server
+        command = ["taskset", "-c", str(LOAD_CORE), str(TOOLS / "load"), "--driver", server.driver, "--scenario", scenario]
+        for port in server.ports:
+            command += ["--endpoint", str(port)]
+        command += [*server.load_options, *map(str, options)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.ready = self.read("ready")
+        self.tell_pids()
+
+    def __enter__(self) -> "Load":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if text := self.process.stderr.read():
+            print(text, end="", file=sys.stderr)
+
+    def tell_pids(self) -> None:
+        """Processes come and go with load: say which to measure, and keep them on their core."""
+        self.names = self.server.processes()
+        self.server.pin()
+        self.send("pids " + ",".join(map(str, self.names)))
+
+    def send(self, line: str) -> None:
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise BenchError(f"the load generator ended: {self.process.stderr.read()}") from None
+
+    def read(self, event: str) -> dict:
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            raise BenchError(f"the load generator ended: {self.process.stderr.read()}")
+        answer = json.loads(line)
+        if answer["event"] != event:
+            raise BenchError(f"the load generator says {answer}, not {event}")
+        return answer
+
+    def ask(self, line: str, event: str) -> dict:
+        """Has the generator do something; its answer, with the use of the processors by name."""
+        self.tell_pids()
+        profiler = self.profiler() if PROFILE else None
+        self.send(line)
+        answer = self.add_cpu(self.read(event))
+        if profiler:
+            profiler.send_signal(signal.SIGINT)
+            profiler.wait()
+        return answer
+
+    def profiler(self) -> subprocess.Popen:
+        pids = ",".join(map(str, self.names))
+        return subprocess.Popen(
+            [tool("perf"), "record", "-q", "-F", "999", "-g", "-p", pids, "-o", PROFILE], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+
+    def add_cpu(self, answer: dict) -> dict:
+        by_name: dict[str, float] = {}
+        for pid, seconds in answer.pop("cpu", {}).items():
+            name = self.names[int(pid)]
+            by_name[name] = round(by_name.get(name, 0) + seconds, 3)
+        answer["cpu_by_process"] = by_name
+        answer["cpu_seconds"] = round(sum(by_name.values()), 3)
+        return answer

@@ -1,0 +1,60 @@
+"""All scenarios of the table: what each is called, and how it is run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import fanout, growth, idle, latency, pairs, storm
+from .servers import Server
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A scenario that every server is put through."""
+
+    key: str
+    measure: Callable[[Server, float], dict]
+    # Servers it means nothing for, or that would take too long.
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A scenario of Heliograph alone."""
+
+    key: str
+    measure: Callable[[float], dict]
+
+
+def f1(members: int, rate: float) -> Beside:
+    return Beside(
+        f"F1 {members}x{rate:g}", lambda server, seconds: fanout.steady(server, members, rate, seconds), ("coalescing",))
+
+
+def f2(members: int, first: float = 100) -> Beside:
+    return Beside(
+        f"F2 {members}", lambda server, seconds: fanout.fastest(server, members, seconds, first=first))
+
+
+def p1(pairs_count: int, old: bool) -> Beside:
+    others = ("coalescing",)
+    return Beside(
+        "P1 old" if old else "P1",
+        lambda server, seconds: pairs.closed_loop(server, seconds, pairs_count, pushes=not old), others)
+
+
+def c1(connections: int, channels: int = 1, old: bool = False) -> Beside:
+    return Beside(
+        f"C1 {connections}" + (f"/{channels}" if channels > 1 else "") + (" old" if old else ""),
+        lambda server, _: idle.standing(server, connections, channels, pushes=not old), ("coalescing",))
+
+
+BESIDE = [f1(1000, 50), f1(100, 500), f1(5000, 10), f2(1000), p1(100, old=False), c1(10_000)]
+OURS = [p1(100, old=True)]
+ALONE = [
+    Alone("storm kill", lambda _: storm.storm("kill")),
+    Alone("storm cut", lambda _: storm.storm("cut")),
+    Alone("latency", latency.gateway_to_gateway),
+    Alone("gateways", growth.gateways),
+    Alone("joins", lambda _: growth.joins()),
+    Alone("memory", lambda _: growth.memory()),
+]
