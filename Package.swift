@@ -64,6 +64,11 @@ let package = Package(
         .executable(name: "client-echo", targets: ["ClientEcho"]),
         .library(name: "SignalingClient", targets: ["SignalingClient"]),
         .library(name: "AgoraSigKit", targets: ["AgoraSigKit"]),
+        // For Benchmarks/, a package of its own.
+        .library(name: "SignalingProtocol", targets: ["SignalingProtocol"]),
+        .library(name: "SignalingWire", targets: ["SignalingWire"]),
+        .library(name: "RedisStore", targets: ["RedisStore"]),
+        .library(name: "GatewayLogic", targets: ["GatewayLogic"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -78,6 +83,12 @@ let package = Package(
         .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
         .systemLibrary(name: "CPostgres", path: "Shared/CPostgres"),
         .systemLibrary(name: "CCrypto", path: "Shared/CCrypto"),
+        .target(
+            name: "CRe", path: "Shared/CRe",
+            // What libre itself was built with, as far as its headers depend on it.
+            cSettings: ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"]
+                .map { .define($0) },
+            linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
         .target(
             name: "SignalingProtocol", dependencies: ["CCrypto"], path: "Shared/SignalingProtocol",
             swiftSettings: strict),
@@ -140,7 +151,9 @@ let package = Package(
             "Invitation", folder: "Invitation", logic: ["SignalingWire"],
             server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore],
             resources: [.embedInCode("Functions")])
-        + service("SIPBridge", folder: "SIPBridge", server: [nioCore, nioPosix])
+        + service(
+            "SIPBridge", folder: "SIPBridge",
+            server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingWire", ["SignalingProtocol"]),
@@ -152,6 +165,7 @@ let package = Package(
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
+            unitTests("SIPBridgeServer", ["SIPBridgeLogic", "SignalingProtocol"]),
             unitTests("SignalingClient", ["AgoraSigKit", "SignalingProtocol", "SignalingWire"]),
             .executableTarget(
                 name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict

@@ -1,4 +1,5 @@
 public import ArgumentParser
+public import PostgresStore
 public import SignalingProtocol
 
 /// A certificate given on the command line: 1 to 128 visible ASCII characters.
@@ -46,3 +47,63 @@ extension Account: ExpressibleByArgument {
     /// Takes an account; nil when the text is none.
     public init?(argument: String) { try? self.init(argument) }
 }
+
+/// `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
+struct SIPAddressArgument: ExpressibleByArgument {
+    let host: String
+    let port: Int?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+        let host: Substring
+        let port: Substring?
+        if argument.hasPrefix("["), let end = argument.firstIndex(of: "]") {
+            host = argument[argument.index(after: argument.startIndex)..<end]
+            let rest = argument[argument.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+            port = rest.isEmpty ? nil : rest.dropFirst()
+        } else {
+            guard parts.count <= 2 else { return nil }
+            host = parts[0]
+            port = parts.count == 2 ? parts[1] : nil
+        }
+        let allowed = host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+        guard allowed, (1...253).contains(host.utf8.count) else { return nil }
+        self.host = String(host)
+        guard let port else {
+            self.port = nil
+            return
+        }
+        guard let number = Int(port), (1...65535).contains(number) else { return nil }
+        self.port = number
+    }
+}
+
+/// A telephone number as a SIP request names it: 1 to 64 letters, digits, `+ * # - . _`.
+struct SIPNumberArgument: ExpressibleByArgument {
+    let text: String
+
+    init?(argument: String) {
+        let allowed = argument.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                true
+            default: "+*#-._".utf8.contains(byte)
+            }
+        }
+        guard allowed, (1...64).contains(argument.utf8.count) else { return nil }
+        text = argument
+    }
+}
+
+extension SIPTrunk.Transport: ExpressibleByArgument {}
+extension SIPTrunk.DTMF: ExpressibleByArgument {}
+extension SIPTrunk.SRTP: ExpressibleByArgument {}

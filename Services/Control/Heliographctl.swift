@@ -12,7 +12,9 @@ struct Heliographctl: AsyncParsableCommand {
             Exit codes: 0 done; 1 refused (no such app, the id is taken, wrong tables); 64 wrong arguments; \
             69 PostgreSQL does not answer; 78 the URL cannot be used.
             """,
-        subcommands: [MigrateCommand.self, AppCommand.self, TokenCommand.self])
+        subcommands: [
+            MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
+        ])
 }
 
 /// Options of every command.

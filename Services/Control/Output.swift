@@ -34,7 +34,8 @@ struct AppOutput: Encodable {
     var line: String {
         let fields = [
             appId, tokenRequired ? "token required" : "open",
-            "\(messagesPerSecond) messages/s of a session, \(channelMessagesPerSecond) of a channel", "created \(Output.time(milliseconds: createdAt))",
+            "\(messagesPerSecond) messages/s of a session, \(channelMessagesPerSecond) of a channel",
+            "created \(Output.time(milliseconds: createdAt))",
             certificate.map { "certificate \($0)" },
         ]
         return fields.compactMap { $0 }.joined(separator: "  ")

@@ -15,76 +15,110 @@ public struct GatewayLease: Equatable, Sendable {
     }
 }
 
-/// The leases that gateways keep up while they live, library `heliograph_gateways`.
+/// A kind of process that keeps leases up: which keys they are under, and who acts when one ends.
+public struct LeaseFleet: Equatable, Sendable {
+    /// Milliseconds that a lease lives after a heartbeat.
+    public let timeToLive: Int64
+    /// Milliseconds from a heartbeat to the watcher's look: a little after the lease's end, because a look in its last
+    /// millisecond would find it and be the last.
+    public var watchDelay: Int64 { timeToLive + 10 }
+    /// Milliseconds between heartbeats.
+    public let interval: Int64
+    /// Names a member's lease.
+    let lease: @Sendable (GatewayID) -> String
+    /// Ids by the time of their last heartbeat.
+    let members: String
+    /// Ids that discovery must not name.
+    let draining: String
+    /// The service that is told, by a timer `gateway:ID`, when a lease ends.
+    let watcher: ServiceName
+    /// Names what a member holds: forgotten with it.
+    let holdings: @Sendable (GatewayID) -> String
+
+    /// By the keys, which differ between any two fleets.
+    public static func == (left: LeaseFleet, right: LeaseFleet) -> Bool { left.members == right.members }
+
+    /// Gateways (each shard is one): presence detaches the sessions of a lost one.
+    public static let gateways = LeaseFleet(
+        timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
+        draining: "gateways:draining", watcher: .presence, holdings: KeySpace.sessions)
+    /// Sip-bridges: the invitation service ends the calls of a lost one, within 10 s of its end.
+    public static let bridges = LeaseFleet(
+        timeToLive: 5000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
+        draining: "bridges:draining", watcher: .invitation, holdings: { KeySpace.bridgeTag($0) + ":calls" })
+}
+
+/// The leases that gateways, and processes like them, keep up while they live; library `heliograph_gateways`.
 ///
-/// A gateway (each shard is one) calls ``heartbeat(_:text:discoverable:)`` every ``interval``, first of all before it
-/// opens sessions. When a lease ends, presence detaches the gateway's sessions as of the last heartbeat. A connection
-/// that is used for this must load ``library``.
+/// A gateway calls ``heartbeat(_:text:discoverable:)`` every ``LeaseFleet/interval``, first of all before it holds anything. When a
+/// lease ends, the fleet's watcher acts: presence detaches the gateway's sessions as of the last heartbeat, the
+/// invitation service ends a sip-bridge's calls. A connection that is used for this must load ``library``.
 public struct GatewayLeases: Sendable {
     /// The library that the functions are in.
     public static let library = RedisFunctionLibrary(
         name: "heliograph_gateways", parts: [PackageResources.gateways_lua])
-    /// Milliseconds that a lease lives after a heartbeat.
-    public static let timeToLive: Int64 = 10_000
-    /// Milliseconds between heartbeats.
-    public static let interval: Int64 = 2000
-    /// The ids that discovery must not name.
-    static let draining = "gateways:draining"
 
     private let connection: RedisConnection
+    private let fleet: LeaseFleet
 
     /// Works over `connection`, from anywhere.
-    public init(connection: RedisConnection) { self.connection = connection }
+    public init(connection: RedisConnection, fleet: LeaseFleet = .gateways) {
+        self.connection = connection
+        self.fleet = fleet
+    }
 
     /// Renews a gateway's lease, or begins it.
     /// - Parameters:
     ///   - text: JSON with its public addresses and load, given to all gateways by ``list()``.
     ///   - discoverable: false while it drains: it lives, but discovery does not name it.
-    /// - Returns: whether the lease was still there. False at the first heartbeat; later it means that presence may have
-    ///   detached the sessions, or that Redis lost them: the gateway reasserts everything.
+    /// - Returns: whether the lease was still there. False at the first heartbeat; later it means that the watcher may
+    ///   have acted, or that Redis lost everything: a gateway reasserts what it holds, a sip-bridge lets go of its calls.
     /// - Throws: `RedisError`.
     public func heartbeat(
         _ gateway: GatewayID, text: String, discoverable: Bool = true
     ) async throws(RedisError) -> Bool {
-        let command = Self.call(
+        let command = call(
             "gateway_heartbeat", gateway,
-            [.string(gateway.rawValue), .string(text), .int64(Self.timeToLive), discoverable ? 1 : 0])
+            [
+                .string(gateway.rawValue), .string(text), .int64(fleet.timeToLive), discoverable ? 1 : 0,
+                .int64(fleet.watchDelay),
+            ])
         return try await connection.execute(command).int == 1
     }
 
-    /// Ends a gateway's lease: discovery forgets it, and presence detaches at once what it still holds.
+    /// Ends a gateway's lease: discovery forgets it, and the watcher deals at once with what it still holds.
     /// - Throws: `RedisError`.
     public func leave(_ gateway: GatewayID) async throws(RedisError) {
-        _ = try await connection.execute(Self.call("gateway_leave", gateway, [.string(gateway.rawValue)]))
+        _ = try await connection.execute(call("gateway_leave", gateway, [.string(gateway.rawValue)]))
     }
 
     /// The gateways that live and do not drain, by the time of their last heartbeat.
     /// - Throws: `RedisError`.
     public func list() async throws(RedisError) -> [GatewayLease] {
-        let start = KeySpace.lease(GatewayID(""))
-        let command = Self.call("gateway_list", GatewayID(""), [.string(start), .int64(Self.timeToLive)])
+        let start = fleet.lease(GatewayID(""))
+        let command = call("gateway_list", GatewayID(""), [.string(start), .int64(fleet.timeToLive)])
         let texts = (try await connection.execute(command).array ?? []).map { $0.string ?? "" }
         return stride(from: 0, to: texts.count - 1, by: 2).map {
             GatewayLease(gateway: GatewayID(texts[$0]), text: texts[$0 + 1])
         }
     }
 
-    /// For presence, when a gateway's timer fires.
+    /// For the watcher, when a gateway's timer fires.
     /// - Returns: nil while the lease lives; else the time of the last heartbeat (ms, Redis clock), 0 when not known.
     /// - Throws: `RedisError`.
     public func lost(_ gateway: GatewayID) async throws(RedisError) -> Int64? {
-        try await connection.execute(Self.call("gateway_lost", gateway, [.string(gateway.rawValue)])).int
+        try await connection.execute(call("gateway_lost", gateway, [.string(gateway.rawValue)])).int
     }
 
-    /// For presence, when a lost gateway's sessions are all detached; no effect while the lease lives.
+    /// For the watcher, when all that a lost gateway held is dealt with; no effect while the lease lives.
     /// - Throws: `RedisError`.
     public func forget(_ gateway: GatewayID) async throws(RedisError) {
-        _ = try await connection.execute(Self.call("gateway_forget", gateway, [.string(gateway.rawValue)]))
+        _ = try await connection.execute(call("gateway_forget", gateway, [.string(gateway.rawValue)]))
     }
 
-    private static func call(_ function: String, _ gateway: GatewayID, _ arguments: [RedisArgument]) -> RedisCommand {
+    private func call(_ function: String, _ gateway: GatewayID, _ arguments: [RedisArgument]) -> RedisCommand {
         let keys = [
-            KeySpace.lease(gateway), KeySpace.gateways, draining, KeySpace.due(.presence), KeySpace.sessions(gateway),
+            fleet.lease(gateway), fleet.members, fleet.draining, KeySpace.due(fleet.watcher), fleet.holdings(gateway),
         ]
         return RedisCommand(
             "FCALL", arguments: [.string(function), .int(keys.count)] + keys.map { .string($0) } + arguments)

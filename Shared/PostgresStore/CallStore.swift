@@ -44,12 +44,19 @@ public struct CallRecord: Equatable, Sendable {
     public var endedAt: Int64?
     /// How it ended: 0 or a public code such as 704.
     public var endCode: Int?
+    /// The SIP Call-ID of the telephone's side.
+    public var sipCallID: String?
+    /// The status of the final SIP response to its invitation.
+    public var sipStatus: Int?
+    /// The reason phrase of that response.
+    public var sipReason: String?
 
     /// Makes the record of a call that has just been invited.
     public init(
         app: AppID, id: String, channel: ChannelName, caller: String, callee: String, kind: Kind = .user,
         direction: Direction = .internal, startedAt: Int64, acknowledgedAt: Int64? = nil, acceptedAt: Int64? = nil,
-        endedAt: Int64? = nil, endCode: Int? = nil
+        endedAt: Int64? = nil, endCode: Int? = nil, sipCallID: String? = nil, sipStatus: Int? = nil,
+        sipReason: String? = nil
     ) {
         self.app = app
         self.id = id
@@ -63,6 +70,9 @@ public struct CallRecord: Equatable, Sendable {
         self.acceptedAt = acceptedAt
         self.endedAt = endedAt
         self.endCode = endCode
+        self.sipCallID = sipCallID
+        self.sipStatus = sipStatus
+        self.sipReason = sipReason
     }
 }
 
@@ -80,20 +90,25 @@ public struct CallStore: Sendable {
         try await pool.query(
             """
             INSERT INTO calls AS c (app, id, channel, caller, callee, kind, direction, started_at, acknowledged_at,
-                accepted_at, ended_at, end_code)
+                accepted_at, ended_at, end_code, sip_call_id, sip_status, sip_reason)
             VALUES ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8::bigint / 1000.0), to_timestamp($9::bigint / 1000.0),
-                to_timestamp($10::bigint / 1000.0), to_timestamp($11::bigint / 1000.0), $12::bigint)
+                to_timestamp($10::bigint / 1000.0), to_timestamp($11::bigint / 1000.0), $12::bigint, $13,
+                $14::bigint, $15)
             ON CONFLICT (app, id) DO UPDATE SET
                 acknowledged_at = coalesce(c.acknowledged_at, EXCLUDED.acknowledged_at),
                 accepted_at = coalesce(c.accepted_at, EXCLUDED.accepted_at),
                 ended_at = coalesce(c.ended_at, EXCLUDED.ended_at),
-                end_code = coalesce(c.end_code, EXCLUDED.end_code)
+                end_code = coalesce(c.end_code, EXCLUDED.end_code),
+                sip_call_id = coalesce(c.sip_call_id, EXCLUDED.sip_call_id),
+                sip_status = coalesce(c.sip_status, EXCLUDED.sip_status),
+                sip_reason = coalesce(c.sip_reason, EXCLUDED.sip_reason)
             """,
             [
                 .text(call.app.rawValue), .text(call.id), .text(call.channel.rawValue), .text(call.caller),
                 .text(call.callee), .text(call.kind.rawValue), .text(call.direction.rawValue), .int(call.startedAt),
                 .optional(call.acknowledgedAt), .optional(call.acceptedAt), .optional(call.endedAt),
-                .optional(call.endCode.map { Int64($0) }),
+                .optional(call.endCode.map { Int64($0) }), .optional(call.sipCallID),
+                .optional(call.sipStatus.map { Int64($0) }), .optional(call.sipReason),
             ])
     }
 }

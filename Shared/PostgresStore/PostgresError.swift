@@ -47,6 +47,9 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     /// Whether a row with that key is already there.
     public var isDuplicate: Bool { code == "23505" }
 
+    /// Whether the row belongs to one that is not there.
+    public var isMissingReference: Bool { code == "23503" }
+
     /// What a client is told: a NUL is their mistake; lateness is a timeout; all else means try again.
     public var signaling: SignalingError {
         switch kind {

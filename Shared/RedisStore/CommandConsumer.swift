@@ -26,6 +26,9 @@ public struct CommandConsumer: Service {
     }
 
     private let service: ServiceName
+    private let stream: String
+    /// Whether this is the stream's only consumer, which handles one command after the other.
+    private let isOrdered: Bool
     private let instance: String
     private let configuration: RedisConfiguration
     private let connection: RedisConnection
@@ -43,6 +46,8 @@ public struct CommandConsumer: Service {
         router: CommandRouter, limits: Limits = Limits(), logger: Logger
     ) {
         self.service = service
+        stream = KeySpace.commands(service)
+        isOrdered = false
         self.instance = instance
         self.configuration = configuration
         self.connection = connection
@@ -51,18 +56,43 @@ public struct CommandConsumer: Service {
         self.logger = logger
     }
 
+    /// Makes a consumer of one sip-bridge's own stream: its commands are handled one at a time, in their order, and
+    /// take effect once.
+    /// - Parameters: as for the other.
+    public init(
+        bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, router: CommandRouter,
+        limits: Limits = Limits(), logger: Logger
+    ) {
+        service = .sipBridge
+        stream = KeySpace.commands(bridge)
+        isOrdered = true
+        instance = bridge.rawValue
+        self.configuration = configuration
+        self.connection = connection
+        self.router = router
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// Makes the stream, for senders who never make one; ``run()`` does so too, but only some time after its start.
+    /// - Throws: `RedisError`.
+    public func createStream() async throws(RedisError) {
+        try await ConsumerGroup(stream: stream, consumer: instance, reader: connection, connection: connection).create()
+    }
+
     /// Runs until graceful shutdown or cancellation. Errors of Redis are waited out.
     public func run() async throws {
         let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
         reader.start()
         let group = ConsumerGroup(
-            stream: KeySpace.commands(service), consumer: instance, reader: reader, connection: connection)
+            stream: stream, consumer: instance, reader: reader, connection: connection)
         let work = CommandWork(
             group: group, router: router, inFlight: InFlightEntries(bound: limits.inFlight),
-            metrics: CommandMetrics(service: service, operations: router.routes.keys), logger: logger)
+            metrics: CommandMetrics(service: service, operations: router.routes.keys), logger: logger,
+            recent: isOrdered ? RecentCommands() : nil)
         await withTaskGroup { tasks in
             tasks.addTask { await keepAlive(work) }
-            await read(work)
+            if isOrdered { await readInOrder(work) } else { await read(work) }
             tasks.cancelAll()
         }
         await reader.close()
@@ -94,6 +124,39 @@ public struct CommandConsumer: Service {
                     await pause(failures)
                     failures += 1
                 }
+            }
+        }
+    }
+
+    /// Reads and handles one command after the other, until shutdown. After any failure, what was given to this consumer
+    /// and not finished comes first.
+    private func readInOrder(_ work: CommandWork) async {
+        var hasUnfinished = true
+        var failures = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                let entries =
+                    hasUnfinished
+                    ? try await work.group.readUnfinished(count: limits.batch)
+                    : try await work.group.read(count: limits.batch)
+                var finishedAll = true
+                for entry in entries where finishedAll && work.inFlight.add(entry.id) {
+                    finishedAll = await work.handle(entry)
+                }
+                if finishedAll {
+                    failures = 0
+                    // An empty page of the unfinished is their end.
+                    if entries.isEmpty { hasUnfinished = false }
+                } else {
+                    hasUnfinished = true
+                    await pause(failures)
+                    failures += 1
+                }
+            } catch {
+                logger.debug("no commands can be read", metadata: ["error": "\(error)"])
+                hasUnfinished = true
+                await pause(failures)
+                failures += 1
             }
         }
     }

@@ -38,10 +38,15 @@ struct CommandEnvelope {
     }
 
     /// The command that puts it on a stream.
-    func adding(to stream: String) -> RedisCommand {
-        var command = RedisCommand(
-            "XADD", .string(stream), "MAXLEN", "~", .int(Self.maxStreamLength), "*", "op", .string(operation), "id",
-            .string(id.rawValue))
+    /// - Parameter onlyIfThere: a stream that does not exist is not made; the answer is null then.
+    func adding(to stream: String, onlyIfThere: Bool = false) -> RedisCommand {
+        var command = RedisCommand("XADD", .string(stream))
+        if onlyIfThere { command.append("NOMKSTREAM") }
+        for argument: RedisArgument in [
+            "MAXLEN", "~", .int(Self.maxStreamLength), "*", "op", .string(operation), "id", .string(id.rawValue),
+        ] {
+            command.append(argument)
+        }
         if let from {
             command.append("from")
             command.append(.string(from.rawValue))

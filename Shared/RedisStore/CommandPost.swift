@@ -16,4 +16,16 @@ public enum CommandPost {
             fields: command.fields
         ).adding(to: KeySpace.commands(type(of: command).service))
     }
+
+    /// The command that appends `command` to the stream of one sip-bridge. Its answer is null when that bridge is gone:
+    /// its stream, once removed, is not made again.
+    /// - Parameters: as for ``command(for:id:ttl:)``.
+    public static func command(
+        for command: some WireCommand, id: CommandID, ttl: TimeAmount = .seconds(60), to bridge: GatewayID
+    ) -> RedisCommand {
+        CommandEnvelope(
+            operation: type(of: command).operation, id: id, from: nil, timeToLive: ttl.nanoseconds / 1_000_000,
+            fields: command.fields
+        ).adding(to: KeySpace.commands(bridge), onlyIfThere: true)
+    }
 }

@@ -32,6 +32,24 @@ struct ConsumerGroup: Sendable {
         }
     }
 
+    /// Reads what this consumer was given before and has not finished, in the order of the stream.
+    func readUnfinished(count: Int) async throws(RedisError) -> [StreamEntry] {
+        let command = RedisCommand(
+            "XREADGROUP", "GROUP", .string(Self.name), .string(consumer), "COUNT", .int(count), "STREAMS",
+            .string(stream), "0")
+        do throws(RedisError) {
+            let reply = try await reader.execute(command)
+            guard let entries = reply.array?.first?.array?.last?.array else {
+                throw RedisError.shape("the answer of XREADGROUP")
+            }
+            return entries.compactMap(StreamEntry.init)
+        } catch {
+            guard error.code == "NOGROUP" else { throw error }
+            try await create()
+            return []
+        }
+    }
+
     /// Makes the stream and the group, from the first entry on: what was posted before the first consumer is not lost.
     func create() async throws(RedisError) {
         do throws(RedisError) {

@@ -21,15 +21,19 @@ public struct ServiceAssembly: Sendable {
     public var routes: [HTTPRoute]
     /// Facts for `/healthz`.
     public var details: @Sendable () async -> [HealthDetail]
+    /// How long the graceful shutdown may take before what is left is cancelled.
+    public var shutdownDeadline: Duration
 
     /// Lists the parts.
     public init(
         services: [any Service], checks: [ReadinessCheck] = [], routes: [HTTPRoute] = [],
-        details: @escaping @Sendable () async -> [HealthDetail] = { [] }
+        details: @escaping @Sendable () async -> [HealthDetail] = { [] },
+        shutdownDeadline: Duration = ServiceRunner.shutdownDeadline
     ) {
         self.services = services
         self.checks = checks
         self.routes = routes
         self.details = details
+        self.shutdownDeadline = shutdownDeadline
     }
 }

@@ -43,7 +43,9 @@ public enum ServiceMain {
             let health = HealthServer(
                 configuration: configuration, metrics: metrics, checks: parts.checks, routes: parts.routes,
                 details: parts.details, logger: logger)
-            exit(await ServiceRunner.run(health: health, services: parts.services, logger: logger))
+            exit(
+                await ServiceRunner.run(
+                    health: health, services: parts.services, deadline: parts.shutdownDeadline, logger: logger))
         } catch {
             fail(service, "\(error)")
         }

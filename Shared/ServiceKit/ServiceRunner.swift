@@ -4,7 +4,7 @@ internal import UnixSignals
 
 /// Runs a process's services until SIGTERM or SIGINT.
 public enum ServiceRunner {
-    /// How long graceful shutdown may take before what is left is cancelled.
+    /// How long graceful shutdown may take before what is left is cancelled, unless a service says otherwise.
     public static let shutdownDeadline: Duration = .seconds(30)
     /// How long cancelled services may take to end before the process is ended for them.
     static let cancellationDeadline: Duration = .seconds(5)
@@ -14,11 +14,13 @@ public enum ServiceRunner {
     /// The first thing that happens at shutdown is that `/readyz` answers 503. A service that returns before that, or
     /// throws, ends the process.
     /// - Returns: the exit code, 0 after a graceful end.
-    public static func run(health: HealthServer, services: [any Service], logger: Logger) async -> Int32 {
+    public static func run(
+        health: HealthServer, services: [any Service], deadline: Duration = shutdownDeadline, logger: Logger
+    ) async -> Int32 {
         var group = ServiceGroupConfiguration(
             services: [health] + services + [DrainNotice(state: health.state, logger: logger)],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = shutdownDeadline
+        group.maximumGracefulShutdownDuration = deadline
         group.maximumCancellationDuration = cancellationDeadline
         do {
             try await ServiceGroup(configuration: group).run()

@@ -34,8 +34,20 @@ public enum KeySpace {
     /// Gateway ids by the time of their last heartbeat (ms).
     public static let gateways = "gateways"
 
+    /// A sip-bridge's lease, a string with time to live.
+    public static func bridgeLease(_ bridge: GatewayID) -> String { "bridge:\(bridge.rawValue)" }
+
+    /// The common start of what is kept of a sip-bridge's calls: `{bridge:ID}`.
+    public static func bridgeTag(_ bridge: GatewayID) -> String { "{bridge:\(bridge.rawValue)}" }
+
+    /// Ids of sip-bridges by the time of their last heartbeat (ms).
+    public static let bridges = "bridges"
+
     /// A service's command stream.
     public static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
+
+    /// The stream of one sip-bridge's own commands: orders about the calls that it holds.
+    public static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
 
     /// A service's deadlines.
     public static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }

@@ -29,7 +29,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-def _finish(stack: Stack, request: pytest.FixtureRequest, failures_before: int) -> None:
+def finish(stack: Stack, request: pytest.FixtureRequest, failures_before: int) -> None:
+    """Ends a stack; its logs stay when a test has failed since then."""
     if request.session.testsfailed > failures_before:
         stack.down()
         print(f"\nlogs of the stack: {stack.directory / 'logs'}", file=sys.stderr)
@@ -44,7 +45,7 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     try:
         yield stack.up(gateways=2)
     finally:
-        _finish(stack, request, 0)
+        finish(stack, request, 0)
 
 
 @pytest.fixture
@@ -53,15 +54,15 @@ def make_stack(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stack]]
     stacks: list[Stack] = []
     before = request.session.testsfailed
 
-    def make(**counts: int) -> Stack:
+    def make(*options: str, **counts: int) -> Stack:
         stacks.append(Stack())
-        return stacks[-1].up(**counts)
+        return stacks[-1].up(*options, **counts)
 
     try:
         yield make
     finally:
         for stack in stacks:
-            _finish(stack, request, before)
+            finish(stack, request, before)
 
 
 class People:

@@ -33,9 +33,9 @@ class Stack:
             raise AssertionError(f"stack {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
         return done
 
-    def up(self, **counts: int) -> "Stack":
-        """Starts it: `up(gateways=2, channel_state=2)`."""
-        options = [text for name, number in counts.items() for text in (f"--{name.replace('_', '-')}", str(number))]
+    def up(self, *more: str, **counts: int) -> "Stack":
+        """Starts it: `up(gateways=2, channel_state=2)`; `more` are options that are no counts."""
+        options = [*more] + [text for name, number in counts.items() for text in (f"--{name.replace('_', '-')}", str(number))]
         self.run("up", *options, seconds=UP_SECONDS)
         return self
 
@@ -86,15 +86,20 @@ class Stack:
         return [App(app["appId"], app["certificate"], app["tokenRequired"]) for app in self.endpoints["apps"]]
 
     def create_app(self, app_id: str) -> App:
-        """Makes another open app, with `heliographctl`."""
+        """Makes another open app."""
+        self.control("app", "create", f"--id={app_id}", "--open")
+        return App(app_id)
+
+    def control(self, *arguments: str) -> str:
+        """Runs `heliographctl` against the stack's database; its output."""
         directory = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
         environment["HELIOGRAPH_POSTGRES_URL"] = self.endpoints["postgres"]["url"]
         done = subprocess.run(
-            [str(directory / "heliographctl"), "app", "create", f"--id={app_id}", "--open"], env=environment,
-            capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
-        assert done.returncode == 0, done.stderr
-        return App(app_id)
+            [str(directory / "heliographctl"), *arguments], env=environment, capture_output=True, text=True,
+            timeout=COMMAND_SECONDS, check=False)
+        assert done.returncode == 0, f"heliographctl {' '.join(arguments[:2])}: {done.stderr}"
+        return done.stdout
 
     def sql(self, statement: str) -> list[list[str]]:
         """Asks the stack's database."""

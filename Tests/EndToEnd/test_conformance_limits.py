@@ -245,13 +245,13 @@ async def test_digits(stack: Stack, people):
         def extra(digits: str) -> str:
             return '{"msgtype":"dtmf","msgdata":"' + digits + '"}'
 
-        for digits in ("12x", "", "a", "+", "1 2", "E"):
+        for digits in ("12x", "", "a", "+", "1 2", "E", ",,"):
             reply = await alice.attempt("voip_invite_msg", channelName=channel, peer=bob.account, extra=extra(digits))
             assert reply.data.get("code") == 1004, digits
-        await alice.act("invite_msg", channel, bob.account, extra("0123456789*#ABCD"))
+        await alice.act("invite_msg", channel, bob.account, extra("0123456789*#,,ABCD"))
         await bob.act("invite_msg", channel, alice.account, extra("7"))
         await eventually(lambda: alice.calls("invite_msg") and bob.calls("invite_msg"), "the digits arrived")
-        assert [call["extra"] for call in bob.calls("invite_msg")] == [extra("0123456789*#ABCD")]
+        assert [call["extra"] for call in bob.calls("invite_msg")] == [extra("0123456789*#,,ABCD")]
         assert [call["extra"] for call in alice.calls("invite_msg")] == [extra("7")]
 
 

@@ -68,7 +68,9 @@ actor InvitationStage {
         _ = try await Migrations(pool: pool).apply()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connection = RedisConnection(
-            configuration: try redis.configuration, eventLoop: loop, libraries: [MessageStore.library], logger: logger)
+            configuration: try redis.configuration, eventLoop: loop,
+            libraries: [MessageStore.library, GatewayLeases.library],
+            logger: logger)
         self.connection = connection
         messages = MessageStore(connection: connection)
         app = try AppID("app:{1}")

@@ -25,16 +25,21 @@ extension Call {
         return call
     }
 
-    /// For the session that invited.
-    func tellCaller(_ type: CallEventType, _ extra: String) -> CallAction {
-        .deliver(
-            CallDelivery(
-                call: id, type: type, receiver: caller, peer: callee, peerUID: calleeUID, extra: extra,
-                audience: .session(callerSession), timeToLive: CallDurations.event))
+    /// For the session that invited, or the telephone.
+    func tellCaller(_ type: CallEventType, _ extra: String) -> [CallAction] {
+        if let orders = tellPhone(.caller, type, extra) { return orders }
+        guard let callerSession else { return [] }
+        return [
+            .deliver(
+                CallDelivery(
+                    call: id, type: type, receiver: caller, peer: callee, peerUID: calleeUID, extra: extra,
+                    audience: .session(callerSession), timeToLive: CallDurations.event))
+        ]
     }
 
-    /// For a callee that answered for the call; empty before.
+    /// For a callee that answered for the call, empty before; or for the telephone.
     func tellCallee(_ type: CallEventType, _ extra: String) -> [CallAction] {
+        if let orders = tellPhone(.callee, type, extra) { return orders }
         guard let calleeSession else { return [] }
         return [
             .deliver(
@@ -45,11 +50,12 @@ extension Call {
     }
 
     /// For a callee that has not answered: waits no longer than the invitation, so that it is never seen without it.
-    /// Empty while the invitation is not queued.
+    /// Empty while the invitation is not queued. A telephone is told as always.
     /// - Parameter withdraws: when no session can see both, the invitation is withdrawn instead.
     func tellInvited(
         _ type: CallEventType, _ extra: String, for duration: Int64, withdraws: Bool = false
     ) -> [CallAction] {
+        if let orders = tellPhone(.callee, type, extra) { return orders }
         guard let mail else { return [] }
         return [
             .deliver(
@@ -62,5 +68,14 @@ extension Call {
     /// Takes the invitation out of the callee's mailbox. Empty while it is not queued.
     var withdrawal: [CallAction] {
         mail.map { [.withdrawInvitation(callee: callee, version: $0)] } ?? []
+    }
+
+    /// Takes the ended call from all that noted it.
+    var forgetting: [CallAction] {
+        var actions: [CallAction] = []
+        if phone?.role != .caller { actions.append(.forget(id, caller)) }
+        if calleeSession != nil { actions.append(.forget(id, callee)) }
+        if let bridge = phone?.bridge { actions.append(.release(id, bridge)) }
+        return actions
     }
 }

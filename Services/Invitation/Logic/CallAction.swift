@@ -17,6 +17,14 @@ public enum CallAction: Equatable, Sendable {
     case remember(CallID, Account)
     /// Take the call from a user's calls.
     case forget(CallID, Account)
+    /// Ask the sip-bridges to call a telephone, with the caller's `extra`, until a time (ms of the Redis clock).
+    case dial(PhoneCall, extra: String, until: Int64)
+    /// Tell the sip-bridge that holds the telephone.
+    case order(PhoneOrder)
+    /// Note the call among a sip-bridge's, so that the bridge's loss ends it.
+    case hold(CallID, GatewayID)
+    /// Take the call from a sip-bridge's.
+    case release(CallID, GatewayID)
     /// Write the call log.
     case log(CallLogEntry)
 }

@@ -5,6 +5,8 @@ internal import SignalingWire
 public enum CallMessage {
     /// The characters of DTMF.
     static let digits = Set("0123456789*#ABCD".utf8)
+    /// Half a second without a digit.
+    static let pause = UInt8(ascii: ",")
 
     /// Checks the bound of any act's `extra`.
     /// - Throws: `SignalingError` with ``SignalingCode/largeParameter`` above ``Limits/messageBytes``.
@@ -15,8 +17,8 @@ public enum CallMessage {
         }
     }
 
-    /// Checks a message within a call: `{"msgtype":"dtmf","msgdata":DIGITS}` must hold digits only; other messages are
-    /// passed on as they are.
+    /// Checks a message within a call: `{"msgtype":"dtmf","msgdata":DIGITS}` must hold digits and pauses
+    /// only; other messages are passed on as they are.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for digits that are none.
     public static func check(_ extra: String) throws(SignalingError) {
         guard let json = try? JSONValue.parse(Array(extra.utf8)), case .object = json,
@@ -27,8 +29,11 @@ public enum CallMessage {
             case .string(let text), .number(let text): text
             case .null, .bool, .array, .object, nil: nil
             }
-        guard let text, !text.isEmpty, text.utf8.allSatisfy(digits.contains) else {
-            throw SignalingError(.wrongParameter, "invalid_dtmf", "DTMF digits are 0-9 * # A-D, at least one")
+        guard let text, text.utf8.contains(where: digits.contains),
+            text.utf8.allSatisfy({ digits.contains($0) || $0 == pause })
+        else {
+            throw SignalingError(
+                .wrongParameter, "invalid_dtmf", "DTMF digits are 0-9 * # A-D, at least one; a comma is a pause")
         }
     }
 }

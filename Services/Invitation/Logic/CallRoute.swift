@@ -1,33 +1,50 @@
 public import SignalingProtocol
 
-/// Where an invitation goes.
+/// Where an invitation goes, as far as the callee's name and the `extra` tell.
 public enum CallRoute: Equatable, Sendable {
     /// To a user of the app.
     case user(Account)
-    /// To a telephone: the number, `+` and digits.
+    /// To a telephone: `+` and digits, a `tel:` or a `sip:` URI.
     case telephone(Account)
+    /// To a telephone if the app has a trunk, else to a user: digits only, or any name with a `srcNum`.
+    case either(Account)
 
-    /// Decides by the shape of the callee's name.
-    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when it can be neither.
-    public init(callee: String) throws(SignalingError) {
+    /// Decides.
+    /// - Parameter showsNumber: the caller wants a number shown (`srcNum`), which only telephones do.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when it can be none of them.
+    public init(callee: String, showsNumber: Bool = false) throws(SignalingError) {
         let account: Account
         do { account = try Account(callee) } catch {
             throw SignalingError(.wrongParameter, "invalid_peer", "the peer is no account: \(error.message)")
         }
-        let digits = callee.utf8.dropFirst()
-        let isNumber = callee.utf8.first == UInt8(ascii: "+") && !digits.isEmpty && digits.count <= Self.longestNumber
-        self =
-            isNumber && digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-            ? .telephone(account) : .user(account)
+        if Self.isURI(callee) || callee.first == "+" && Self.isNumber(callee.utf8.dropFirst(), from: 1) {
+            self = .telephone(account)
+        } else if showsNumber || Self.isNumber(callee.utf8[...], from: Self.shortestNumber) {
+            self = .either(account)
+        } else {
+            self = .user(account)
+        }
     }
 
     /// Digits of the longest telephone number (E.164 has 15; prefixes of exchanges add some).
     static let longestNumber = 20
+    /// Digits of the shortest one without `+`.
+    static let shortestNumber = 3
 
     /// The name under which the callee's party of the call is kept.
     public var account: Account {
         switch self {
-        case .user(let account), .telephone(let account): account
+        case .user(let account), .telephone(let account), .either(let account): account
         }
+    }
+
+    private static func isNumber(_ text: Substring.UTF8View, from shortest: Int) -> Bool {
+        (shortest...longestNumber).contains(text.count)
+            && text.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// The scheme in any case, and something behind it.
+    private static func isURI(_ text: String) -> Bool {
+        text.utf8.count > 4 && ["tel:", "sip:"].contains(text.prefix(4).lowercased())
     }
 }

@@ -1,15 +1,16 @@
 public import SignalingProtocol
 
-/// The life of the call between two users in one channel, and what to tell whom at each step.
+/// The life of the call between two parties in one channel, and what to tell whom at each step. The parties are users, or
+/// a user and a telephone.
 ///
-/// One machine serves both directions, so that at most one call is pending between two users in a channel. Each method
+/// One machine serves both directions, so that at most one call is pending between two parties in a channel. Each method
 /// is one event; what it throws is the answer to a refused act, and then nothing has changed. Times are ms of the Redis
 /// clock. Sources: Signaling API, "Calls"; wire protocol, sections 7 and 12.
 public struct CallStateMachine: Equatable, Sendable {
-    private enum State: Equatable, Sendable {
-        /// No call is known. Can go to: waiting, ended (the callee must be online and is not).
+    enum State: Equatable, Sendable {
+        /// No call is known. Can go to: waiting, ended (the callee must be online and is not, the app has no trunk).
         case none
-        /// The callee's client has not acknowledged. Can go to: ringing, accepted (the acknowledgement was overtaken),
+        /// The callee's client has not acknowledged, or the telephone does not ring yet. Can go to: ringing, accepted (the acknowledgement was overtaken),
         /// ended; waiting again when the next session of the caller invites anew.
         case waiting(Waiting)
         /// The callee's client has the invitation. Can go to: accepted, ended; waiting as above.
@@ -20,8 +21,8 @@ public struct CallStateMachine: Equatable, Sendable {
         case ended(Ended)
     }
 
-    private var state: State
-    private let durations: CallDurations
+    var state: State
+    let durations: CallDurations
 
     /// A pair without a call.
     public init(durations: CallDurations = CallDurations()) {
@@ -66,7 +67,7 @@ public struct CallStateMachine: Equatable, Sendable {
     public mutating func invite(
         _ request: InvitationRequest, callee: CalleePresence, now: Int64
     ) throws(SignalingError) -> [CallAction] {
-        let actions = try makeRoom(for: request, callee, now)
+        let actions = try makeRoom(for: request.caller, calleeOnline: callee.online, now)
         let channel = ChannelKey(app: request.caller.user.app, name: request.channel)
         let call = Call(
             id: request.call, channel: channel, caller: request.caller.user.account, callerUID: request.caller.uid,
@@ -74,9 +75,8 @@ public struct CallStateMachine: Equatable, Sendable {
         let mustBeOnline = request.options.requiresPeerOnline || request.options.timeout == 0
         if mustBeOnline, !callee.online {
             state = .ended(Ended(call: call, at: now, end: .calleeOffline, owesCalleeEnd: false))
-            return actions + [
-                call.tellCaller(.failed, CallEnd.calleeOffline.extra),
-                .log(CallLogEntry(call: call, endedAt: now, end: .calleeOffline)),
+            return actions + call.tellCaller(.failed, CallEnd.calleeOffline.extra) + [
+                .log(CallLogEntry(call: call, endedAt: now, end: .calleeOffline))
             ]
         }
         let wait = request.options.timeout == 0 ? durations.immediate : request.options.timeout
@@ -102,13 +102,14 @@ public struct CallStateMachine: Equatable, Sendable {
             throw Call.unknown
         case .waiting(let it):
             let call = try it.call.answered(by: actor, now: now)
-            let ringing = Ringing(call: call, deadline: now + durations.ring)
+            let ringing = Ringing(call: call, deadline: now + (call.phone?.ring ?? durations.ring))
             state = .ringing(ringing)
             return [
                 .schedule(CallTimer(.ring, of: call.id), at: ringing.deadline),
                 .remember(call.id, call.callee),
-                call.tellCaller(.acknowledged, extra),
-            ] + call.withdrawal + [it.cancellation, .log(CallLogEntry(call: call))]
+            ] + call.tellCaller(.acknowledged, extra) + call.withdrawal + [
+                it.cancellation, .log(CallLogEntry(call: call)),
+            ]
         case .ringing(var it):
             it.call = try it.call.answered(by: actor, now: now)
             state = .ringing(it)
@@ -153,11 +154,11 @@ public struct CallStateMachine: Equatable, Sendable {
             let call = try it.call.answered(by: actor, now: now)
             return finish(
                 call, .refused, now,
-                [call.tellCaller(.refused, extra)] + call.withdrawal + [it.cancellation])
+                call.tellCaller(.refused, extra) + call.withdrawal + [it.cancellation])
         case .ringing(let it):
             let call = try it.call.answered(by: actor, now: now)
             return finish(
-                call, .refused, now, [call.tellCaller(.refused, extra), it.cancellation])
+                call, .refused, now, call.tellCaller(.refused, extra) + [it.cancellation])
         case .accepted(let call):
             try call.requireCallee(actor)
             throw SignalingError(.failed, "wrong_state", "the call is accepted already: end it")
@@ -185,7 +186,7 @@ public struct CallStateMachine: Equatable, Sendable {
                 let call = try it.call.answered(by: actor, now: now)
                 return finish(
                     call, .endedByCallee, now,
-                    [call.tellCaller(.ended, extra)] + call.withdrawal + [it.cancellation])
+                    call.tellCaller(.ended, extra) + call.withdrawal + [it.cancellation])
             }
         case .ringing(let it):
             return try end(it.call, by: actor, extra, now, [it.cancellation])
@@ -213,93 +214,14 @@ public struct CallStateMachine: Equatable, Sendable {
             throw Call.over
         }
     }
-
-    // MARK: - Events of the system
-
-    /// The invitation stands in the callee's mailbox. Changes no state; an ended call's invitation is withdrawn.
-    public mutating func invitationQueued(call: CallID, version: Int64) -> [CallAction] {
-        switch state {
-        case .waiting(var it) where it.call.id == call:
-            it.call.mail = version
-            state = .waiting(it)
-            return []
-        case .ringing(var it) where it.call.id == call:
-            it.call.mail = version
-            state = .ringing(it)
-            return it.call.withdrawal
-        case .accepted(var it) where it.id == call:
-            it.mail = version
-            state = .accepted(it)
-            return it.withdrawal
-        case .ended(var it) where it.call.id == call && it.call.mail != version:
-            // The end came before the driver that queued the invitation could report it.
-            it.call.mail = version
-            it.owesCalleeEnd = it.call.calleeSession == nil
-            state = .ended(it)
-            return it.call.withdrawal
-        case .none, .waiting, .ringing, .accepted, .ended:
-            return []  // A later call took the place, or the record expired.
-        }
-    }
-
-    /// The callee's mailbox takes no invitation. From waiting to ended; the caller learns it by the answer to its act.
-    public mutating func invitationUndeliverable(call: CallID, now: Int64) -> [CallAction] {
-        switch state {
-        case .waiting(let it) where it.call.id == call:
-            return finish(it.call, .undeliverable, now, [it.cancellation])
-        case .none, .waiting, .ringing, .accepted, .ended:
-            return []  // Another delivery of the same command got it through, or it is over by now.
-        }
-    }
-
-    /// A timer is due. From waiting or ringing to ended; a timer that was overtaken does nothing.
-    public mutating func timerFired(_ timer: CallTimer, now: Int64, calleeOnline: Bool) -> [CallAction] {
-        switch state {
-        case .waiting(let it) where it.timer == timer:
-            guard now >= it.deadline else { return [.schedule(timer, at: it.deadline)] }
-            let end: CallEnd = it.calleeWasOnline || calleeOnline ? .notAcknowledged : .calleeOffline
-            return finish(
-                it.call, end, now, [it.call.tellCaller(.failed, end.extra)] + it.call.withdrawal,
-                owes: true)
-        case .ringing(let it) where it.timer == timer:
-            guard now >= it.deadline else { return [.schedule(timer, at: it.deadline)] }
-            let end = CallEnd.notAnswered
-            return finish(
-                it.call, end, now,
-                [it.call.tellCaller(.failed, end.extra)]
-                    + it.call.tellCallee(.ended, end.extra))
-        case .none, .waiting, .ringing, .accepted, .ended:
-            return []
-        }
-    }
-
-    /// A session of one of the parties is over. To ended when the call was that session's: an invitation that the
-    /// callee has not acknowledged goes on waiting for the callee's next session.
-    public mutating func sessionEnded(of account: Account, session: SessionID, now: Int64) -> [CallAction] {
-        switch state {
-        case .waiting(let it) where it.call.caller == account && it.call.callerSession == session:
-            let end = CallEnd.callerGone
-            return finish(
-                it.call, end, now,
-                it.call.tellInvited(.ended, end.extra, for: it.patience(now, durations), withdraws: true) + [
-                    it.cancellation
-                ])
-        case .ringing(let it):
-            return lost(it.call, account, session, now, tellsCaller: .failed, [it.cancellation])
-        case .accepted(let call):
-            return lost(call, account, session, now, tellsCaller: .ended, [])
-        case .none, .waiting, .ended:
-            return []
-        }
-    }
 }
 
 // MARK: - Steps that several events share
 
 extension CallStateMachine {
     /// Ends a pending call that only seems to stand in the way of a new one.
-    private mutating func makeRoom(
-        for request: InvitationRequest, _ callee: CalleePresence, _ now: Int64
+    mutating func makeRoom(
+        for caller: Actor, calleeOnline: Bool, _ now: Int64
     ) throws(SignalingError) -> [CallAction] {
         let pending: (call: Call, timer: CallTimer?, deadline: Int64?)
         switch state {
@@ -308,14 +230,19 @@ extension CallStateMachine {
         case .ringing(let it): pending = (it.call, it.timer, it.deadline)
         case .accepted(let call): pending = (call, nil, nil)
         }
-        let account = request.caller.user.account
-        let session = account == pending.call.caller ? pending.call.callerSession : pending.call.calleeSession
-        if let session, session != request.caller.session {
+        let account = caller.user.account
+        let session: SessionID? =
+            switch pending.call.role(of: account) {
+            case .caller: pending.call.callerSession
+            case .callee: pending.call.calleeSession
+            case nil: nil
+            }
+        if let session, session != caller.session {
             // The account logged in anew, and the word that its old session is over is still on its way.
             return sessionEnded(of: account, session: session, now: now)
         }
         if let timer = pending.timer, let deadline = pending.deadline, now >= deadline + durations.lostTimer {
-            return timerFired(timer, now: now, calleeOnline: callee.online)
+            return timerFired(timer, now: now, calleeOnline: calleeOnline)
         }
         throw SignalingError(.inviteReinvite, "reinvite", "a call between the two in that channel is pending")
     }
@@ -326,7 +253,7 @@ extension CallStateMachine {
         var call = try call.answered(by: actor, now: now)
         call.acceptedAt = now
         state = .accepted(call)
-        return [.remember(call.id, call.callee), call.tellCaller(.accepted, extra)] + closing
+        return [.remember(call.id, call.callee)] + call.tellCaller(.accepted, extra) + closing
             + [.log(CallLogEntry(call: call))]
     }
 
@@ -338,7 +265,7 @@ extension CallStateMachine {
             return finish(call, .endedByCaller, now, call.tellCallee(.ended, extra) + closing)
         case .callee:
             let call = try call.answered(by: actor, now: now)
-            return finish(call, .endedByCallee, now, [call.tellCaller(.ended, extra)] + closing)
+            return finish(call, .endedByCallee, now, call.tellCaller(.ended, extra) + closing)
         }
     }
 
@@ -347,36 +274,21 @@ extension CallStateMachine {
     ) throws(SignalingError) -> [CallAction] {
         switch try call.role(of: actor) {
         case .callee:
-            [call.tellCaller(.message, extra)]
+            return call.tellCaller(.message, extra)
+        case .caller where call.phone?.role == .callee && call.phone?.bridge == nil:
+            throw SignalingError(.failed, "wrong_state", "no telephone is reached yet")
         case .caller where call.calleeSession == nil:
-            call.tellInvited(.message, extra, for: patience)
+            return call.tellInvited(.message, extra, for: patience)
         case .caller:
-            call.tellCallee(.message, extra)
+            return call.tellCallee(.message, extra)
         }
     }
 
-    private mutating func lost(
-        _ call: Call, _ account: Account, _ session: SessionID, _ now: Int64, tellsCaller: CallEventType,
-        _ closing: [CallAction]
-    ) -> [CallAction] {
-        if call.caller == account, call.callerSession == session {
-            let end = CallEnd.callerGone
-            return finish(call, end, now, call.tellCallee(.ended, end.extra) + closing)
-        }
-        if call.callee == account, call.calleeSession == session {
-            let end = CallEnd.calleeGone
-            return finish(call, end, now, [call.tellCaller(tellsCaller, end.extra)] + closing)
-        }
-        return []
-    }
-
-    private mutating func finish(
+    mutating func finish(
         _ call: Call, _ end: CallEnd, _ now: Int64, _ steps: [CallAction], owes: Bool = false
     ) -> [CallAction] {
         state = .ended(Ended(call: call, at: now, end: end, owesCalleeEnd: owes))
-        var forgets: [CallAction] = [.forget(call.id, call.caller)]
-        if call.calleeSession != nil { forgets.append(.forget(call.id, call.callee)) }
-        return steps + forgets + [.log(CallLogEntry(call: call, endedAt: now, end: end))]
+        return steps + call.forgetting + [.log(CallLogEntry(call: call, endedAt: now, end: end))]
     }
 
     private mutating func tellOwedEnd(_ it: Ended, _ actor: Actor) -> [CallAction] {

@@ -1,18 +1,20 @@
-public import SignalingProtocol
+internal import SignalingProtocol
 internal import SignalingWire
 
 /// The keys of an invitation's `extra` that the system reads. Source: Signaling API, "channelInviteUser2".
 public struct InvitationOptions: Equatable, Sendable {
     /// Fail at once when the callee is offline (`_require_peer_online` 1).
     public var requiresPeerOnline: Bool
-    /// How long the invitation waits for the callee's acknowledgement, ms; `_timeout` in seconds, clamped to
-    /// ``Limits/invitationTimeout``. 0: now or never.
-    public var timeout: Int64
+    /// `_timeout`, ms, clamped to ``Limits/invitationTimeout``; nil when not said.
+    public var statedTimeout: Int64?
+    /// Whether a number is to be shown (`srcNum`, not empty).
+    public var showsNumber: Bool
 
     /// Options by hand.
-    public init(requiresPeerOnline: Bool = false, timeout: Int64 = Int64(Limits.invitationTimeoutDefault) * 1000) {
+    public init(requiresPeerOnline: Bool = false, statedTimeout: Int64? = nil, showsNumber: Bool = false) {
         self.requiresPeerOnline = requiresPeerOnline
-        self.timeout = timeout
+        self.statedTimeout = statedTimeout
+        self.showsNumber = showsNumber
     }
 
     /// Reads them from JSON text; text that is not a JSON object is passed on to the callee and sets nothing.
@@ -22,9 +24,16 @@ public struct InvitationOptions: Equatable, Sendable {
         if let required = json["_require_peer_online"] { requiresPeerOnline = Self.number(required) == 1 }
         if let seconds = json["_timeout"].flatMap(Self.number) {
             let range = Limits.invitationTimeout
-            timeout = Int64(min(max(seconds, Double(range.lowerBound)), Double(range.upperBound)) * 1000)
+            statedTimeout = Int64(min(max(seconds, Double(range.lowerBound)), Double(range.upperBound)) * 1000)
+        }
+        switch json["srcNum"] {
+        case .string(let text), .number(let text): showsNumber = !text.isEmpty
+        case .null, .bool, .array, .object, nil: break
         }
     }
+
+    /// How long the invitation of a user waits for the acknowledgement, ms. 0: now or never.
+    public var timeout: Int64 { statedTimeout ?? Int64(Limits.invitationTimeoutDefault) * 1000 }
 
     /// Apps send numbers also as text.
     private static func number(_ value: JSONValue) -> Double? {

@@ -22,7 +22,8 @@ public struct InvitationRequest: Equatable, Sendable {
         call: CallID, caller: Actor, channel: ChannelName, peer: String, extra: String
     ) throws(SignalingError) {
         try CallMessage.checkSize(extra)
-        route = try CallRoute(callee: peer)
+        options = InvitationOptions(extra: extra)
+        route = try CallRoute(callee: peer, showsNumber: options.showsNumber)
         guard route.account != caller.user.account else {
             throw SignalingError(.wrongParameter, "self_invite", "the peer is the caller")
         }
@@ -30,7 +31,6 @@ public struct InvitationRequest: Equatable, Sendable {
         self.caller = caller
         self.channel = channel
         self.extra = extra
-        options = InvitationOptions(extra: extra)
     }
 }
 
@@ -52,6 +52,8 @@ public struct CalleePresence: Equatable, Sendable {
 public struct CallDurations: Equatable, Sendable {
     /// The wait for the acknowledgement of an invitation with `_timeout` 0 whose callee is online. Default 2 s.
     public var immediate: Int64 = 2_000
+    /// The wait for a telephone's first ringing: SIP gives up after 32 s, and tells so. Default 40 s.
+    public var dial: Int64 = 40_000
     /// How long an acknowledged invitation rings. Default 60 s.
     public var ring: Int64 = 60_000
     /// How long an event waits for a party whose connection is away: as long as a session outlives its connection.

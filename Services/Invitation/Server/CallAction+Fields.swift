@@ -50,6 +50,22 @@ extension CallAction {
             writer.put("call", call.rawValue)
             writer.put("account", account.rawValue)
             return "forget"
+        case .dial(let call, let extra, let until):
+            DialPhone(call: call, extra: extra).write(to: &writer)
+            writer.put("until", until)
+            return "dial"
+        case .order(let order):
+            OrderPhone(call: order.call, act: order.act, extra: order.extra).write(to: &writer)
+            writer.put("bridge", order.bridge.rawValue)
+            return "order"
+        case .hold(let call, let bridge):
+            writer.put("call", call.rawValue)
+            writer.put("bridge", bridge.rawValue)
+            return "hold"
+        case .release(let call, let bridge):
+            writer.put("call", call.rawValue)
+            writer.put("bridge", bridge.rawValue)
+            return "release"
         case .log(let entry):
             entry.write(to: &writer)
             return "log"
@@ -69,6 +85,19 @@ extension CallAction {
             self = .remember(CallID(try reader.string("call")), try Account(try reader.string("account")))
         case "forget":
             self = .forget(CallID(try reader.string("call")), try Account(try reader.string("account")))
+        case "dial":
+            let command = try DialPhone(from: reader)
+            self = .dial(command.call, extra: command.extra, until: try reader.int64("until"))
+        case "order":
+            let command = try OrderPhone(from: reader)
+            self = .order(
+                PhoneOrder(
+                    bridge: GatewayID(try reader.string("bridge")), call: command.call, act: command.act,
+                    extra: command.extra))
+        case "hold":
+            self = .hold(CallID(try reader.string("call")), GatewayID(try reader.string("bridge")))
+        case "release":
+            self = .release(CallID(try reader.string("call")), GatewayID(try reader.string("bridge")))
         case "log": self = .log(try CallLogEntry(from: reader))
         default: throw Call.unreadable("action")
         }

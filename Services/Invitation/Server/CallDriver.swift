@@ -2,6 +2,7 @@ internal import InvitationLogic
 internal import Logging
 internal import MessageStore
 internal import Metrics
+internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 
@@ -23,6 +24,7 @@ struct CallDriver: Sendable {
     let records: CallRecordStore
     let messages: MessageStore
     let timers: DueTimers
+    let phones: PhoneDispatch
     let log: CallLogStream
     let durations: CallDurations
     let logger: Logger
@@ -109,6 +111,16 @@ struct CallDriver: Sendable {
                     CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
             case .forget(let call, let account):
                 try await records.forget(CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
+            case .dial(let call, let extra, let until):
+                try await store { () async throws(RedisError) in
+                    try await phones.dial(call, extra, id, for: .milliseconds(max(1, until - now)))
+                }
+            case .order(let order):
+                try await store { () async throws(RedisError) in try await phones.send(order, id) }
+            case .hold(let call, let bridge):
+                try await hold(CallReference(call: call, tag: tag), bridge, now)
+            case .release(let call, let bridge):
+                try await records.release(CallReference(call: call, tag: tag), by: bridge)
             case .log(let entry):
                 try await store { () async throws(RedisError) in try await log.append(entry) }
                 note(entry)
@@ -154,6 +166,15 @@ struct CallDriver: Sendable {
         }
     }
 
+    /// With a look at the bridge's lease afterwards: the bridge may have been lost, and its calls ended, just before.
+    private func hold(_ call: CallReference, _ bridge: GatewayID, _ now: Int64) async throws(SignalingError) {
+        try await records.hold(call, by: bridge)
+        try await store { () async throws(RedisError) in
+            try await timers.schedule(
+                InvitationTimer.bridge(bridge).member, atMilliseconds: now + LeaseFleet.bridges.watchDelay)
+        }
+    }
+
     private func withdraw(_ user: UserKey, _ version: Int64) async throws(SignalingError) {
         try await messages.removeMail(user, version: version)
     }
@@ -168,8 +189,10 @@ struct CallDriver: Sendable {
             "call",
             metadata: [
                 "app": "\(call.channel.app)", "call": "\(call.id)", "caller": "\(call.caller)",
-                "callee": "\(call.callee)", "channel": "\(call.channel.name)", "session": "\(call.callerSession)",
-                "end": "\(entry.end?.rawValue ?? "-")",
+                "callee": "\(call.callee)", "channel": "\(call.channel.name)",
+                "session": "\(call.callerSession?.rawValue ?? "-")",
+                "bridge": "\(call.phone?.bridge?.rawValue ?? "-")",
+                "sipCallID": "\(call.phone?.record.sipCallID ?? "-")", "end": "\(entry.end?.rawValue ?? "-")",
             ])
     }
 }

@@ -6,6 +6,7 @@ internal import SignalingProtocol
 struct CallHandler: Sendable {
     let driver: CallDriver
     let records: CallRecordStore
+    let trunks: TrunkDirectory
 
     /// An act of a party.
     func act(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) -> Done {
@@ -35,9 +36,8 @@ struct CallHandler: Sendable {
         return Done()
     }
 
-    /// A timer is due; `member` is its name in `due:invitation`.
-    func fire(_ member: String) async throws(SignalingError) {
-        guard let reference = CallTimerReference(text: member) else { return }
+    /// A call's timer is due.
+    func fire(_ reference: CallTimerReference) async throws(SignalingError) {
         let command = CommandContext(id: reference.timer.command, deadline: 0)
         guard let call = try await records.load(reference.tag, command: command.id).snapshot?.call else { return }
         let parties = try await records.parties([UserKey(app: call.channel.app, account: call.callee)])
@@ -52,21 +52,44 @@ struct CallHandler: Sendable {
         let request = try InvitationRequest(
             call: CallID(context.id), caller: caller, channel: command.channel, peer: command.peer,
             extra: command.extra)
-        let callee: Account
-        switch request.route {
-        case .user(let account): callee = account
-        // Until the sip-bridge takes telephones, their numbers are accounts like others.
-        case .telephone(let number): callee = number
-        }
+        let callee = request.route.account
         let parties = try await records.parties([caller.user, UserKey(app: caller.user.app, account: callee)])
         guard parties.count == 2 else { throw SignalingError.unavailable("redis") }
         if let present = parties[0].session, present != caller.session {
             throw SignalingError(.notLoggedIn, "session_over", "a newer login took the account")
         }
         let presence = CalleePresence(online: parties[1].session != nil, uid: parties[1].uid)
+        let way = try await way(of: request, presence)
         let tag = Self.tag(caller.user, command.channel, callee)
         try await driver.play(tag, context) { machine, now throws(SignalingError) in
-            try machine.invite(request, callee: presence, now: now)
+            switch way {
+            case .user: try machine.invite(request, callee: presence, now: now)
+            case .telephone(let trunk): try machine.dial(request, trunk: trunk, now: now)
+            }
+        }
+    }
+
+    private enum Way {
+        case user
+        case telephone(TrunkTerms?)
+    }
+
+    /// Only where the route depends on the app's trunk is PostgreSQL asked.
+    private func way(of request: InvitationRequest, _ callee: CalleePresence) async throws(SignalingError) -> Way {
+        let app = request.caller.user.app
+        switch request.route {
+        case .user:
+            return .user
+        case .telephone:
+            return .telephone(try await trunks.terms(of: app))
+        case .either:
+            do throws(SignalingError) {
+                return try await trunks.terms(of: app).map { .telephone($0) } ?? .user
+            } catch {
+                // PostgreSQL is away and the app's trunk was never read: a user who is there is called all the same.
+                guard callee.online else { throw error }
+                return .user
+            }
         }
     }
 
@@ -86,16 +109,6 @@ extension CallStateMachine {
         case .end: try end(by: act.actor, extra: act.extra, now: now)
         case .message: try message(by: act.actor, extra: act.extra, now: now)
         case .invite: throw SignalingError(.failed, "wrong_verb", "an invitation needs more than an act")
-        }
-    }
-}
-
-extension CallSnapshot {
-    /// Whether that call is the present one and not over.
-    fileprivate func isLive(_ id: CallID) -> Bool {
-        switch phase {
-        case .waiting, .ringing, .accepted: call.id == id
-        case .ended: false
         }
     }
 }

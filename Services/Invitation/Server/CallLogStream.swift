@@ -41,12 +41,26 @@ struct CallLogStream: Sendable {
         let call = entry.call
         return CallRecord(
             app: call.channel.app, id: call.id.rawValue, channel: call.channel.name, caller: call.caller.rawValue,
-            callee: call.callee.rawValue, startedAt: call.startedAt, acknowledgedAt: call.acknowledgedAt,
-            acceptedAt: call.acceptedAt, endedAt: entry.endedAt, endCode: entry.end?.code.rawValue)
+            callee: call.callee.rawValue, kind: call.phone?.role == .callee ? .phone : .user,
+            direction: call.direction, startedAt: call.startedAt, acknowledgedAt: call.acknowledgedAt,
+            acceptedAt: call.acceptedAt, endedAt: entry.endedAt, endCode: entry.end?.code.rawValue,
+            sipCallID: call.phone?.record.sipCallID, sipStatus: call.phone?.record.status,
+            sipReason: call.phone?.record.reason)
     }
 
     private static func drop(_ call: String, _ why: String, _ logger: Logger) {
         InvitationMetrics.logEntriesDropped.increment()
         logger.error("a call log entry was dropped", metadata: ["call": "\(call)", "error": "\(why)"])
+    }
+}
+
+extension Call {
+    /// Where the call comes from and goes to.
+    var direction: CallRecord.Direction {
+        switch phone?.role {
+        case .caller: .inbound
+        case .callee: .outbound
+        case nil: .internal
+        }
     }
 }

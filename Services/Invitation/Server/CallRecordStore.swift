@@ -36,6 +36,11 @@ struct CallRecordStore: Sendable {
         var uid: UInt32
     }
 
+    /// Calls that are noted among a user's.
+    private static let callsOfUser = 1000
+    /// Calls that are noted among a sip-bridge's: more than one can hold.
+    private static let callsOfBridge = 100_000
+
     static let library = RedisFunctionLibrary(name: "heliograph_calls", parts: [PackageResources.calls_lua])
 
     private let connection: RedisConnection
@@ -98,8 +103,7 @@ struct CallRecordStore: Sendable {
 
     /// Notes a call among a user's.
     func remember(_ call: CallReference, of user: UserKey) async throws(SignalingError) {
-        let bound = CallSnapshot.longestLife
-        _ = try await self.call("call_remember", KeySpace.tag(user), [.string(call.text), .int(bound)])
+        try await remember(call, KeySpace.tag(user), bound: Self.callsOfUser)
     }
 
     /// Takes a call from a user's.
@@ -111,6 +115,27 @@ struct CallRecordStore: Sendable {
     func calls(of user: UserKey) async throws(SignalingError) -> [CallReference] {
         guard let members = try await call("call_list", KeySpace.tag(user), []).array else { throw Self.shape }
         return members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
+    }
+
+    /// Notes a call among a sip-bridge's.
+    func hold(_ call: CallReference, by bridge: GatewayID) async throws(SignalingError) {
+        try await remember(call, KeySpace.bridgeTag(bridge), bound: Self.callsOfBridge)
+    }
+
+    /// Takes a call from a sip-bridge's.
+    func release(_ call: CallReference, by bridge: GatewayID) async throws(SignalingError) {
+        _ = try await self.call("call_forget", KeySpace.bridgeTag(bridge), [.string(call.text)])
+    }
+
+    /// A sip-bridge's calls, the oldest first.
+    func calls(of bridge: GatewayID) async throws(SignalingError) -> [CallReference] {
+        guard let members = try await call("call_list", KeySpace.bridgeTag(bridge), []).array else { throw Self.shape }
+        return members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
+    }
+
+    private func remember(_ call: CallReference, _ tag: String, bound: Int) async throws(SignalingError) {
+        _ = try await self.call(
+            "call_remember", tag, [.string(call.text), .int(CallSnapshot.longestLife), .int(bound)])
     }
 
     private func call(

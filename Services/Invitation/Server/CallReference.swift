@@ -1,4 +1,5 @@
 internal import InvitationLogic
+internal import SignalingProtocol
 
 /// Which call lies where: the member of a user's index.
 struct CallReference: Equatable, Sendable {
@@ -43,4 +44,32 @@ struct CallTimerReference: Equatable, Sendable {
         timer = CallTimer(kind, of: CallID(String(parts[1])))
         tag = String(parts[2])
     }
+}
+
+/// A deadline of the service, as it stands in `due:invitation`.
+enum InvitationTimer: Equatable, Sendable {
+    /// A call's.
+    case call(CallTimerReference)
+    /// A sip-bridge's lease may have ended: `gateway:ID`. Its heartbeat moves this timer on.
+    case bridge(GatewayID)
+
+    /// Nil for what no version of this service wrote.
+    init?(member: String) {
+        if member.hasPrefix(Self.bridgePrefix) {
+            self = .bridge(GatewayID(String(member.dropFirst(Self.bridgePrefix.count))))
+        } else if let reference = CallTimerReference(text: member) {
+            self = .call(reference)
+        } else {
+            return nil
+        }
+    }
+
+    var member: String {
+        switch self {
+        case .call(let reference): reference.text
+        case .bridge(let bridge): Self.bridgePrefix + bridge.rawValue
+        }
+    }
+
+    private static let bridgePrefix = "gateway:"
 }

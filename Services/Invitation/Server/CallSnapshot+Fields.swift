@@ -51,11 +51,12 @@ extension Call {
         writer.put("channel", channel.name.rawValue)
         writer.put("caller", caller.rawValue)
         writer.put("callerUID", callerUID)
-        writer.put("callerSession", callerSession.rawValue)
+        if let callerSession { writer.put("callerSession", callerSession.rawValue) }
         writer.put("callee", callee.rawValue)
         writer.put("calleeUID", calleeUID)
         if let calleeSession { writer.put("calleeSession", calleeSession.rawValue) }
         if let mail { writer.put("mail", mail) }
+        phone?.write(to: &writer)
         writer.put("started", startedAt)
         if let acknowledgedAt { writer.put("acknowledged", acknowledgedAt) }
         if let acceptedAt { writer.put("accepted", acceptedAt) }
@@ -67,9 +68,9 @@ extension Call {
             id: CallID(try reader.string("id")),
             channel: ChannelKey(app: app, name: try ChannelName(try reader.string("channel"))),
             caller: try Account(try reader.string("caller")), callerUID: try reader.uint32("callerUID"),
-            callerSession: SessionID(try reader.string("callerSession")),
+            callerSession: reader.optionalString("callerSession").map { SessionID($0) },
             callee: try Account(try reader.string("callee")), calleeUID: try reader.uint32("calleeUID"),
-            startedAt: try reader.int64("started"))
+            phone: try PhoneLeg(ifIn: reader), startedAt: try reader.int64("started"))
         calleeSession = reader.optionalString("calleeSession").map { SessionID($0) }
         mail = reader.optionalString("mail").flatMap { Int64($0) }
         acknowledgedAt = reader.optionalString("acknowledged").flatMap { Int64($0) }
@@ -78,5 +79,23 @@ extension Call {
 
     static func unreadable(_ field: String) -> SignalingError {
         SignalingError(.failed, "unreadable_call", "the call's record has an unknown \(field)")
+    }
+}
+
+extension PhoneLeg {
+    fileprivate func write(to writer: inout FieldWriter) {
+        writer.put("phoneRole", role.rawValue)
+        if let bridge { writer.put("bridge", bridge.rawValue) }
+        if let ring { writer.put("phoneRing", ring) }
+        record.write(to: &writer)
+    }
+
+    /// Nil when the call is between users.
+    fileprivate init?(ifIn reader: FieldReader) throws(SignalingError) {
+        guard let text = reader.optionalString("phoneRole") else { return nil }
+        guard let role = CallRole(rawValue: text) else { throw Call.unreadable("phoneRole") }
+        self.init(
+            role: role, bridge: reader.optionalString("bridge").map { GatewayID($0) },
+            ring: reader.optionalString("phoneRing").flatMap { Int64($0) }, record: try PhoneRecord(from: reader))
     }
 }

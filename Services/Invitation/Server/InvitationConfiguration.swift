@@ -5,8 +5,8 @@ public import ServiceKit
 public struct InvitationConfiguration: Sendable {
     /// How long an acknowledged invitation rings; default 60 s. Source: wire protocol, section 12.
     public var ringLimit: Duration = .seconds(60)
-    /// Connections to PostgreSQL; default 1: only the call log goes there.
-    public var postgresConnections = 1
+    /// Connections to PostgreSQL; default 2: the call log goes there, and trunks come from there.
+    public var postgresConnections = 2
 
     /// The defaults.
     public init() {}

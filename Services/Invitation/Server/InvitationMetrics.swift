@@ -10,9 +10,25 @@ enum InvitationMetrics {
     static let eventsDropped = Counter(label: "heliograph_invitation_events_dropped_total")
     static let logEntriesDropped = Counter(label: "heliograph_invitation_log_entries_dropped_total")
 
+    static let ordersDropped = Counter(label: "heliograph_invitation_phone_orders_dropped_total")
+    static let bridgesLost = Counter(label: "heliograph_invitation_bridges_lost_total")
+
     private static let ended: [CallEnd: Counter] = Dictionary(
         uniqueKeysWithValues: CallEnd.allCases.map { end in
             (end, Counter(label: "heliograph_invitation_calls_ended_total", dimensions: [("outcome", end.rawValue)]))
+        })
+
+    private static let phoneEnded: [CallRole: [CallEnd: Counter]] = Dictionary(
+        uniqueKeysWithValues: [(CallRole.caller, "inbound"), (.callee, "outbound")].map { role, direction in
+            let counters = CallEnd.allCases.map { end in
+                (
+                    end,
+                    Counter(
+                        label: "heliograph_invitation_phone_calls_ended_total",
+                        dimensions: [("direction", direction), ("outcome", end.rawValue)])
+                )
+            }
+            return (role, Dictionary(uniqueKeysWithValues: counters))
         })
 
     /// Counts what a commit brought about; repetitions are not counted.
@@ -22,7 +38,9 @@ enum InvitationMetrics {
                 started.increment()
             }
             if entry.call.acceptedAt != nil, entry.endedAt == nil { accepted.increment() }
-            if let end = entry.end { ended[end]?.increment() }
+            guard let end = entry.end else { continue }
+            ended[end]?.increment()
+            if let phone = entry.call.phone { phoneEnded[phone.role]?[end]?.increment() }
         }
     }
 }

@@ -8,11 +8,14 @@ internal import ServiceLifecycle
 internal import ServiceStores
 internal import SignalingProtocol
 
-/// The invitation service: calls, their timers, and the call log.
+/// The invitation service: calls between users and with telephones, their timers, the watch over sip-bridges, and the call
+/// log.
 ///
 /// Any number of instances share the work; all state is in Redis, and the call log in PostgreSQL.
 public enum InvitationService {
-    private static let libraries = [CallRecordStore.library, MessageStore.library, DueTimers.library]
+    private static let libraries = [
+        CallRecordStore.library, MessageStore.library, GatewayLeases.library, DueTimers.library,
+    ]
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.
@@ -40,19 +43,10 @@ public enum InvitationService {
     ) -> ServiceAssembly {
         let redis = stores.redis
         let timers = DueTimers(service: .invitation, connection: redis)
-        let records = CallRecordStore(connection: redis)
-        let driver = CallDriver(
-            records: records, messages: MessageStore(connection: redis), timers: timers,
-            log: CallLogStream(connection: redis), durations: configuration.durations, logger: logger)
-        let handler = CallHandler(driver: driver, records: records)
-        var router = CommandRouter()
-        router.on(CallAct.self) { command, context throws(SignalingError) in try await handler.act(command, context) }
-        router.on(EndSessionCalls.self) { command, context throws(SignalingError) in
-            try await handler.endCalls(command, context)
-        }
+        let handlers = Handlers(stores: stores, timers: timers, configuration: configuration, logger: logger)
         let commands = CommandConsumer(
             service: .invitation, instance: instance, configuration: stores.redisConfiguration, connection: redis,
-            router: router, logger: logger)
+            router: handlers.router, logger: logger)
         let store = CallStore(pool: stores.pool)
         let mirror = MirrorConsumer(
             service: .invitation, instance: instance, configuration: stores.redisConfiguration, connection: redis,
@@ -60,14 +54,59 @@ public enum InvitationService {
         ) { entries in
             try await CallLogStream.copy(entries, to: store, logger)
         }
-        let acting = TimerService(timers: timers, handler: handler)
+        let acting = TimerService(timers: timers, handlers: handlers)
         return ServiceAssembly(services: [stores, acting, mirror, commands], checks: stores.checks)
+    }
+}
+
+/// The parts that handle commands and timers.
+private struct Handlers: Sendable {
+    let router: CommandRouter
+    private let calls: CallHandler
+    private let bridges: BridgeWatch
+    private let logger: Logger
+
+    init(stores: ServiceStores, timers: DueTimers, configuration: InvitationConfiguration, logger: Logger) {
+        let redis = stores.redis
+        let records = CallRecordStore(connection: redis)
+        let phones = PhoneDispatch(connection: redis, logger: logger)
+        let driver = CallDriver(
+            records: records, messages: MessageStore(connection: redis), timers: timers, phones: phones,
+            log: CallLogStream(connection: redis), durations: configuration.durations, logger: logger)
+        let calls = CallHandler(
+            driver: driver, records: records, trunks: TrunkDirectory(store: TrunkStore(pool: stores.pool)))
+        let telephones = PhoneHandler(driver: driver, records: records)
+        var router = CommandRouter()
+        router.on(CallAct.self) { command, context throws(SignalingError) in try await calls.act(command, context) }
+        router.on(EndSessionCalls.self) { command, context throws(SignalingError) in
+            try await calls.endCalls(command, context)
+        }
+        router.on(PhoneReport.self) { command, context throws(SignalingError) in
+            try await telephones.report(command, context)
+        }
+        router.on(InviteFromPhone.self) { command, context throws(SignalingError) in
+            try await telephones.invite(command, context)
+        }
+        self.router = router
+        self.calls = calls
+        bridges = BridgeWatch(
+            leases: GatewayLeases(connection: redis, fleet: .bridges), records: records, phones: phones, driver: driver,
+            logger: logger)
+        self.logger = logger
+    }
+
+    func fire(_ member: String) async throws {
+        switch InvitationTimer(member: member) {
+        case .call(let reference): try await calls.fire(reference)
+        case .bridge(let bridge): try await bridges.check(bridge)
+        case nil: logger.error("an unknown timer was dropped", metadata: ["service": "invitation"])
+        }
     }
 }
 
 private struct TimerService: Service {
     let timers: DueTimers
-    let handler: CallHandler
+    let handlers: Handlers
 
-    func run() async throws { await timers.run { try await handler.fire($0.member) } }
+    func run() async throws { await timers.run { try await handlers.fire($0.member) } }
 }

@@ -30,7 +30,7 @@ struct SessionHandler: Sendable {
         let opened = try await functions.open(
             command, uid: uid, timeout: timeout, context.id, deadline: context.deadline)
         if !opened.gatewayLives {
-            try await schedule(.gateway(command.gateway), at: opened.now + GatewayLeases.timeToLive)
+            try await schedule(.gateway(command.gateway), at: opened.now + LeaseFleet.gateways.watchDelay)
         }
         await afterwards(command.line) { () async throws(SignalingError) in
             try await follow(opened, command, uid: uid)

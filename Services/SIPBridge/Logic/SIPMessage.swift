@@ -1,80 +1,171 @@
-/// A datagram, as far as it can be understood. Bytes stay bytes: quoted strings may hold any of them.
-enum SIPMessage {
-    /// Nothing but line ends, as phones send to keep a path open.
-    case keepAlive
-    /// An answer; this side asks nothing, so it belongs to nobody.
-    case response
-    /// Not even a header field with a usable name.
-    case unintelligible
-    /// A request, maybe with a problem that asks for a 400.
-    case request(SIPRequest)
+/// The URI of a request line, taken apart.
+public struct SIPURI: Equatable, Sendable {
+    /// As it stands in the message.
+    public var text: String
+    /// In lower case.
+    public var scheme: String
+    /// The user part, still escaped; empty when there is none.
+    public var user: String
+    /// The host; an IPv6 address without brackets.
+    public var host: String
 
-    /// Reads one whole datagram of at most ``SIPLimits/messageBytes``.
-    init(datagram: [UInt8]) {
-        if datagram.allSatisfy({ $0 == 0x0d || $0 == 0x0a || $0 == 0 }) {
-            self = .keepAlive
-            return
-        }
-        var scanner = SIPLineScanner(datagram)
-        guard let start = scanner.next(), !start.isEmpty else {
-            self = .unintelligible
-            return
-        }
-        if start.starts(with: "SIP/".utf8) {
-            self = .response
-            return
-        }
-        var headers: [SIPHeader] = []
-        var problem: SIPProblem?
-        while true {
-            guard let line = scanner.nextUnfolded() else {
-                problem = problem ?? .unfinished
-                break
-            }
-            if line.isEmpty { break }
-            guard headers.count < SIPLimits.headers else {
-                problem = problem ?? .tooManyHeaders
-                break
-            }
-            if let header = SIPHeader(line: line[...]), !header.value.contains(0x0d) {
-                headers.append(header)
-            } else {
-                problem = problem ?? .header
-            }
-        }
-        guard !headers.isEmpty else {
-            self = .unintelligible
-            return
-        }
-        self = .request(SIPRequest(start: start, headers: headers, problem: problem, bodyBytes: scanner.remaining))
+    /// Names a URI.
+    public init(text: String, scheme: String, user: String, host: String) {
+        self.text = text
+        self.scheme = scheme
+        self.user = user
+        self.host = host
     }
 }
 
-/// Walks over lines that end in a line feed, with or without a carriage return before it.
-private struct SIPLineScanner {
-    private let bytes: [UInt8]
-    private var position = 0
+/// A From or To header, taken apart.
+public struct SIPParty: Equatable, Sendable {
+    /// The name for people, without quotes; empty when there is none.
+    public var displayName: String
+    /// The URI.
+    public var uri: String
+    /// Its user part, still escaped; empty when there is none.
+    public var user: String
+    /// Its host.
+    public var host: String
+    /// Its port, if named.
+    public var port: Int?
+    /// The tag; nil when there is none.
+    public var tag: String?
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Names a party.
+    public init(
+        displayName: String = "", uri: String, user: String = "", host: String = "", port: Int? = nil,
+        tag: String? = nil
+    ) {
+        self.displayName = displayName
+        self.uri = uri
+        self.user = user
+        self.host = host
+        self.port = port
+        self.tag = tag
+    }
+}
 
-    var remaining: Int { bytes.count - position }
-
-    /// The next line without its end; nil when there is none that ends.
-    mutating func next() -> ArraySlice<UInt8>? {
-        guard let end = bytes[position...].firstIndex(of: 0x0a) else { return nil }
-        defer { position = end + 1 }
-        let line = bytes[position..<end]
-        return line.last == 0x0d ? line.dropLast() : line
+/// A request or response that arrived, copied out of libre.
+public struct SIPMessage: Sendable, Equatable {
+    /// What the first line says.
+    public enum Start: Equatable, Sendable {
+        /// A request to a URI.
+        case request(SIPURI)
+        /// A response with its reason phrase.
+        case response(status: Int, reason: String)
     }
 
-    /// The next line with those that continue it, joined by one space each.
-    mutating func nextUnfolded() -> [UInt8]? {
-        guard let first = next() else { return nil }
-        var line = Array(first)
-        while !line.isEmpty, position < bytes.count, SIPBytes.isSpace(bytes[position]), let more = next() {
-            line.append(0x20)
-            line += SIPBytes.trimmed(more)
+    /// What the first line says, but for the method.
+    public var start: Start
+    /// A request's method; of a response, the method that it answers.
+    public var method: String
+    /// The caller's end of the request that this is or answers.
+    public var from: SIPParty
+    /// The other end.
+    public var to: SIPParty
+    /// The Call-ID.
+    public var callID: String
+    /// The number in CSeq.
+    public var sequence: UInt32
+    /// The method in CSeq.
+    public var sequenceMethod: String
+    /// The URI of the first Contact; nil when there is none that can be read.
+    public var contactURI: String?
+    /// The header fields in their order. Several values on one line stay so, but for Via and Route.
+    public var headers: [SIPHeaderField]
+    /// The body, no longer than Content-Length says.
+    public var body: [UInt8]
+    /// How many bytes came after the header fields, whatever Content-Length says.
+    public var receivedBodyBytes: Int
+    /// Where it came from.
+    public var source: SIPEndpoint
+    /// The message as it came.
+    public var bytes: [UInt8]
+
+    /// Makes a message.
+    public init(
+        start: Start, method: String, from: SIPParty, to: SIPParty, callID: String, sequence: UInt32,
+        sequenceMethod: String, contactURI: String? = nil, headers: [SIPHeaderField] = [], body: [UInt8] = [],
+        receivedBodyBytes: Int = 0,
+        source: SIPEndpoint, bytes: [UInt8] = []
+    ) {
+        self.start = start
+        self.method = method
+        self.from = from
+        self.to = to
+        self.callID = callID
+        self.sequence = sequence
+        self.sequenceMethod = sequenceMethod
+        self.contactURI = contactURI
+        self.headers = headers
+        self.body = body
+        self.receivedBodyBytes = receivedBodyBytes
+        self.source = source
+        self.bytes = bytes
+    }
+}
+
+extension SIPMessage {
+    /// Whether it is a request.
+    public var isRequest: Bool { requestURI != nil }
+    /// The request's URI; nil for a response.
+    public var requestURI: SIPURI? {
+        switch start {
+        case .request(let uri): uri
+        case .response: nil
         }
-        return line
+    }
+    /// The response's status; nil for a request.
+    public var status: Int? {
+        switch start {
+        case .request: nil
+        case .response(let status, _): status
+        }
+    }
+    /// The response's reason phrase; empty for a request.
+    public var reason: String {
+        switch start {
+        case .request: ""
+        case .response(_, let reason): reason
+        }
+    }
+    /// The first field of a name, whatever its case, compact or written out.
+    public func header(_ name: String) -> String? {
+        let wanted = SIPHeaderField.canonical(name)
+        return headers.first { $0.canonicalName == wanted }?.value
+    }
+    /// The fields of a name.
+    public func headers(_ name: String) -> [String] {
+        let wanted = SIPHeaderField.canonical(name)
+        return headers.filter { $0.canonicalName == wanted }.map(\.value)
+    }
+    /// The elements of fields that hold lists of tokens, such as Allow, Require and Supported.
+    public func tokens(_ name: String) -> [String] {
+        headers(name).flatMap { $0.split(separator: ",") }.map(SIPText.trimmed).filter { !$0.isEmpty }
+    }
+    /// The media type of the body in lower case, without parameters, such as `application/sdp`.
+    public var contentType: String? {
+        header("Content-Type").map { SIPText.trimmed($0.prefix { $0 != ";" }).lowercased() }
+    }
+}
+
+/// Small readings of text in header fields.
+enum SIPText {
+    static func trimmed(_ text: some StringProtocol) -> String {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// A decimal number of digits only; nil when it is none, or above the limit.
+    static func number(_ text: some StringProtocol, upTo limit: UInt64) -> UInt64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        guard let value = UInt64(String(text)), value <= limit else { return nil }
+        return value
     }
 }

@@ -5,6 +5,7 @@ internal import ServiceKit
 enum SIPBridgeMain {
     static func main() async {
         await ServiceMain.run(
-            "sip-bridge", settings: SIPBridgeConfiguration.init(reading:), assemble: SIPBridge.assemble)
+            "sip-bridge", settings: SIPBridgeConfiguration.init(reading:),
+            assemble: { try await SIPBridge.assemble($0, $1) })
     }
 }

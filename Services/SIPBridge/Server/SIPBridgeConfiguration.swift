@@ -1,15 +1,75 @@
+internal import Glibc
 public import ServiceKit
 
 /// The SIP bridge's own settings.
 public struct SIPBridgeConfiguration: Sendable {
-    /// The address that the SIP listener binds to.
-    public var host: String
-    /// Its UDP port; 0 takes any that is free.
-    public var port: Int
+    /// The address that SIP and RTP bind to; numeric, `0.0.0.0` or `::` for all of the machine's.
+    public var host = "127.0.0.1"
+    /// The port of SIP by UDP and TCP; 0 takes any that is free.
+    public var port = 5060
+    /// The port of SIP by TLS; default the next one.
+    public var tlsPort: Int
+    /// The numeric address that peers are told, when it is not the one that is bound.
+    public var publicHost: String?
+    /// A PEM file with the certificate for TLS and its key; without it TLS is spoken to trunks only.
+    public var certificateFile: String?
+    /// A PEM file with the authorities that vouch for trunks; default the system's.
+    public var authorityFile: String?
+    /// Whose users digest authentication of inbound calls means; default `heliograph`.
+    public var realm = "heliograph"
+    /// Calls at once at most; default 2000.
+    public var callBound = 2000
+    /// How long a stopping bridge waits for its calls to end; default 30 s.
+    public var drainTime = Duration.seconds(30)
+    /// Whether the SIP messages of all calls are logged.
+    public var tracesAll = false
+    /// The UDP ports of RTP and RTCP.
+    var rtpPorts = MediaPorts.standard
 
-    /// Reads them from the environment.
+    /// The defaults.
+    public init() { tlsPort = port + 1 }
+
+    /// Reads `HELIOGRAPH_SIP_...`.
     public init(reading reader: inout EnvironmentReader) {
-        host = reader.string("SIP_HOST", default: "127.0.0.1", "address of the SIP listener")
-        port = reader.int("SIP_PORT", default: 5060, in: 0...65_535, "UDP port of the SIP listener, 0 for any")
+        self.init()
+        host = reader.string("SIP_HOST", default: host, "numeric address that SIP and RTP bind to")
+        port = reader.int("SIP_PORT", default: port, in: 0...65_534, "port of SIP by UDP and TCP, 0 for any")
+        let nextPort = port == 0 ? 0 : port + 1
+        tlsPort = reader.int(
+            "SIP_TLS_PORT", default: nextPort, in: 0...65_535, "port of SIP by TLS, 0 for any; default: the next one")
+        publicHost = reader.optional("SIP_PUBLIC_HOST", "numeric address that peers are told; none: the one bound")
+        certificateFile = reader.optional("SIP_TLS_CERTIFICATE", "PEM file of the certificate and its key")
+        authorityFile = reader.optional("SIP_TLS_AUTHORITY", "PEM file of who vouches for trunks; none: the system's")
+        realm = reader.string("SIP_REALM", default: realm, "realm of digest authentication of inbound calls")
+        rtpPorts = MediaPorts.read(&reader)
+        callBound = reader.int("SIP_CALLS", default: callBound, in: 1...8000, "calls at once at most")
+        drainTime = reader.duration(
+            "SIP_DRAIN", default: drainTime, in: .zero ... .seconds(3600),
+            "how long a stopping bridge waits for its calls to end")
+        tracesAll = reader.bool("SIP_TRACE", default: false, "log the SIP messages of all calls")
+        if !Self.isNumeric(host) { reader.reject("SIP_HOST", "must be a numeric address") }
+        if let publicHost, !Self.isNumeric(publicHost) {
+            reader.reject("SIP_PUBLIC_HOST", "must be a numeric address")
+        }
+        if !realm.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            reader.reject("SIP_REALM", "must be visible ASCII characters")
+        }
+    }
+
+    var stack: SIPStackConfiguration {
+        SIPStackConfiguration(
+            host: host, port: port, tlsPort: tlsPort, certificateFile: certificateFile, authorityFile: authorityFile,
+            publicHost: publicHost)
+    }
+
+    /// The media's settings.
+    /// - Parameter contactHost: what the SIP stack tells peers.
+    func media(contactHost: String) -> MediaConfiguration {
+        MediaConfiguration(address: host, publicAddress: contactHost, ports: rtpPorts)
+    }
+
+    private static func isNumeric(_ host: String) -> Bool {
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
     }
 }

@@ -1,10 +1,11 @@
--- Leases of gateways. The Swift contract is GatewayLeases.swift; presence acts on a lease that has ended.
+-- Leases of gateways, and of processes like them. The Swift contract is GatewayLeases.swift; the fleet's watcher (presence
+-- for gateways, invitation for sip-bridges) acts on a lease that has ended.
 --
--- KEYS: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
+-- KEYS, here for gateways: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
 --       3 `gateways:draining` (set: ids that discovery must not name), 4 `due:presence` (zset of timers),
---       5 the gateway's set of sessions.
+--       5 what the gateway holds: its set of sessions.
 
--- ARGV: id, lease text, time to live (ms), 1 when discovery may name it.
+-- ARGV: id, lease text, time to live (ms), 1 when discovery may name it, delay of the watcher's look (ms).
 -- Returns 1 when the lease was still there, 0 when it is new or had ended.
 local function gateway_heartbeat(keys, args)
     local now = clock()
@@ -15,11 +16,11 @@ local function gateway_heartbeat(keys, args)
     else
         redis.call('SADD', keys[3], args[1])
     end
-    redis.call('ZADD', keys[4], number(now + args[3]), 'gateway:' .. args[1])
+    redis.call('ZADD', keys[4], number(now + args[5]), 'gateway:' .. args[1])
     return held and 1 or 0
 end
 
--- ARGV: id. The gateway is gone for good: what it still held is detached at once.
+-- ARGV: id. The gateway is gone for good: what it still held is dealt with at once.
 local function gateway_leave(keys, args)
     redis.call('DEL', keys[1])
     redis.call('ZREM', keys[2], args[1])
@@ -43,7 +44,7 @@ local function gateway_list(keys, args)
     return list
 end
 
--- ARGV: id. For presence, when the gateway's timer fires. Returns nothing while the lease lives, else its last
+-- ARGV: id. For the watcher, when the gateway's timer fires. Returns nothing while the lease lives, else its last
 -- heartbeat (ms), 0 when that is not known.
 local function gateway_lost(keys, args)
     if redis.call('EXISTS', keys[1]) == 1 then
@@ -52,7 +53,7 @@ local function gateway_lost(keys, args)
     return redis.call('ZSCORE', keys[2], args[1]) or '0'
 end
 
--- ARGV: id. For presence, when it has detached all sessions of a gateway. No effect while the lease lives.
+-- ARGV: id. For the watcher, when it has dealt with all that a gateway held. No effect while the lease lives.
 local function gateway_forget(keys, args)
     if redis.call('EXISTS', keys[1]) == 0 then
         redis.call('ZREM', keys[2], args[1])

@@ -118,7 +118,7 @@ struct CallScript {
         }
     }
 
-    private mutating func lines(
+    mutating func lines(
         _ event: (inout CallStateMachine, Int64) throws -> [CallAction]
     ) throws -> [String] {
         let before = machine
@@ -141,6 +141,11 @@ func describe(_ action: CallAction) -> String {
     case .cancel(let timer, let time): "cancel \(timer.kind.rawValue) of \(timer.call) at \(time)"
     case .remember(let call, let account): "remember \(call) of \(account)"
     case .forget(let call, let account): "forget \(call) of \(account)"
+    case .dial(let call, let extra, let until):
+        "dial \(call.phone) for \(call.user) in \(call.id) [\(extra)] until \(until)"
+    case .order(let it): "order \(it.bridge) \(it.act.rawValue) in \(it.call.id) [\(it.extra)]"
+    case .hold(let call, let bridge): "hold \(call) of \(bridge)"
+    case .release(let call, let bridge): "release \(call) of \(bridge)"
     case .log(let entry): "log \(entry.call.id) \(describe(entry))"
     }
 }

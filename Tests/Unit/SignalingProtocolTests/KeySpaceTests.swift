@@ -65,6 +65,9 @@ import Testing
         #expect(KeySpace.topic(channel) == "{a:app:c:room%201}:events")
         #expect(KeySpace.topic(GatewayID("g1")) == "gateway:g1:events")
         #expect(KeySpace.commands(.channelState) == "cmd:channel-state")
+        #expect(KeySpace.commands(GatewayID("b1")) == "cmd:sip-bridge:b1")
+        #expect(KeySpace.bridgeLease(GatewayID("b1")) == "bridge:b1")
+        #expect(KeySpace.bridgeTag(GatewayID("b1")) == "{bridge:b1}")
         #expect(KeySpace.due(.presence) == "due:presence")
     }
 

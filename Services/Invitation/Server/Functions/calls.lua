@@ -1,8 +1,7 @@
 -- Calls. A call's hash lies at TAG:call (TAG of KeySpace.callTag): `ver`, and the fields of CallSnapshot.
--- A user's calls are the zset TAG:calls (TAG of the user): 'CALLID CALLTAG' by the time (ms) to forget it.
+-- A user's calls are the zset TAG:calls (TAG of the user): 'CALLID CALLTAG' by the time (ms) to forget it; likewise those
+-- of a sip-bridge.
 -- A command's outcome lies at TAG:done:ID for a minute, so that a redelivered command repeats it instead of acting anew.
-
-local CALLS_OF_A_USER = 1000
 
 -- ARGV: command id. Returns: now (ms), outcome of the command or nil, version (0 = no call), the call's fields.
 redis.register_function {
@@ -54,14 +53,14 @@ redis.register_function {
   end,
 }
 
--- Notes a call among a user's. ARGV: member, time to live (ms).
+-- Notes a call among a user's. ARGV: member, time to live (ms), bound.
 redis.register_function('call_remember', function(keys, args)
   local key = keys[1] .. ':calls'
   local now = clock()
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
   redis.call('ZADD', key, now + tonumber(args[2]), args[1])
   -- Beyond the bound, the oldest end by their own timers instead.
-  redis.call('ZREMRANGEBYRANK', key, 0, -CALLS_OF_A_USER - 1)
+  redis.call('ZREMRANGEBYRANK', key, 0, -tonumber(args[3]) - 1)
   redis.call('PEXPIRE', key, args[2])
   return 1
 end)

@@ -14,7 +14,7 @@
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
 local FLOOR_MS = 60000
--- GatewayLeases.timeToLive.
+-- LeaseFleet.gateways.timeToLive.
 local LEASE_MS = 10000
 
 local function topic(gateway)

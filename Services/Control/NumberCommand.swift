@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import PostgresStore
+internal import SignalingProtocol
+
+/// `heliographctl number ...`.
+struct NumberCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "number", abstract: "Gives telephone numbers to accounts, lists them and takes them back.",
+        subcommands: [Set.self, List.self, Remove.self])
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Gives a number to an account: calls from the app's trunk to it ring there.")
+
+        @Argument(help: "The number, as the trunk's requests name it.")
+        var number: SIPNumberArgument
+
+        @Option(help: "The app.")
+        var app: AppID
+
+        @Option(help: "The account.")
+        var account: Account
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let store = NumberStore(pool: pool)
+                    guard try await store.set(number.text, to: UserKey(app: app, account: account)) else {
+                        if try await AppStore(pool: pool).find(app) == nil { throw AppCommand.unknown(app) }
+                        throw Failure.refused("the number \(number.text) is another app's")
+                    }
+                    guard let record = try await store.find(number.text) else {
+                        throw NumberCommand.missing(number.text)
+                    }
+                    if output.json { return try Output.json(NumberOutput(record)) }
+                    print(NumberOutput(record).line)
+                }
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var numbers: [NumberOutput]
+        }
+
+        static let configuration = CommandConfiguration(abstract: "Lists the numbers.")
+
+        @Option(help: "Only this app's.")
+        var app: AppID?
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let numbers = try await NumberStore(pool: pool).list(app: app).map { NumberOutput($0) }
+                    if output.json { return try Output.json(Report(numbers: numbers)) }
+                    if numbers.isEmpty { print("no numbers") }
+                    for number in numbers { print(number.line) }
+                }
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var removed: String
+        }
+
+        static let configuration = CommandConfiguration(abstract: "Takes a number back.")
+
+        @Argument(help: "The number.")
+        var number: SIPNumberArgument
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard try await NumberStore(pool: pool).remove(number.text) else {
+                        throw NumberCommand.missing(number.text)
+                    }
+                    if output.json { return try Output.json(Report(removed: number.text)) }
+                    print("removed \(number.text)")
+                }
+            }
+        }
+    }
+
+    static func missing(_ number: String) -> Failure { .refused("the number \(number) is nobody's") }
+}

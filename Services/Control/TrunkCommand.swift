@@ -1,0 +1,160 @@
+internal import ArgumentParser
+internal import PostgresStore
+internal import SignalingProtocol
+
+/// `heliographctl trunk ...`.
+struct TrunkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trunk", abstract: "Sets, shows, lists and removes apps' SIP trunks.",
+        subcommands: [Set.self, Show.self, List.self, Remove.self])
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sets an app's trunk, in place of the one it had: what is not said is the default.",
+            discussion: "Bridges take it up within about a second, for new calls.")
+
+        @Argument(help: "The app.")
+        var app: AppID
+
+        @Argument(help: "HOST or HOST:PORT of the SIP peer; [ADDRESS]:PORT for IPv6.")
+        var address: SIPAddressArgument
+
+        @Option(help: "udp, tcp or tls; the port is 5060, or 5061 for tls, when not said.")
+        var transport = SIPTrunk.Transport.udp
+
+        @Option(help: "The user name for digest authentication and registration.")
+        var user: String?
+
+        @Option(help: "Its secret.")
+        var secret: String?
+
+        @Option(help: "The domain in From; by default the host.")
+        var fromDomain: String?
+
+        @Flag(help: "Register at the peer, and keep the registration up.")
+        var register = false
+
+        @Option(help: "How digits travel: auto, rfc4733 or info.")
+        var dtmf = SIPTrunk.DTMF.auto
+
+        @Option(help: "Encrypted media: off, optional or required.")
+        var srtp = SIPTrunk.SRTP.off
+
+        @Option(help: "Seconds that a telephone may ring: 1...3600.")
+        var ring = 60
+
+        @Flag(help: "Take calls from other addresses that authenticate with the user and the secret.")
+        var acceptDigest = false
+
+        @Flag(help: "Log the SIP messages of its calls.")
+        var trace = false
+
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard (1...3600).contains(ring) else { throw ValidationError("--ring must be 1...3600") }
+            guard (user == nil) == (secret == nil) else { throw ValidationError("--user and --secret go together") }
+            guard user != nil || !(register || acceptDigest) else {
+                throw ValidationError("--register and --accept-digest need --user and --secret")
+            }
+            for text in [user, secret, fromDomain].compactMap(\.self) {
+                guard (1...128).contains(text.utf8.count), text.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
+                    throw ValidationError("--user, --secret and --from-domain have 1 to 128 bytes, none of control")
+                }
+            }
+        }
+
+        func run() async throws {
+            try await Failure.reported {
+                let trunk = SIPTrunk(
+                    app: app, host: address.host, port: address.port, transport: transport, authUser: user,
+                    secret: secret, fromDomain: fromDomain, register: register, dtmf: dtmf, srtp: srtp,
+                    ringSeconds: ring, acceptDigest: acceptDigest, trace: trace)
+                try await Database.with { pool in
+                    let store = TrunkStore(pool: pool)
+                    do {
+                        try await store.set(trunk)
+                    } catch let error as PostgresError where error.isMissingReference {
+                        throw AppCommand.unknown(app)
+                    }
+                    guard let trunk = try await store.find(app) else { throw TrunkCommand.missing(app) }
+                    try TrunkOutput(trunk, withSecret: false).show(output)
+                }
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows an app's trunk.")
+
+        @Argument(help: "The app.")
+        var app: AppID
+
+        @Flag(help: "Show the secret, too.")
+        var showSecret = false
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard let trunk = try await TrunkStore(pool: pool).find(app) else {
+                        throw TrunkCommand.missing(app)
+                    }
+                    try TrunkOutput(trunk, withSecret: showSecret).show(output)
+                }
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var trunks: [TrunkOutput]
+        }
+
+        static let configuration = CommandConfiguration(abstract: "Lists the trunks.")
+
+        @Flag(help: "Show the secrets, too.")
+        var showSecrets = false
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let trunks = try await TrunkStore(pool: pool).list()
+                        .map { TrunkOutput($0, withSecret: showSecrets) }
+                    if output.json { return try Output.json(Report(trunks: trunks)) }
+                    if trunks.isEmpty { print("no trunks") }
+                    for trunk in trunks { print(trunk.line) }
+                }
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        private struct Report: Encodable {
+            var removed: String
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Takes an app's trunk away: its calls to telephones fail from then on.")
+
+        @Argument(help: "The app.")
+        var app: AppID
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard try await TrunkStore(pool: pool).remove(app) else { throw TrunkCommand.missing(app) }
+                    if output.json { return try Output.json(Report(removed: app.rawValue)) }
+                    print("removed the trunk of \(app)")
+                }
+            }
+        }
+    }
+
+    static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no trunk") }
+}

@@ -1,0 +1,219 @@
+public import SignalingProtocol
+
+/// Calls in which a party is a telephone: what its sip-bridge reports, and the bridge's loss.
+///
+/// A report of another bridge than the one that holds the telephone, or about a call that is over, changes nothing: the
+/// bridge learns from ``CallSnapshot/stands(_:with:)`` that it must let go of the telephone.
+extension CallStateMachine {
+    /// A user invites a telephone. From none or ended to waiting, or to ended when the app has no trunk.
+    /// - Throws: ``SignalingCode/inviteReinvite`` while a call is pending between the two; it stays as it is.
+    public mutating func dial(
+        _ request: InvitationRequest, trunk: TrunkTerms?, now: Int64
+    ) throws(SignalingError) -> [CallAction] {
+        let actions = try makeRoom(for: request.caller, calleeOnline: true, now)
+        let user = request.caller.user
+        let call = Call(
+            id: request.call, channel: ChannelKey(app: user.app, name: request.channel), caller: user.account,
+            callerUID: request.caller.uid, callerSession: request.caller.session, callee: request.route.account,
+            calleeUID: 0, phone: PhoneLeg(role: .callee, ring: trunk?.ring), startedAt: now)
+        guard trunk != nil, let phoneCall = call.phoneCall else {
+            state = .ended(Ended(call: call, at: now, end: .noTrunk, owesCalleeEnd: false))
+            return actions + call.tellCaller(.failed, CallEnd.noTrunk.extra) + [
+                .log(CallLogEntry(call: call, endedAt: now, end: .noTrunk))
+            ]
+        }
+        let stated = request.options.statedTimeout.flatMap { $0 > 0 ? $0 : nil }
+        let waiting = Waiting(
+            call: call, deadline: now + min(stated ?? durations.dial, durations.dial), calleeWasOnline: true)
+        state = .waiting(waiting)
+        return actions + [
+            .schedule(waiting.timer, at: waiting.deadline),
+            .remember(call.id, call.caller),
+            .dial(phoneCall, extra: request.extra, until: waiting.deadline),
+            .log(CallLogEntry(call: call)),
+        ]
+    }
+
+    /// A telephone calls a user. From none or ended to waiting, or to ended when the user is offline: then nobody is told,
+    /// the bridge learns it by the answer.
+    public mutating func invite(
+        from phone: PhoneLeg, in phoneCall: PhoneCall, extra: String, callee: CalleePresence, now: Int64
+    ) -> [CallAction] {
+        switch state {
+        case .none, .ended: break
+        case .waiting, .ringing, .accepted: return []  // It was delivered before, and its result is forgotten.
+        }
+        let call = Call(
+            id: CallID(phoneCall.id), channel: phoneCall.channel, caller: phoneCall.phone, callerUID: 0,
+            callerSession: nil, callee: phoneCall.user, calleeUID: callee.uid, phone: phone, startedAt: now)
+        guard callee.online, let bridge = phone.bridge else {
+            state = .ended(Ended(call: call, at: now, end: .calleeOffline, owesCalleeEnd: false))
+            return [.log(CallLogEntry(call: call, endedAt: now, end: .calleeOffline))]
+        }
+        let wait = min(Int64(Limits.invitationTimeoutDefault) * 1000, phone.ring ?? durations.ring)
+        let waiting = Waiting(call: call, deadline: now + wait, calleeWasOnline: true)
+        state = .waiting(waiting)
+        return [
+            .schedule(waiting.timer, at: waiting.deadline),
+            .hold(call.id, bridge),
+            .deliverInvitation(
+                CallDelivery(
+                    call: call.id, type: .invitation, receiver: call.callee, peer: call.caller, peerUID: 0,
+                    extra: extra, audience: .anyone, timeToLive: wait + durations.mailGrace)),
+            .log(CallLogEntry(call: call)),
+        ]
+    }
+
+    /// A sip-bridge reports.
+    public mutating func phoneActed(
+        _ act: PhoneAct, in id: CallID, by bridge: GatewayID, extra: String, record: PhoneRecord, now: Int64
+    ) -> [CallAction] {
+        if act == .claimed { return claim(id, by: bridge, record) }
+        guard let role = note(record, in: id, by: bridge) else { return [] }
+        switch act {
+        case .claimed: return []
+        case .ringing: return role == .callee ? phoneRang(extra, now) : []
+        case .accepted: return role == .callee ? phoneAccepted(extra, now) : []
+        case .refused: return phoneLeft(.refused, .refused, extra, now)
+        case .failed(let code): return phoneLeft(CallEnd(phone: code), .failed, extra, now)
+        case .ended(.success): return phoneLeft(role == .callee ? .endedByCallee : .endedByCaller, .failed, extra, now)
+        case .ended(let code): return phoneLeft(CallEnd(phone: code), .failed, extra, now)
+        case .message: return phoneSaid(extra, now)
+        }
+    }
+
+    /// The sip-bridge that holds a call's telephone is lost. To ended.
+    public mutating func bridgeLost(_ bridge: GatewayID, call id: CallID, now: Int64) -> [CallAction] {
+        guard note(PhoneRecord(), in: id, by: bridge) != nil else { return [] }
+        return phoneLeft(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
+    }
+}
+
+extension CallStateMachine {
+    /// The first bridge that wants an outgoing call has it; it may say so again.
+    private mutating func claim(_ id: CallID, by bridge: GatewayID, _ record: PhoneRecord) -> [CallAction] {
+        guard case .waiting(var it) = state, it.call.id == id, let phone = it.call.phone, phone.role == .callee,
+            phone.bridge == nil
+        else { return [] }
+        it.call.phone = phone.noting(record)
+        it.call.phone?.bridge = bridge
+        state = .waiting(it)
+        return [.hold(id, bridge)]
+    }
+
+    /// Keeps what a report says of the SIP side.
+    /// - Returns: what the telephone is in the call; nil when the call is not that bridge's, or over.
+    private mutating func note(_ record: PhoneRecord, in id: CallID, by bridge: GatewayID) -> CallRole? {
+        func noting(_ call: Call) -> Call? {
+            guard call.id == id, let phone = call.phone, phone.bridge == bridge else { return nil }
+            var call = call
+            call.phone = phone.noting(record)
+            return call
+        }
+        switch state {
+        case .waiting(var it):
+            guard let call = noting(it.call) else { return nil }
+            it.call = call
+            state = .waiting(it)
+            return call.phone?.role
+        case .ringing(var it):
+            guard let call = noting(it.call) else { return nil }
+            it.call = call
+            state = .ringing(it)
+            return call.phone?.role
+        case .accepted(let old):
+            guard let call = noting(old) else { return nil }
+            state = .accepted(call)
+            return call.phone?.role
+        case .none, .ended:
+            return nil
+        }
+    }
+
+    /// From waiting to ringing.
+    private mutating func phoneRang(_ extra: String, _ now: Int64) -> [CallAction] {
+        switch state {
+        case .waiting(let it):
+            var call = it.call
+            call.acknowledgedAt = now
+            let ringing = Ringing(call: call, deadline: now + (call.phone?.ring ?? durations.ring))
+            state = .ringing(ringing)
+            return [.schedule(ringing.timer, at: ringing.deadline)] + call.tellCaller(.acknowledged, extra) + [
+                it.cancellation, .log(CallLogEntry(call: call)),
+            ]
+        case .none, .ringing, .accepted, .ended:
+            return []  // It rang before, or was answered at once.
+        }
+    }
+
+    /// From waiting or ringing to accepted.
+    private mutating func phoneAccepted(_ extra: String, _ now: Int64) -> [CallAction] {
+        var call: Call
+        let cancellation: CallAction
+        switch state {
+        case .waiting(let it): (call, cancellation) = (it.call, it.cancellation)
+        case .ringing(let it): (call, cancellation) = (it.call, it.cancellation)
+        case .none, .accepted, .ended: return []  // Said twice.
+        }
+        call.acknowledgedAt = call.acknowledgedAt ?? now
+        call.acceptedAt = now
+        state = .accepted(call)
+        return call.tellCaller(.accepted, extra) + [cancellation, .log(CallLogEntry(call: call))]
+    }
+
+    /// From waiting, ringing or accepted to ended.
+    /// - Parameter type: how a user who invited is told before the answer; after it, and to a callee, it is a bye.
+    private mutating func phoneLeft(
+        _ end: CallEnd, _ type: CallEventType, _ extra: String, _ now: Int64
+    ) -> [CallAction] {
+        switch state {
+        case .waiting(let it):
+            let told =
+                it.call.phone?.role == .callee
+                ? it.call.tellCaller(type, extra)
+                : it.call.tellInvited(.ended, extra, for: it.patience(now, durations), withdraws: true)
+            return finish(it.call, end, now, told + [it.cancellation])
+        case .ringing(let it):
+            let told =
+                it.call.phone?.role == .callee
+                ? it.call.tellCaller(type, extra) : it.call.tellCallee(.ended, extra)
+            return finish(it.call, end, now, told + [it.cancellation])
+        case .accepted(let call):
+            let told =
+                call.phone?.role == .callee ? call.tellCaller(.ended, extra) : call.tellCallee(.ended, extra)
+            return finish(call, end, now, told)
+        case .none, .ended:
+            return []
+        }
+    }
+
+    /// Changes no state.
+    private func phoneSaid(_ extra: String, _ now: Int64) -> [CallAction] {
+        let call: Call
+        var patience: Int64 = 0
+        switch state {
+        case .waiting(let it): (call, patience) = (it.call, it.patience(now, durations))
+        case .ringing(let it): call = it.call
+        case .accepted(let it): call = it
+        case .none, .ended: return []
+        }
+        if call.phone?.role == .callee { return call.tellCaller(.message, extra) }
+        return call.calleeSession == nil
+            ? call.tellInvited(.message, extra, for: patience) : call.tellCallee(.message, extra)
+    }
+}
+
+extension CallSnapshot {
+    /// Whether that call is the present one, not over, and that sip-bridge's.
+    public func stands(_ id: CallID, with bridge: GatewayID) -> Bool {
+        isLive(id) && call.phone?.bridge == bridge
+    }
+
+    /// Whether that call is the present one and not over.
+    public func isLive(_ id: CallID) -> Bool {
+        switch phase {
+        case .waiting, .ringing, .accepted: call.id == id
+        case .ended: false
+        }
+    }
+}

@@ -1,0 +1,93 @@
+public import SignalingProtocol
+
+/// The telephone's side of a call.
+public struct PhoneLeg: Equatable, Sendable {
+    /// Which party the telephone is; the other is a user.
+    public var role: CallRole
+    /// The sip-bridge that holds it; nil until one takes an outgoing call upon itself.
+    public var bridge: GatewayID?
+    /// How long it may ring, ms; nil for the service's own limit.
+    public var ring: Int64?
+    /// What SIP said so far.
+    public var record: PhoneRecord
+
+    /// A side that begins.
+    public init(role: CallRole, bridge: GatewayID? = nil, ring: Int64? = nil, record: PhoneRecord = PhoneRecord()) {
+        self.role = role
+        self.bridge = bridge
+        self.ring = ring
+        self.record = record
+    }
+
+    /// With what a report says; what it does not say stays.
+    func noting(_ news: PhoneRecord) -> PhoneLeg {
+        var leg = self
+        leg.record = PhoneRecord(
+            sipCallID: news.sipCallID ?? record.sipCallID, status: news.status ?? record.status,
+            reason: news.reason ?? record.reason)
+        return leg
+    }
+}
+
+/// An order to the sip-bridge that holds a call's telephone.
+public struct PhoneOrder: Equatable, Sendable {
+    /// The bridge.
+    public var bridge: GatewayID
+    /// The call.
+    public var call: PhoneCall
+    /// What the telephone is to be told.
+    public var act: PhoneOrderAct
+    /// JSON text.
+    public var extra: String
+
+    /// Makes an order.
+    public init(bridge: GatewayID, call: PhoneCall, act: PhoneOrderAct, extra: String) {
+        self.bridge = bridge
+        self.call = call
+        self.act = act
+        self.extra = extra
+    }
+}
+
+/// What the invitation service needs to know of an app's trunk.
+public struct TrunkTerms: Equatable, Sendable {
+    /// How long a telephone may ring, ms.
+    public var ring: Int64
+
+    /// States the terms.
+    public init(ring: Int64) { self.ring = ring }
+}
+
+extension Call {
+    /// The name of the call between the service and the sip-bridges; nil for a call between users.
+    public var phoneCall: PhoneCall? {
+        switch phone?.role {
+        case .caller: PhoneCall(id: id.rawValue, channel: channel, user: callee, phone: caller)
+        case .callee: PhoneCall(id: id.rawValue, channel: channel, user: caller, phone: callee)
+        case nil: nil
+        }
+    }
+
+    /// For the telephone, when it is `role`; nil when that party is a user. Empty while no bridge holds it: the one that
+    /// comes to take it will find what happened.
+    func tellPhone(_ role: CallRole, _ type: CallEventType, _ extra: String) -> [CallAction]? {
+        guard let phone, phone.role == role, let phoneCall else { return nil }
+        guard let bridge = phone.bridge, let act = type.order else { return [] }
+        return [.order(PhoneOrder(bridge: bridge, call: phoneCall, act: act, extra: extra))]
+    }
+}
+
+extension CallEventType {
+    /// The same, as a telephone is told it; nil for the invitation, which it gets by being dialled.
+    fileprivate var order: PhoneOrderAct? {
+        switch self {
+        case .invitation: nil
+        case .acknowledged: .ringing
+        case .accepted: .accept
+        case .refused: .refuse
+        case .ended: .end
+        case .message: .message
+        case .failed: .fail
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import InvitationLogic
+internal import Logging
+internal import Metrics
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The way to the sip-bridges.
+struct PhoneDispatch: Sendable {
+    let connection: RedisConnection
+    let logger: Logger
+
+    /// Asks any bridge to call a telephone.
+    /// - Parameter time: nobody needs to after it.
+    func dial(
+        _ call: PhoneCall, _ extra: String, _ id: CommandID, for time: TimeAmount
+    ) async throws(RedisError) {
+        _ = try await connection.execute(
+            CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, ttl: time))
+    }
+
+    /// Tells the bridge that holds a call. One that is gone is told nothing: its calls end by its loss.
+    func send(_ order: PhoneOrder, _ id: CommandID) async throws(RedisError) {
+        let command = OrderPhone(call: order.call, act: order.act, extra: order.extra)
+        let reply = try await connection.execute(CommandPost.command(for: command, id: id, to: order.bridge))
+        guard reply.isNull else { return }
+        InvitationMetrics.ordersDropped.increment()
+        logger.warning(
+            "a telephone's bridge takes no orders",
+            metadata: [
+                "call": "\(order.call.id)", "bridge": "\(order.bridge)", "order": "\(order.act.rawValue)",
+            ])
+    }
+
+    /// Removes a lost bridge's stream.
+    func close(_ bridge: GatewayID) async throws(RedisError) {
+        _ = try await connection.execute(RedisCommand("DEL", .string(KeySpace.commands(bridge))))
+    }
+}

@@ -1,0 +1,48 @@
+internal import InvitationLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Handles what sip-bridges say.
+struct PhoneHandler: Sendable {
+    let driver: CallDriver
+    let records: CallRecordStore
+
+    /// A telephone did something.
+    func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
+        try CallMessage.checkSize(command.extra)
+        let id = CallID(command.call.id)
+        let snapshot = try await driver.play(command.call.tag, context) { machine, now throws(SignalingError) in
+            machine.phoneActed(
+                command.act, in: id, by: command.bridge, extra: command.extra, record: command.record, now: now)
+        }
+        return PhoneStanding(stands: snapshot?.stands(id, with: command.bridge) == true)
+    }
+
+    /// A telephone calls.
+    func invite(_ command: InviteFromPhone, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
+        try CallMessage.checkSize(command.extra)
+        let call = command.call
+        let user = UserKey(app: call.channel.app, account: call.user)
+        guard let party = try await records.parties([user]).first else { throw SignalingError.unavailable("redis") }
+        let callee = CalleePresence(online: party.session != nil, uid: party.uid)
+        let phone = PhoneLeg(role: .caller, bridge: command.bridge, ring: command.ring, record: command.record)
+        do throws(SignalingError) {
+            let snapshot = try await driver.play(call.tag, context) { machine, now throws(SignalingError) in
+                machine.invite(from: phone, in: call, extra: command.extra, callee: callee, now: now)
+            }
+            return PhoneStanding(stands: snapshot?.stands(CallID(call.id), with: command.bridge) == true)
+        } catch {
+            // The user's mailbox is full: the call is over, and logged.
+            guard error.code == .inviteOther else { throw error }
+            return PhoneStanding(stands: false)
+        }
+    }
+}
+
+extension PhoneCall {
+    /// Where the call's record lies.
+    var tag: String {
+        let (first, second) = user < phone ? (user, phone) : (phone, user)
+        return KeySpace.callTag(channel: channel, caller: first, callee: second)
+    }
+}

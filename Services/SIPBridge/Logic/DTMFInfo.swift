@@ -1,0 +1,107 @@
+/// A digit in the body of a SIP INFO request.
+public struct DTMFInfo: Equatable, Sendable {
+    /// The value of Content-Type.
+    public var contentType: String
+    /// The body.
+    public var body: [UInt8]
+
+    /// `application/dtmf-relay`, which most gateways know.
+    /// - Parameter duration: how long the digit sounds, ms.
+    public static func relay(_ event: DTMFEvent, duration: Int = 160) -> DTMFInfo {
+        DTMFInfo(
+            contentType: "application/dtmf-relay",
+            body: Array("Signal=\(event.character)\r\nDuration=\(duration)\r\n".utf8))
+    }
+
+    /// `application/dtmf`: the digit alone. As a character, because some peers read no further than the first.
+    public static func plain(_ event: DTMFEvent) -> DTMFInfo {
+        DTMFInfo(contentType: "application/dtmf", body: Array(String(event.character).utf8))
+    }
+
+    /// Bytes of a body that are looked at.
+    public static let maxBodyBytes = 1024
+
+    /// What a request says.
+    public enum Content: Equatable, Sendable {
+        /// A press, whole.
+        case digit(DTMFEvent)
+        /// Something that a keypad does and that is no digit, such as a hook flash; to be answered with 200 and dropped.
+        case noDigit
+        /// A body that cannot be understood; to be answered with 400.
+        case malformed
+        /// A type of content that is no digits; to be answered with 415.
+        case unsupportedType
+    }
+
+    /// The values for `Accept` in a 415.
+    public static let acceptedTypes = "application/dtmf-relay, application/dtmf, audio/telephone-event"
+}
+
+/// Reads the digits of a dialog's INFO requests. Retransmissions of a request must not get here.
+public struct DTMFInfoReceiver {
+    /// The event whose beginning came last as four bytes of `audio/telephone-event`, until its end comes.
+    private var begun: UInt8?
+
+    /// Makes a receiver that has heard nothing.
+    public init() {}
+
+    /// Reads a request's content.
+    /// - Parameter contentType: the value of Content-Type, with parameters or not.
+    public mutating func receive(contentType: String, body: [UInt8]) -> DTMFInfo.Content {
+        guard body.count <= DTMFInfo.maxBodyBytes else { return .malformed }
+        let type = contentType.prefix { $0 != ";" }.trimmed.lowercased()
+        switch type {
+        case "application/dtmf-relay":
+            return relay(body)
+        case "application/dtmf":
+            return signal(String(decoding: body, as: UTF8.self)[...].trimmed)
+        case "audio/telephone-event":
+            // Either the payload of an RFC 4733 packet, or one of the texts under another name.
+            guard body.count == DTMFPacket.byteCount, let packet = DTMFPacket(body), packet.event < 0x20 else {
+                return body.contains(UInt8(ascii: "="))
+                    ? relay(body) : signal(String(decoding: body, as: UTF8.self)[...].trimmed)
+            }
+            return payload(packet)
+        default:
+            return .unsupportedType
+        }
+    }
+
+    private mutating func payload(_ packet: DTMFPacket) -> DTMFInfo.Content {
+        guard let event = DTMFEvent(code: packet.event) else { return .noDigit }
+        // Senders tell of the end alone, or of beginning and end: then the end is the same press.
+        if packet.isEnd, begun == packet.event {
+            begun = nil
+            return .noDigit
+        }
+        begun = packet.isEnd ? nil : packet.event
+        return .digit(event)
+    }
+
+    private func relay(_ body: [UInt8]) -> DTMFInfo.Content {
+        for line in String(decoding: body, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].trimmed.lowercased() == "signal" else { continue }
+            return signal(parts[1].trimmed)
+        }
+        return .malformed
+    }
+
+    /// Reads `5`, `*`, `#`, `A`, or the code of an event: `10` and `11` are `*` and `#`.
+    private func signal(_ text: Substring) -> DTMFInfo.Content {
+        if text.count == 1, let character = text.uppercased().first, let event = DTMFEvent(character) {
+            return .digit(event)
+        }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let code = UInt8(text) else { return .malformed }
+        return DTMFEvent(code: code).map { .digit($0) } ?? .noDigit
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0.isNewline }
+        var text = drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,173 @@
+/// Decides what goes out in each 20 ms frame of a call: audio, or a packet of the digit that is played.
+///
+/// Time enters as the time stamp of the frame, which the media clock raises by 160 for each, whatever is sent. An event
+/// keeps the time stamp of its first frame; the driver gives every packet the next sequence number, copies too
+/// (RFC 4733 section 2.5.1).
+public struct DTMFSender: ~Copyable {
+    /// Names a text of digits to its sender.
+    public typealias ID = Int
+
+    /// What to send in one frame.
+    public enum Frame: Equatable, Sendable {
+        /// A frame of audio.
+        case audio
+        /// A packet of an event, in place of audio.
+        case event(DTMFPacket, marker: Bool, timestamp: UInt32)
+    }
+
+    /// What to do in one frame.
+    public struct Action: Equatable, Sendable {
+        /// What to send.
+        public var frame: Frame
+        /// The texts whose last step is over.
+        public var finished: [ID] = []
+    }
+
+    /// What to do when playing stops in the middle.
+    public struct Interruption: Equatable, Sendable {
+        /// The end packets that are still owed, all with this time stamp; to be sent at once.
+        public var packets: [DTMFPacket] = []
+        /// Their time stamp.
+        public var timestamp: UInt32 = 0
+        /// The texts whose last digit is out.
+        public var finished: [ID] = []
+        /// The texts that were not played to their end.
+        public var unfinished: [ID] = []
+    }
+
+    /// Steps that wait at most.
+    public static let maxQueued = 256
+    /// How often the end of an event is sent.
+    public static let endCopies = 3
+
+    private struct Entry {
+        var step: DTMFDigits.Step
+        /// The text of which this is the last step.
+        var closes: ID?
+    }
+
+    fileprivate struct Tone {
+        var event: DTMFEvent
+        var start: UInt32
+        var duration: UInt16
+        var closes: ID?
+    }
+
+    private enum State {
+        /// To `tone` or `silence` when a step is queued.
+        case idle
+        /// To `ending` when the tone has its length.
+        case tone(Tone)
+        /// Sends copies of the end; to `silence` after the last.
+        case ending(Tone, copiesLeft: Int)
+        /// A gap or a pause; to `idle`, `tone` or `silence` at its end.
+        case silence(until: UInt32, closes: ID?)
+    }
+
+    private let timing: DTMFTiming
+    private var state = State.idle
+    private var queue: [Entry] = []
+
+    /// Makes a sender with nothing to play.
+    public init(timing: DTMFTiming = DTMFTiming()) { self.timing = timing }
+
+    /// Whether nothing is played and nothing waits.
+    public var isIdle: Bool {
+        guard case .idle = state else { return false }
+        return queue.isEmpty
+    }
+
+    /// Queues a text behind those that wait.
+    /// - Throws: ``DTMFError/full(bound:)``; then nothing of the text was queued.
+    public mutating func enqueue(_ digits: DTMFDigits, id: ID) throws(DTMFError) {
+        guard queue.count + digits.steps.count <= Self.maxQueued else { throw .full(bound: Self.maxQueued) }
+        for (index, step) in digits.steps.enumerated() {
+            queue.append(Entry(step: step, closes: index == digits.steps.count - 1 ? id : nil))
+        }
+    }
+
+    /// The next frame's turn.
+    /// - Parameter timestamp: the frame's time stamp; it may have jumped when frames were skipped.
+    public mutating func frame(at timestamp: UInt32) -> Action {
+        switch state {
+        case .idle:
+            return startNext(at: timestamp, finished: [])
+        case .tone(var tone):
+            let elapsed = min(timestamp &- tone.start &+ DTMFTiming.frame, 0xFFFF)
+            tone.duration = UInt16(elapsed)
+            return Action(frame: send(tone, marker: false))
+        case .ending(let tone, let copiesLeft):
+            let end = tone.packet(isEnd: true)
+            if copiesLeft > 1 {
+                state = .ending(tone, copiesLeft: copiesLeft - 1)
+            } else {
+                state = .silence(until: tone.end &+ timing.gap, closes: tone.closes)
+            }
+            return Action(frame: .event(end, marker: false, timestamp: tone.start))
+        case .silence(let until, let closes):
+            // The difference is read as signed: time stamps wrap around.
+            guard Int32(bitPattern: timestamp &- until) >= 0 else { return Action(frame: .audio) }
+            state = .idle
+            return startNext(at: timestamp, finished: closes.map { [$0] } ?? [])
+        }
+    }
+
+    /// The peer is on hold, so nothing may be sent: ends the digit that sounds, keeps those that wait.
+    public mutating func pause() -> Interruption {
+        switch state {
+        case .idle, .silence:
+            return Interruption()
+        case .tone(let tone):
+            state = .silence(until: tone.end &+ timing.gap, closes: tone.closes)
+            return Interruption(
+                packets: Array(repeating: tone.packet(isEnd: true), count: Self.endCopies), timestamp: tone.start)
+        case .ending(let tone, let copiesLeft):
+            state = .silence(until: tone.end &+ timing.gap, closes: tone.closes)
+            return Interruption(
+                packets: Array(repeating: tone.packet(isEnd: true), count: copiesLeft), timestamp: tone.start)
+        }
+    }
+
+    /// The call is over: ends the digit that sounds, forgets those that wait.
+    public mutating func stop() -> Interruption {
+        let isCutShort = if case .tone = state { true } else { false }
+        var interruption = pause()
+        if case .silence(_, let closes?) = state {
+            if isCutShort { interruption.unfinished.append(closes) } else { interruption.finished.append(closes) }
+        }
+        interruption.unfinished += queue.compactMap(\.closes)
+        state = .idle
+        queue = []
+        return interruption
+    }
+
+    private mutating func startNext(at timestamp: UInt32, finished: [ID]) -> Action {
+        guard !queue.isEmpty else { return Action(frame: .audio, finished: finished) }
+        let entry = queue.removeFirst()
+        switch entry.step {
+        case .pause:
+            state = .silence(until: timestamp &+ timing.pause, closes: entry.closes)
+            return Action(frame: .audio, finished: finished)
+        case .digit(let event):
+            // The frame ends 20 ms after its time stamp, so the duration is never 0.
+            let tone = Tone(
+                event: event, start: timestamp, duration: UInt16(DTMFTiming.frame), closes: entry.closes)
+            return Action(frame: send(tone, marker: true), finished: finished)
+        }
+    }
+
+    /// Sends the tone as far as it is; with the first packet of its end when it has its length.
+    private mutating func send(_ tone: Tone, marker: Bool) -> Frame {
+        let isEnd = UInt32(tone.duration) >= timing.tone
+        state = isEnd ? .ending(tone, copiesLeft: Self.endCopies - 1) : .tone(tone)
+        return .event(tone.packet(isEnd: isEnd), marker: marker, timestamp: tone.start)
+    }
+}
+
+extension DTMFSender.Tone {
+    fileprivate var end: UInt32 { start &+ UInt32(duration) }
+
+    fileprivate func packet(isEnd: Bool) -> DTMFPacket {
+        DTMFPacket(event: event.code, isEnd: isEnd, duration: duration)
+    }
+}

@@ -1,0 +1,138 @@
+public import SignalingProtocol
+
+/// What the driver has to do, in order.
+public enum DialogAction: Equatable, Sendable {
+    /// Tell the invitation service; every answer but the claim's that says "no" comes back as ``DialogStateMachine/reportRefused()``.
+    case report(PhoneAct, DialogNote)
+    /// Invite the user that the called number belongs to, then call ``DialogStateMachine/invitationAnswered(stands:code:)``.
+    case inviteUser
+    /// Find the trunk and everything an INVITE needs, then call ``DialogStateMachine/prepared(ring:)`` or
+    /// ``DialogStateMachine/unprepared(_:_:)``.
+    case prepare
+    /// Send the first INVITE, with credentials for all challenges so far; also anew after a challenge or a 422.
+    case sendInvite(SessionHeaders)
+    /// CANCEL the INVITE that is under way.
+    case sendCancel
+    /// Acknowledge the 2xx at hand, of the dialog with this tag; the dialog is established by its first.
+    case acknowledge(tag: String)
+    /// End the dialog with this tag, which is not the call's: another telephone answered too.
+    case endFork(tag: String)
+    /// Take the session description of the 2xx or ACK at hand (or, if it has none, the latest early one), then call
+    /// ``DialogStateMachine/descriptionTaken(_:)``.
+    case takeDescription
+    /// Begin to send and receive media.
+    case startMedia
+    /// Respond to the first INVITE, the call's own.
+    case respondInvite(DialogReply)
+    /// Respond 200 to it with the answer (or, when it had no offer, with an offer).
+    case acceptInvite(SessionHeaders)
+    /// Respond to the request at hand.
+    case respond(DialogReply)
+    /// Answer the offer (or ask for one) of the re-INVITE or UPDATE at hand: 200 with these fields, or 488; then call
+    /// ``DialogStateMachine/offerAnswered(_:)``.
+    case answerOffer(DialogOffer, SessionHeaders)
+    /// Send the latest 2xx of ours once more.
+    case resendAnswer
+    /// Refresh the session with an UPDATE without a description.
+    case sendUpdate(SessionHeaders)
+    /// Refresh the session with a re-INVITE that repeats our description.
+    case sendReinvite(SessionHeaders)
+    /// End the dialog.
+    case sendBye
+    /// Call ``DialogStateMachine/timerFired(_:dice:)`` after so many ms.
+    case schedule(DialogTimer, after: Int64)
+    /// Don't.
+    case cancel(DialogTimer)
+    /// The call is over: stop the media and all timers but what is scheduled after this.
+    case close
+    /// Nothing more can come: drop the dialog.
+    case forget
+}
+
+/// A response without a description.
+public enum DialogReply: Equatable, Sendable {
+    /// 100.
+    case trying
+    /// 180.
+    case ringing
+    /// 200.
+    case ok
+    /// 200 to an UPDATE, with these fields.
+    case refreshed(SessionHeaders)
+    /// 408.
+    case requestTimeout
+    /// 422, with Min-SE.
+    case intervalTooSmall(minimum: Int)
+    /// 480.
+    case unavailable
+    /// 481.
+    case unknownDialog
+    /// 486.
+    case busy
+    /// 487.
+    case terminated
+    /// 488.
+    case notAcceptable
+    /// 491.
+    case pending
+    /// 415.
+    case unsupportedMediaType
+    /// 500 with Retry-After, s: an earlier offer is not answered yet.
+    case retryLater(seconds: Int)
+    /// 503.
+    case serviceUnavailable
+
+    /// The status code.
+    public var status: Int {
+        switch self {
+        case .trying: 100
+        case .ringing: 180
+        case .ok, .refreshed: 200
+        case .requestTimeout: 408
+        case .unsupportedMediaType: 415
+        case .intervalTooSmall: 422
+        case .unavailable: 480
+        case .unknownDialog: 481
+        case .busy: 486
+        case .terminated: 487
+        case .notAcceptable: 488
+        case .pending: 491
+        case .retryLater: 500
+        case .serviceUnavailable: 503
+        }
+    }
+
+    /// The header fields that it comes with.
+    public var headers: [SIPHeaderField] {
+        switch self {
+        case .refreshed(let headers): headers.lines
+        case .intervalTooSmall(let minimum): [SIPHeaderField("Min-SE", "\(minimum)")]
+        case .retryLater(let seconds): [SIPHeaderField("Retry-After", "\(seconds)")]
+        case .trying, .ringing, .ok, .requestTimeout, .unsupportedMediaType, .unavailable, .unknownDialog, .busy,
+            .terminated, .notAcceptable, .pending, .serviceUnavailable:
+            []
+        }
+    }
+}
+
+/// A peer's request that may change the session.
+public struct DialogOffer: Equatable, Sendable {
+    /// How it came.
+    public enum Kind: Equatable, Sendable {
+        /// A re-INVITE: its 200 is repeated until the ACK.
+        case reinvite
+        /// An UPDATE.
+        case update
+    }
+
+    /// How it came.
+    public var kind: Kind
+    /// Whether it has a description. A re-INVITE without one asks for ours; the ACK has the answer.
+    public var hasDescription: Bool
+
+    /// Makes an offer.
+    public init(_ kind: Kind, hasDescription: Bool) {
+        self.kind = kind
+        self.hasDescription = hasDescription
+    }
+}

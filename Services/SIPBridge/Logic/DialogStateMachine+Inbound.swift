@@ -1,0 +1,148 @@
+public import SignalingProtocol
+
+/// Calls from a telephone.
+extension DialogStateMachine {
+    /// A telephone calls a number of ours. From fresh to inviting, or over: its session interval is too small.
+    /// - Parameter hasOffer: whether the INVITE has a description, one that we can answer.
+    public mutating func invited(_ session: SessionTerms, hasOffer: Bool) -> [DialogAction] {
+        guard state == .fresh else { return [] }
+        switch policy.answer(session) {
+        case .tooSmall(let minimum):
+            return [.respondInvite(.intervalTooSmall(minimum: minimum))] + finish()
+        case .agreed(let timer, let headers):
+            state = .inviting(
+                DialogState.Arriving(
+                    hasOffer: hasOffer, headers: headers, timer: timer, allowsUpdate: session.allowsUpdate ?? false))
+            return [.respondInvite(.trying), .inviteUser]
+        }
+    }
+
+    /// The invitation service answered. From inviting to alerting, or over.
+    /// - Parameter code: why not, if it said so.
+    public mutating func invitationAnswered(stands: Bool, code: SignalingCode? = nil) -> [DialogAction] {
+        switch state {
+        case .inviting(let it):
+            guard stands else { return [.respondInvite(DialogVerdict.reply(for: code))] + finish() }
+            state = .alerting(it)
+            return []
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .alerting, .answering, .up, .leaving,
+            .over:
+            return []  // An order, or the caller's end, overtook it.
+        }
+    }
+
+    /// The caller gave up. From inviting or alerting to over.
+    public mutating func callerCancelled() -> [DialogAction] {
+        switch state {
+        case .inviting, .alerting:
+            return [.respondInvite(.terminated), .report(.ended(.success), DialogNote(.hangup))] + finish()
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
+            return []  // It crossed our final response, which stands.
+        }
+    }
+
+    /// The ACK of a 2xx of ours. From answering to up, or leaving.
+    public mutating func acknowledged() -> [DialogAction] {
+        let stop: [DialogAction] = [.cancel(.retransmission), .cancel(.acknowledgement)]
+        switch state {
+        case .answering(let it):
+            if it.wantsEnd { return leave() }
+            state = .up(
+                DialogState.Standing(
+                    isCaller: false, timer: it.invite.timer, allowsUpdate: it.invite.allowsUpdate,
+                    taking: it.invite.hasOffer ? nil : .first))
+            return stop + [it.invite.hasOffer ? .startMedia : .takeDescription] + run(it.invite.timer)
+        case .up(var it):
+            switch it.peers {
+            case .unacknowledged(_, let wantsDescription):
+                it.peers = nil
+                it.taking = wantsDescription ? .later : nil
+                state = .up(it)
+                return stop + (wantsDescription ? [.takeDescription] : [])
+            case .deciding, nil:
+                return []  // A copy.
+            }
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
+            return []
+        }
+    }
+
+    /// The user's client has the invitation.
+    mutating func userRings() -> [DialogAction] {
+        switch state {
+        case .inviting(let it):
+            // The order overtook the answer to the invitation.
+            state = .alerting(it)
+            return [.respondInvite(.ringing)]
+        case .alerting:
+            return [.respondInvite(.ringing)]
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
+            return []
+        }
+    }
+
+    /// The user accepted. From inviting or alerting to answering.
+    mutating func userAccepts() -> [DialogAction] {
+        switch state {
+        case .inviting(let it), .alerting(let it):
+            state = .answering(DialogState.Answering(invite: it, pause: durations.t1))
+            return [
+                .acceptInvite(it.headers), .schedule(.retransmission, after: durations.t1),
+                .schedule(.acknowledgement, after: durations.transaction),
+            ]
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
+            return []
+        }
+    }
+
+    /// The answer that ``DialogAction/acceptInvite(_:)`` asked for cannot be made. From answering to over.
+    public mutating func acceptanceFailed() -> [DialogAction] {
+        switch state {
+        case .answering:
+            return [
+                .respondInvite(.notAcceptable), .report(.ended(.inviteOther), DialogNote(.unusableMedia)),
+            ] + finish()
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .up, .leaving,
+            .over:
+            return []
+        }
+    }
+
+    /// A copy of our 2xx is due.
+    mutating func retransmissionDue() -> [DialogAction] {
+        switch state {
+        case .answering(var it):
+            it.pause = min(it.pause * 2, durations.t2)
+            state = .answering(it)
+            return [.resendAnswer, .schedule(.retransmission, after: it.pause)]
+        case .up(var it):
+            switch it.peers {
+            case .unacknowledged(let pause, let wantsDescription):
+                let next = min(pause * 2, durations.t2)
+                it.peers = .unacknowledged(pause: next, wantsDescription: wantsDescription)
+                state = .up(it)
+                return [.resendAnswer, .schedule(.retransmission, after: next)]
+            case .deciding, nil:
+                return []
+            }
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
+            return []
+        }
+    }
+
+    /// Our 2xx was never acknowledged. To leaving.
+    mutating func acknowledgementMissing() -> [DialogAction] {
+        let report = DialogAction.report(.ended(.inviteNetwork), DialogNote(.unacknowledged))
+        switch state {
+        case .answering(let it):
+            return (it.wantsEnd ? [] : [report]) + leave()
+        case .up(let it):
+            switch it.peers {
+            case .unacknowledged: return [report] + leave()
+            case .deciding, nil: return []
+            }
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
+            return []
+        }
+    }
+}

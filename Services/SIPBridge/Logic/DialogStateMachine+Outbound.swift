@@ -1,0 +1,141 @@
+public import SignalingProtocol
+
+/// Calls to a telephone.
+extension DialogStateMachine {
+    /// A telephone is to be called. From fresh to claiming.
+    public mutating func dial() -> [DialogAction] {
+        guard state == .fresh else { return [] }
+        state = .claiming
+        return [.report(.claimed, DialogNote())]
+    }
+
+    /// The invitation service answered the claim. From claiming to preparing, or over: another bridge has it.
+    public mutating func claimAnswered(stands: Bool) -> [DialogAction] {
+        guard state == .claiming else { return [] }  // An order overtook it.
+        guard stands else { return finish() }
+        state = .preparing
+        return [.prepare]
+    }
+
+    /// Everything is there for an INVITE. From preparing to calling.
+    /// - Parameter ring: how long the telephone may ring, ms.
+    public mutating func prepared(ring: Int64) -> [DialogAction] {
+        guard state == .preparing else { return [] }  // An order overtook it.
+        state = .calling(DialogState.Calling())
+        return [.sendInvite(policy.request(nil, minimum: nil)), .schedule(.ring, after: ring)]
+    }
+
+    /// The telephone cannot be called. From preparing to over.
+    public mutating func unprepared(_ code: SignalingCode, _ reason: DialogReason) -> [DialogAction] {
+        guard state == .preparing else { return [] }
+        return [.report(.failed(code), DialogNote(reason))] + finish()
+    }
+
+    /// A 1xx of our INVITE.
+    public mutating func provisional(_ response: DialogResponse) -> [DialogAction] {
+        switch state {
+        case .calling(var it):
+            it.isProceeding = true
+            let rings = !it.isRinging && (response.status == 180 || response.status == 183)
+            it.isRinging = it.isRinging || rings
+            state = .calling(it)
+            return rings ? [.report(.ringing, DialogNote(nil, response))] : []
+        case .cancelling(let it) where !it.isSent:
+            state = .cancelling(DialogState.Cancelling(isSent: true))
+            return [.sendCancel, .schedule(.cancelled, after: durations.transaction)]
+        case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
+            .over:
+            return []  // Of another telephone that the INVITE reached, or late.
+        }
+    }
+
+    /// The final response of our INVITE. From calling to confirming, calling (again), over; from cancelling to leaving, over.
+    public mutating func final(_ response: DialogResponse) -> [DialogAction] {
+        switch state {
+        case .calling(let it):
+            if (200..<300).contains(response.status) {
+                peerTag = response.tag
+                state = .confirming(response)
+                return [.cancel(.ring), .acknowledge(tag: response.tag), .takeDescription]
+            }
+            if let next = nextAttempt(it, response) {
+                state = .calling(next)
+                return [.sendInvite(policy.request(nil, minimum: next.minimum))]
+            }
+            let (act, note) = DialogVerdict.act(for: response)
+            return [.cancel(.ring), .report(act, note)] + finish()
+        case .cancelling:
+            guard (200..<300).contains(response.status) else { return [.cancel(.cancelled)] + finish() }
+            // It crossed the CANCEL: nobody ever sees this answer.
+            peerTag = response.tag
+            return [.cancel(.cancelled), .acknowledge(tag: response.tag)] + leave()
+        case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
+            guard (200..<300).contains(response.status) else { return [] }
+            return answeredAgain(tag: response.tag)
+        }
+    }
+
+    /// Our INVITE came to no response. To over.
+    public mutating func inviteFailed(_ failure: DialogFailure) -> [DialogAction] {
+        switch state {
+        case .calling:
+            let (act, note) = DialogVerdict.act(for: failure)
+            return [.cancel(.ring), .report(act, note)] + finish()
+        case .cancelling:
+            return [.cancel(.cancelled)] + finish()
+        case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
+            return []  // Late.
+        }
+    }
+
+    /// One more 2xx of an INVITE of ours: a copy, or another telephone's.
+    public mutating func answeredAgain(tag: String) -> [DialogAction] {
+        switch state {
+        case .confirming, .up, .leaving, .over, .calling, .cancelling:
+            if tag == peerTag { return [.acknowledge(tag: tag)] }
+            let isCopy = forks.contains(tag)
+            if forks.count < Self.forkBound { forks.insert(tag) }
+            return [.acknowledge(tag: tag)] + (isCopy ? [] : [.endFork(tag: tag)])
+        case .fresh, .claiming, .preparing, .inviting, .alerting, .answering:
+            return []  // Nothing was asked.
+        }
+    }
+
+    /// The telephone rang for too long. From calling to cancelling.
+    mutating func ringLimitReached() -> [DialogAction] {
+        switch state {
+        case .calling:
+            return [.report(.failed(.inviteTimeout), DialogNote(.timeout))] + reportRefused()
+        case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
+            .over:
+            return []  // It crossed the answer.
+        }
+    }
+
+    /// Nothing came after a CANCEL. From cancelling to over; a late 2xx is still acknowledged and ended.
+    mutating func cancellationUnanswered() -> [DialogAction] {
+        switch state {
+        case .cancelling:
+            return finish()
+        case .fresh, .claiming, .preparing, .calling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
+            .over:
+            return []
+        }
+    }
+
+    /// The INVITE that is worth trying after a refusal; nil for none.
+    private func nextAttempt(_ before: DialogState.Calling, _ response: DialogResponse) -> DialogState.Calling? {
+        var next = before
+        next.isProceeding = false
+        switch response.status {
+        case 401, 407:
+            return response.isAnswerable ? next : nil
+        case 422:
+            guard let minimum = policy.minimumAfterRefusal(response.session, before: before.minimum) else { return nil }
+            next.minimum = minimum
+            return next
+        default:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,195 @@
+internal import SignalingProtocol
+
+/// Changes of a session that stands: re-INVITE, UPDATE, session timers.
+extension DialogStateMachine {
+    /// Seconds after which an early UPDATE with an offer may be tried again.
+    private static let retryAfter = 3
+
+    // MARK: - The peer's
+
+    /// A re-INVITE or UPDATE of the peer's.
+    public mutating func offered(_ offer: DialogOffer, _ session: SessionTerms) -> [DialogAction] {
+        switch state {
+        case .up(var it):
+            switch it.peers {
+            case .deciding: return [.respond(.retryLater(seconds: Self.retryAfter))]
+            case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
+            case .unacknowledged(_, wantsDescription: false), nil: break
+            }
+            // Glare: our own offer is not answered. An UPDATE that only refreshes is none (RFC 3311, 5.2).
+            let isOffer = offer.kind == .reinvite || offer.hasDescription
+            if isOffer, it.own == .reinvite || it.taking != nil { return [.respond(.pending)] }
+            switch policy.answer(session) {
+            case .tooSmall(let minimum):
+                return [.respond(.intervalTooSmall(minimum: minimum))]
+            case .agreed(let timer, let headers):
+                if let allows = session.allowsUpdate { it.allowsUpdate = allows }
+                guard isOffer else {
+                    it.timer = timer
+                    state = .up(it)
+                    return [.respond(.refreshed(headers))] + run(timer)
+                }
+                // A new INVITE means that the last one's 2xx came through, whatever became of its ACK.
+                let isUnacknowledged = it.peers != nil
+                it.peers = .deciding(offer, timer)
+                state = .up(it)
+                return (isUnacknowledged ? [.cancel(.retransmission), .cancel(.acknowledgement)] : [])
+                    + [.answerOffer(offer, headers)]
+            }
+        case .answering, .confirming:
+            return [.respond(.pending)]  // It overtook the ACK (RFC 5407, 3.1.4).
+        case .inviting, .alerting, .calling:
+            // Without reliable provisional responses there is no offer before the answer (RFC 3311, 5.1).
+            let isOffer = offer.kind == .reinvite || offer.hasDescription
+            return [.respond(isOffer ? .retryLater(seconds: Self.retryAfter) : .ok)]
+        case .fresh, .claiming, .preparing, .cancelling, .leaving, .over:
+            return [.respond(.unknownDialog)]
+        }
+    }
+
+    /// The driver answered what ``DialogAction/answerOffer(_:_:)`` asked for.
+    /// - Parameter isAccepted: false when it was 488: everything stays as it was.
+    public mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
+        switch state {
+        case .up(var it):
+            switch it.peers {
+            case .deciding(let offer, let timer):
+                it.peers = nil
+                guard isAccepted else {
+                    state = .up(it)
+                    return []
+                }
+                it.timer = timer
+                switch offer.kind {
+                case .update:
+                    state = .up(it)
+                    return run(timer)
+                case .reinvite:
+                    it.peers = .unacknowledged(pause: durations.t1, wantsDescription: !offer.hasDescription)
+                    state = .up(it)
+                    return [
+                        .schedule(.retransmission, after: durations.t1),
+                        .schedule(.acknowledgement, after: durations.transaction),
+                    ] + run(timer)
+                }
+            case .unacknowledged, nil:
+                return []
+            }
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
+            .leaving, .over:
+            return []  // It crossed the end.
+        }
+    }
+
+    // MARK: - Ours
+
+    /// Begins a session timer, or ends it.
+    func run(_ timer: SessionTimer?) -> [DialogAction] {
+        guard let timer else { return [.cancel(.refresh), .cancel(.expiry)] }
+        return [
+            timer.isOurs ? .schedule(.refresh, after: timer.refreshAfter) : .cancel(.refresh),
+            .schedule(.expiry, after: timer.expireAfter),
+        ]
+    }
+
+    /// It is our turn to refresh the session.
+    mutating func refreshDue() -> [DialogAction] {
+        switch state {
+        case .up(var it):
+            // While the peer's own change is under way, that is the refresh, or the timer fires again after it.
+            guard it.own == nil, it.peers == nil, let timer = it.timer else { return [] }
+            it.own = it.allowsUpdate ? .update : .reinvite
+            state = .up(it)
+            let headers = policy.request(timer, minimum: it.minimum)
+            return [it.allowsUpdate ? .sendUpdate(headers) : .sendReinvite(headers)]
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
+            .leaving, .over:
+            return []  // It crossed the end.
+        }
+    }
+
+    /// The final response of our UPDATE or re-INVITE.
+    /// - Parameter dice: a random number, for the pause after a glare.
+    public mutating func refreshAnswered(_ response: DialogResponse, dice: UInt32) -> [DialogAction] {
+        switch state {
+        case .up(var it):
+            guard let own = it.own else { return [] }
+            it.own = nil
+            if (200..<300).contains(response.status) {
+                it.timer = policy.agreed(response.session)
+                if let allows = response.session.allowsUpdate { it.allowsUpdate = allows }
+                it.taking = own == .reinvite ? .later : nil
+                state = .up(it)
+                return (own == .reinvite ? [.acknowledge(tag: peerTag ?? response.tag), .takeDescription] : [])
+                    + run(it.timer)
+            }
+            return refreshRefused(it, own, response, dice)
+        case .leaving, .over:
+            // A 2xx that crossed our BYE is acknowledged all the same.
+            guard (200..<300).contains(response.status) else { return [] }
+            return [.acknowledge(tag: peerTag ?? response.tag)]
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering:
+            return []
+        }
+    }
+
+    /// Our UPDATE or re-INVITE came to no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
+    public mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
+        switch state {
+        case .up(let it) where it.own != nil:
+            let reason: DialogReason =
+                switch failure {
+                case .timedOut: .sessionExpired
+                case .unreachable: .unreachable
+                }
+            return [.report(.ended(.inviteNetwork), DialogNote(reason))] + leave()
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering, .up,
+            .leaving, .over:
+            return []  // Late.
+        }
+    }
+
+    private mutating func refreshRefused(
+        _ before: DialogState.Standing, _ own: DialogState.Standing.Own, _ response: DialogResponse, _ dice: UInt32
+    ) -> [DialogAction] {
+        var it = before
+        switch response.status {
+        case 408, 481:
+            return [.report(.ended(.inviteNetwork), DialogNote(.dialogLost, response))] + leave()
+        case 491:
+            // The owner of the Call-ID waits 2.1 to 4 s, the other 0 to 2 s, in steps of 10 ms (RFC 3261, 14.1).
+            let pause = it.isCaller ? 2100 + Int64(dice % 191) * 10 : Int64(dice % 201) * 10
+            state = .up(it)
+            return [.schedule(.glare, after: pause)]
+        case 422:
+            guard let minimum = policy.minimumAfterRefusal(response.session, before: it.minimum) else { break }
+            it.minimum = minimum
+            it.own = own
+            state = .up(it)
+            let headers = policy.request(it.timer, minimum: minimum)
+            return [own == .update ? .sendUpdate(headers) : .sendReinvite(headers)]
+        case 405, 501:
+            guard own == .update else { break }
+            it.allowsUpdate = false
+            it.own = .reinvite
+            state = .up(it)
+            return [.sendReinvite(policy.request(it.timer, minimum: it.minimum))]
+        default:
+            break
+        }
+        // The call stays up, as after a 488; unless a later refresh gets through, the session's expiry ends it.
+        state = .up(it)
+        return it.timer.map { [.schedule(.refresh, after: $0.refreshAfter / 2)] } ?? []
+    }
+
+    /// Nobody refreshed the session. From up to leaving.
+    mutating func sessionExpired() -> [DialogAction] {
+        switch state {
+        case .up:
+            return [.report(.ended(.inviteNetwork), DialogNote(.sessionExpired))] + leave()
+        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
+            .leaving, .over:
+            return []  // It crossed the end.
+        }
+    }
+}

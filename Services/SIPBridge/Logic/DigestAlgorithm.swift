@@ -1,0 +1,57 @@
+public import SignalingProtocol
+
+/// The algorithms of digest authentication; the raw value is the parameter's. Source: RFC 7616 section 3.2, RFC 8760.
+public enum DigestAlgorithm: String, Sendable, CaseIterable {
+    case sha256 = "SHA-256"
+    case sha256Session = "SHA-256-sess"
+    case md5 = "MD5"
+    case md5Session = "MD5-sess"
+
+    /// Reads the parameter, whatever its case; a challenge without one means MD5.
+    public init?(parameter: String?) {
+        guard let parameter else {
+            self = .md5
+            return
+        }
+        guard let found = Self.allCases.first(where: { $0.rawValue.lowercased() == parameter.lowercased() }) else {
+            return nil
+        }
+        self = found
+    }
+
+    /// The digest that it is made of.
+    public var digest: ContentDigest {
+        switch self {
+        case .sha256, .sha256Session: .sha256
+        case .md5, .md5Session: .md5
+        }
+    }
+
+    var isSession: Bool {
+        switch self {
+        case .sha256Session, .md5Session: true
+        case .sha256, .md5: false
+        }
+    }
+}
+
+/// What both sides of digest authentication compute.
+struct DigestCalculation {
+    var algorithm: DigestAlgorithm
+    var username: String
+    var realm: String
+    var password: String
+    var nonce: String
+    /// The count and the client's own nonce when there is a `qop=auth`; nil for the form of RFC 2069.
+    var quality: (count: String, cnonce: String)?
+
+    /// The `response` parameter. Source: RFC 7616 section 3.4.1.
+    func response(method: String, uri: String) -> String {
+        let hash = algorithm.digest.text(of:)
+        var secret = hash("\(username):\(realm):\(password)")
+        if algorithm.isSession { secret = hash("\(secret):\(nonce):\(quality?.cnonce ?? "")") }
+        let act = hash("\(method):\(uri)")
+        guard let quality else { return hash("\(secret):\(nonce):\(act)") }
+        return hash("\(secret):\(nonce):\(quality.count):\(quality.cnonce):auth:\(act)")
+    }
+}

@@ -1,0 +1,78 @@
+/// A challenge to show who we are.
+public struct DigestChallenge: Equatable, Sendable {
+    /// Whose users are meant.
+    public var realm: String
+    /// The server's number used once.
+    public var nonce: String
+    /// Text to give back as it is.
+    public var opaque: String?
+    /// The algorithm.
+    public var algorithm: DigestAlgorithm
+    /// Whether `qop=auth` is offered; without it the form of RFC 2069 answers.
+    public var hasQuality: Bool
+    /// Whether the credentials were good but for the nonce's age.
+    public var isStale: Bool
+
+    /// Reads one value of WWW-Authenticate or Proxy-Authenticate; nil when it is none that we can answer: another scheme or
+    /// algorithm, or `auth-int` only.
+    public init?(_ value: String) {
+        guard let parameters = DigestParameters(value), let realm = parameters["realm"],
+            let nonce = parameters["nonce"], !nonce.isEmpty,
+            let algorithm = DigestAlgorithm(parameter: parameters["algorithm"])
+        else { return nil }
+        let qualities = parameters["qop"].map { text in
+            text.split(separator: ",").map { SIPText.trimmed($0).lowercased() }
+        }
+        if let qualities, !qualities.contains("auth") { return nil }
+        self.realm = realm
+        self.nonce = nonce
+        opaque = parameters["opaque"]
+        self.algorithm = algorithm
+        hasQuality = qualities != nil
+        isStale = parameters["stale"]?.lowercased() == "true"
+    }
+
+    /// The one to answer among several: the first that we can. Source: RFC 7616 section 3.7, RFC 8760 section 2.4.
+    public static func first(of values: [String]) -> DigestChallenge? {
+        values.lazy.compactMap { DigestChallenge($0) }.first
+    }
+}
+
+/// A name and its secret.
+public struct DigestCredentials: Equatable, Sendable {
+    /// The user's name at the server.
+    public var username: String
+    /// The secret.
+    public var password: String
+
+    /// Makes credentials.
+    public init(username: String, password: String) {
+        self.username = username
+        self.password = password
+    }
+
+    /// The value of Authorization or Proxy-Authorization that answers a challenge.
+    /// - Parameters:
+    ///   - uri: the request URI, as it is sent.
+    ///   - cnonce: text of ours that nobody can foresee.
+    ///   - count: how many requests this nonce was used for, this one included.
+    public func authorization(
+        for challenge: DigestChallenge, method: String, uri: String, cnonce: String, count: UInt32
+    ) -> String {
+        let hex = String(count, radix: 16)
+        let padded = String(repeating: "0", count: 8 - hex.count) + hex
+        let calculation = DigestCalculation(
+            algorithm: challenge.algorithm, username: username, realm: challenge.realm, password: password,
+            nonce: challenge.nonce, quality: challenge.hasQuality ? (padded, cnonce) : nil)
+        var parts = [
+            "username=\"\(SIPEncoding.quoted(username))\"", "realm=\"\(SIPEncoding.quoted(challenge.realm))\"",
+            "nonce=\"\(SIPEncoding.quoted(challenge.nonce))\"", "uri=\"\(uri)\"",
+            "response=\"\(calculation.response(method: method, uri: uri))\"",
+            "algorithm=\(challenge.algorithm.rawValue)",
+        ]
+        if challenge.hasQuality { parts += ["qop=auth", "nc=\(padded)"] }
+        if challenge.hasQuality || challenge.algorithm.isSession { parts.append("cnonce=\"\(cnonce)\"") }
+        if let opaque = challenge.opaque { parts.append("opaque=\"\(SIPEncoding.quoted(opaque))\"") }
+        return "Digest " + parts.joined(separator: ", ")
+    }
+}

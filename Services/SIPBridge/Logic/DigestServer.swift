@@ -1,0 +1,107 @@
+internal import SignalingProtocol
+
+/// Asks peers who they are, and checks what they answer.
+///
+/// A nonce tells its own age and is signed, so only those that were used are remembered, each with its highest count: an answer
+/// that was overheard is good for nothing. Source: RFC 7616.
+public struct DigestServer: Sendable {
+    /// What an answer is worth.
+    public enum Verdict: Equatable, Sendable {
+        /// It is good.
+        case accepted(username: String)
+        /// There is none for our realm: challenge.
+        case missing
+        /// Good but for the nonce, which is old or was used so before: challenge with `stale`.
+        case stale
+        /// It is wrong.
+        case refused
+    }
+
+    /// Whose users are meant.
+    public let realm: String
+    /// How long a nonce is good, ms.
+    public let lifetime: UInt64
+    /// The most nonces in use that are remembered; past it, answers are stale until some are too old.
+    public let maxNonces: Int
+
+    private struct Use {
+        var count: UInt32
+        var expiry: UInt64
+    }
+    private let secret: String
+    private var uses: [String: Use] = [:]
+
+    /// Makes a server.
+    /// - Parameter secret: signs nonces; of this process.
+    public init(realm: String, secret: String, lifetime: UInt64 = 300_000, maxNonces: Int = 10_000) {
+        self.realm = realm
+        self.secret = secret
+        self.lifetime = lifetime
+        self.maxNonces = maxNonces
+    }
+
+    /// The values of WWW-Authenticate, the best first.
+    /// - Parameters:
+    ///   - now: ms of a monotonic clock.
+    ///   - salt: text of hexadecimal digits that nobody can foresee.
+    public func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
+        let nonce = signed("\(String(now, radix: 16)).\(salt)")
+        let stale = isStale ? ", stale=true" : ""
+        return [DigestAlgorithm.sha256, .md5].map { algorithm in
+            SIPHeaderField(
+                "WWW-Authenticate",
+                "Digest realm=\"\(SIPEncoding.quoted(realm))\", nonce=\"\(nonce)\", algorithm=\(algorithm.rawValue), "
+                    + "qop=\"auth\"\(stale)")
+        }
+    }
+
+    /// Checks a request's Authorization.
+    /// - Parameter password: the secret of a user; nil when there is no such user.
+    public mutating func check(_ request: SIPMessage, now: UInt64, password: (String) -> String?) -> Verdict {
+        let answers = request.headers("Authorization").compactMap { DigestParameters($0) }
+        guard let answer = answers.first(where: { $0["realm"] == realm }) else { return .missing }
+        guard let username = answer["username"], let nonce = answer["nonce"], let uri = answer["uri"],
+            let response = answer["response"], let cnonce = answer["cnonce"],
+            answer["qop"]?.lowercased() == "auth", let algorithm = DigestAlgorithm(parameter: answer["algorithm"]),
+            let text = answer["nc"], text.utf8.count == 8, let count = UInt32(text, radix: 16), count > 0,
+            let requestURI = request.requestURI?.text, Self.isSame(uri, requestURI)
+        else { return .refused }
+        guard let made = time(of: nonce) else { return .stale }
+        let secret = password(username)
+        let calculation = DigestCalculation(
+            algorithm: algorithm, username: username, realm: realm, password: secret ?? "", nonce: nonce,
+            quality: (text, cnonce))
+        let expected = calculation.response(method: request.method, uri: uri)
+        // Compared even for an unknown name, so that the time tells nothing about names.
+        let isRight = ConstantTime.equal(expected, response.lowercased())
+        guard isRight, secret != nil else { return .refused }
+        guard made <= now, now - made < lifetime else { return .stale }
+        return use(nonce, count: count, expiry: made + lifetime, now: now) ? .accepted(username: username) : .stale
+    }
+
+    private mutating func use(_ nonce: String, count: UInt32, expiry: UInt64, now: UInt64) -> Bool {
+        if let known = uses[nonce] {
+            guard count > known.count else { return false }
+        } else if uses.count >= maxNonces {
+            uses = uses.filter { $0.value.expiry > now }
+            guard uses.count < maxNonces else { return false }
+        }
+        uses[nonce] = Use(count: count, expiry: expiry)
+        return true
+    }
+
+    private func signed(_ text: String) -> String { "\(text).\(ContentDigest.sha256.text(of: text, key: secret))" }
+
+    /// When a nonce of ours was made; nil when it is none.
+    private func time(of nonce: String) -> UInt64? {
+        guard let dot = nonce.lastIndex(of: ".") else { return nil }
+        let text = String(nonce[..<dot])
+        guard ConstantTime.equal(signed(text), nonce) else { return nil }
+        return UInt64(text.prefix { $0 != "." }, radix: 16)
+    }
+
+    /// The parameters of a URI may be another's on the way; the rest is what was asked for.
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        left.prefix { $0 != ";" } == right.prefix { $0 != ";" }
+    }
+}

@@ -1,0 +1,79 @@
+/// One `a=crypto` line of an SDP: an SRTP key (SDES, RFC 4568), of the only suite that is taken here.
+public struct MediaCrypto: Equatable, Sendable {
+    /// The suite that is offered and accepted.
+    public static let suite = "AES_CM_128_HMAC_SHA1_80"
+    /// Bytes of a master key and its salt.
+    public static let keyBytes = 30
+
+    /// The line's number; an answer repeats that of the line it takes.
+    public var tag: Int
+    /// Master key and salt.
+    public var key: [UInt8]
+
+    /// Makes a line.
+    public init(tag: Int, key: [UInt8]) {
+        precondition(key.count == Self.keyBytes)
+        self.tag = tag
+        self.key = key
+    }
+
+    /// A line with a new key from the system's generator.
+    public static func fresh() -> MediaCrypto {
+        var generator = SystemRandomNumberGenerator()
+        return MediaCrypto(
+            tag: 1, key: (0..<keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// Reads the attribute's value, such as `1 AES_CM_128_HMAC_SHA1_80 inline:...|2^20`.
+    /// - Returns: nil for other suites, and for what would change the packets in a way not known here: a master key
+    ///   identifier, several keys, session parameters (except the window hint `WSH`, which is advice).
+    public init?(_ value: String) {
+        let fields = value.split(separator: " ")
+        guard fields.count >= 3, fields[0].count <= 9, let tag = Int(fields[0]), tag >= 0, fields[1] == Self.suite,
+            fields[2].hasPrefix("inline:"), fields.dropFirst(3).allSatisfy({ $0.hasPrefix("WSH=") })
+        else { return nil }
+        let parts = fields[2].dropFirst("inline:".count).split(separator: "|", omittingEmptySubsequences: false)
+        // After the key may come its lifetime, which no call reaches; an identifier has a colon.
+        guard parts.count <= 2, parts.count == 1 || !parts[1].contains(":"), !fields[2].contains(";"),
+            let key = Base64.bytes(parts[0]), key.count == Self.keyBytes
+        else { return nil }
+        self.init(tag: tag, key: key)
+    }
+
+    /// The attribute's value. A secret: not for logs.
+    public var value: String { "\(tag) \(Self.suite) inline:\(Base64.text(key))" }
+}
+
+/// Base64 with padding, RFC 4648 section 4.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Padding may be left out.
+    static func bytes(_ text: Substring) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits = 0
+        var count = 0
+        for character in text.utf8.prefix(while: { $0 != UInt8(ascii: "=") }) {
+            guard let value = alphabet.firstIndex(of: character) else { return nil }
+            bits = (bits << 6 | value) & 0xFFFF
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,72 @@
+/// The telephone that a callee's name means, as a user part of a SIP URI.
+public struct PhoneTarget: Equatable, Sendable {
+    /// Bytes of a callee's name or a caller's number at most.
+    public static let bound = 128
+
+    /// The user part, escaped.
+    public let user: String
+
+    /// Reads `+` and digits, digits, a `tel:` or `sip:` URI, or any other name; nil when it means no telephone.
+    ///
+    /// Parameters of a URI are dropped, and so is the host of a `sip:` one: the trunk knows where its numbers are.
+    public init?(callee: String) {
+        guard let name = Self.name(in: callee), !name.isEmpty, name.utf8.count <= Self.bound,
+            name.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
+        else { return nil }
+        user = PhoneText.escapedUser(name)
+    }
+
+    private static func name(in callee: String) -> String? {
+        let parts = callee.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return callee }
+        switch parts[0].lowercased() {
+        case "tel":
+            // Visual separators are not part of the number (RFC 3966, 5.1.1).
+            let number = parts[1].prefix { $0 != ";" }.filter { !"-.()".contains($0) }
+            return PhoneText.isNumber(number) ? number : nil
+        case "sip", "sips":
+            guard let at = parts[1].lastIndex(of: "@"), !parts[1].contains("?") else { return nil }
+            // Neither a password nor parameters of the user part.
+            return PhoneText.unescaped(parts[1][..<at].prefix { $0 != ";" && $0 != ":" })
+        default:
+            return callee
+        }
+    }
+}
+
+/// What an inbound call is shown as.
+public enum PhoneCaller {
+    /// The name of a caller who tells none.
+    public static let anonymous = "anonymous"
+
+    /// The caller's number, else its SIP address, else `anonymous`.
+    /// - Parameters:
+    ///   - user: the user part of From.
+    ///   - host: its host.
+    public static func name(user: String, host: String) -> String {
+        let plain = PhoneText.unescaped(userName(user)) ?? ""
+        if PhoneText.isNumber(plain), plain.utf8.count <= PhoneTarget.bound { return plain }
+        let isNamed = !plain.isEmpty && plain.lowercased() != anonymous && host.lowercased() != "anonymous.invalid"
+        let address = "sip:\(userName(user))@\(host)"
+        guard isNamed, !host.isEmpty, address.utf8.count <= PhoneTarget.bound,
+            address.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
+        else { return anonymous }
+        return address
+    }
+
+    /// The user part of From for a user of the app: the account when it is a token.
+    public static func user(of account: String) -> String {
+        account.utf8.allSatisfy(SIPHeaderField.isTokenByte) ? account : anonymous
+    }
+
+    /// The spellings of a called number under which it may be listed, the one it came in first.
+    public static func spellings(ofCalled user: String) -> [String] {
+        guard let number = PhoneText.unescaped(userName(user)), !number.isEmpty, number.utf8.count <= PhoneTarget.bound
+        else { return [] }
+        if number.hasPrefix("+") { return [number, String(number.dropFirst())].filter { !$0.isEmpty } }
+        return PhoneText.isNumber(number) ? [number, "+\(number)"] : [number]
+    }
+
+    /// Without the parameters that some put into the user part.
+    private static func userName(_ user: String) -> Substring { user.prefix { $0 != ";" } }
+}

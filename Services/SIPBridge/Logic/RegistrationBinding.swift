@@ -1,0 +1,65 @@
+/// How long a registrar keeps our binding.
+public enum RegistrationBinding {
+    /// The seconds that a 2xx to REGISTER gives our Contact: its `expires` parameter, else Expires, else what was asked for.
+    /// Nil when it is not among those listed.
+    /// - Parameters:
+    ///   - contact: our URI, as we sent it.
+    ///   - asked: the seconds that we asked for.
+    public static func seconds(in response: SIPMessage, contact: String, asked: Int) -> Int? {
+        let ours = address(contact)
+        for field in response.headers("Contact") {
+            for value in values(of: field) {
+                guard let uri = uri(in: value), address(uri) == ours else { continue }
+                let parameters = value.split(separator: ">").last.map(String.init) ?? ""
+                return expiry(in: parameters) ?? number(response.header("Expires")) ?? asked
+            }
+        }
+        return nil
+    }
+
+    /// The values of one line: commas inside quotes and angle brackets separate nothing.
+    static func values(of field: String) -> [String] {
+        var (values, current) = ([String](), "")
+        var (isQuoted, isBracketed, isEscaped) = (false, false, false)
+        for character in field {
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted {
+                if character == "\\" { isEscaped = true }
+                if character == "\"" { isQuoted = false }
+            } else if character == "\"" {
+                isQuoted = true
+            } else if character == "<" || character == ">" {
+                isBracketed = character == "<"
+            } else if character == ",", !isBracketed {
+                values.append(current)
+                current = ""
+                continue
+            }
+            current.append(character)
+        }
+        return values + [current]
+    }
+
+    private static func uri(in value: String) -> String? {
+        if let start = value.lastIndex(of: "<"), let end = value.lastIndex(of: ">"), start < end {
+            return String(value[value.index(after: start)..<end])
+        }
+        return value.split(separator: ";").first.map { SIPText.trimmed($0) }
+    }
+
+    /// User, host and port: registrars may add or drop parameters.
+    private static func address(_ uri: String) -> String { uri.prefix { $0 != ";" && $0 != "?" }.lowercased() }
+
+    private static func expiry(in parameters: String) -> Int? {
+        for parameter in parameters.split(separator: ";") {
+            let parts = parameter.split(separator: "=", maxSplits: 1).map { SIPText.trimmed($0) }
+            if parts.count == 2, parts[0].lowercased() == "expires" { return number(parts[1]) }
+        }
+        return nil
+    }
+
+    private static func number(_ text: String?) -> Int? {
+        text.flatMap { SIPText.number(SIPText.trimmed($0), upTo: 0x7fff_ffff) }.map(Int.init)
+    }
+}

@@ -1,0 +1,15 @@
+/// Finds the Call-ID in a message on the wire, without reading the rest.
+public enum SIPCallIDScan {
+    /// The value of the first Call-ID field, written out or compact; nil when there is none among the header fields.
+    public static func callID(in packet: some RandomAccessCollection<UInt8>) -> String? {
+        for line in packet.split(separator: 0x0a, omittingEmptySubsequences: false).dropFirst() {
+            let text = line.last == 0x0d ? line.dropLast() : line
+            if text.isEmpty { return nil }
+            guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let name = SIPText.trimmed(String(decoding: text[..<colon], as: UTF8.self)).lowercased()
+            guard name == "call-id" || name == "i" else { continue }
+            return SIPText.trimmed(String(decoding: text[text.index(after: colon)...], as: UTF8.self))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,13 @@
+internal import Glibc
+internal import SIPBridgeLogic
+
+extension HostNames {
+    /// The machine's own list, which libre's resolver does not read; empty when there is none.
+    static func ofSystem() -> HostNames {
+        guard let file = fopen("/etc/hosts", "r") else { return HostNames(hostsFile: "") }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: HostNames.maxBytes)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return HostNames(hostsFile: String(decoding: bytes[..<count], as: UTF8.self))
+    }
+}

@@ -1,0 +1,72 @@
+internal import Logging
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// Sends the bridge's commands to the invitation service and takes the answers from the bridge's topic.
+///
+/// `@unchecked Sendable`: everything but the constants is touched on `eventLoop` only.
+final class InvitationPort: @unchecked Sendable {
+    /// How long a command waits for its answer.
+    static let patience = TimeAmount.seconds(8)
+
+    private let eventLoop: any EventLoop
+    private let sender: CommandSender
+    private let topic: String
+    private let logger: Logger
+    private var subscriber: RedisSubscriber?
+
+    init(bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, logger: Logger) {
+        eventLoop = connection.eventLoop
+        sender = CommandSender(sender: bridge, connection: connection, logger: logger)
+        topic = KeySpace.topic(bridge)
+        self.logger = logger
+        subscriber = RedisSubscriber(
+            configuration: configuration, eventLoop: connection.eventLoop, logger: logger,
+            onMessage: { [unowned self] _, payload in received(payload) },
+            onReconnected: { [unowned self] in sender.resendPending() })
+    }
+
+    /// Whether answers can come.
+    var isConnected: Bool { subscriber?.isConnected ?? false }
+
+    /// Subscribes to the answers; waits until Redis is there.
+    func start() async throws {
+        subscriber?.start()
+        while !Task.isCancelled {
+            let subscribed = eventLoop.makePromise(of: Void.self)
+            eventLoop.execute { [self] in
+                subscriber?.subscribe(topic) { subscribed.completeWith($0.mapError { $0 as any Error }) }
+            }
+            do {
+                return try await subscribed.futureResult.get()
+            } catch {
+                logger.warning("no answers of services can be received yet", metadata: ["error": "\(error)"])
+            }
+        }
+        throw CancellationError()
+    }
+
+    func stop() async { await subscriber?.close() }
+
+    /// Sends a command and waits for its answer.
+    func send<C: WireCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
+        await withCheckedContinuation { continuation in
+            eventLoop.execute { [self] in
+                sender.send(command, within: Self.patience) { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    private func received(_ payload: ByteBuffer) {
+        do {
+            switch try GatewayEvent(payload: payload.readableBytesView) {
+            case .reply(let command, let outcome): sender.received(command, outcome)
+            case .mail, .kicked, .moved: logger.error("an event for a gateway came to a sip-bridge")
+            }
+        } catch {
+            logger.error("an event could not be read", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,219 @@
+internal import CRe
+internal import SIPBridgeLogic
+
+/// The media of one call: an RTP stream of silence and digits, and its negotiation.
+///
+/// Used on the loop's thread only; callbacks come there. ``stop()`` must be called before it is let go of.
+///
+/// RTP is taken only from the address in the peer's SDP and from the one that its SIP comes from (for peers behind NAT, whose
+/// SDP may name an address that means nothing here), from any port: many gateways send from another port than they listen on.
+/// So nobody else can put digits into a call. Ours go to the address in the SDP, until packets come from the SIP's address
+/// instead; then to where these come from (symmetric RTP, RFC 4961).
+final class MediaSession {
+    /// A key of the peer beside ours.
+    struct Keys: Equatable {
+        var local: MediaCrypto
+        var remote: MediaCrypto
+    }
+
+    /// What both sides agreed on.
+    struct Agreement: Equatable {
+        /// Nil while the peer has no address (0.0.0.0: hold).
+        var peer: Peer?
+        var audioType: UInt8
+        var isALaw: Bool
+        /// What events are sent with; nil when the peer takes none.
+        var outgoingEventType: UInt8?
+        /// What events are received with.
+        var incomingEventType: UInt8?
+        var peerSends: Bool
+        var peerReceives: Bool
+        var isSecureProfile: Bool
+        var keys: Keys?
+
+        var maySend: Bool { peerReceives && peer != nil }
+        var isHold: Bool { !(peerSends && maySend) }
+    }
+
+    /// Where the peer is.
+    struct Peer: Equatable {
+        var address: String
+        var port: UInt16
+        var reportAddress: String
+        var reportPort: UInt16
+    }
+
+    /// Bytes of a description, ours or the peer's.
+    static let maxDescriptionBytes = 8192
+    /// Units of the time stamp in a second, for audio and events alike.
+    static let clockRate: UInt32 = 8000
+
+    let configuration: MediaConfiguration
+    let security: MediaSecurity
+    /// Whether digits may go in the RTP stream.
+    let offersEvents: Bool
+    let clock: MediaClock
+    /// Nil after the end.
+    var stream: OpaquePointer?
+    var descriptions: MediaDescriptions
+    private(set) var agreement: Agreement?
+
+    /// Where the peer's SIP comes from, numeric; set before the negotiation.
+    var signallingAddress: String?
+    /// A digit was received; once for each press.
+    var onDigit: ((Character) -> Void)?
+    /// No RTP comes; once.
+    var onRTPTimeout: (() -> Void)?
+
+    private var sender: MediaSender?
+    private var watch: MediaWatch?
+    private var receiver = DTMFReceiver()
+    private var completions: [DTMFSender.ID: (Bool) -> Void] = [:]
+    private var nextID: DTMFSender.ID = 0
+
+    /// Takes a pair of ports.
+    /// - Throws: ``MediaError/Code/system``.
+    init(
+        configuration: MediaConfiguration, clock: MediaClock, security: MediaSecurity, offersEvents: Bool
+    ) throws(MediaError) {
+        self.configuration = configuration
+        self.clock = clock
+        self.security = security
+        self.offersEvents = offersEvents
+        descriptions = MediaDescriptions(key: security == .off ? nil : .fresh())
+        let error = cre_rtp_open(
+            &stream, configuration.address, configuration.ports.first, configuration.ports.last,
+            { packet, context in
+                guard let packet, let context else { return }
+                // Holds it, for a callback may let go of the last reference.
+                let session = Unmanaged<MediaSession>.fromOpaque(context).takeUnretainedValue()
+                withExtendedLifetime(session) { session.received(packet.pointee) }
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard error == 0 else { throw MediaError(code: .system, message: "no pair of RTP ports (errno \(error))") }
+    }
+
+    deinit { assert(stream == nil, "a media session was not stopped") }
+
+    /// The RTP port.
+    var port: UInt16 { stream.map { cre_rtp_port($0) } ?? 0 }
+    /// Whether either direction is held by the peer.
+    var isRemoteHold: Bool { agreement?.isHold ?? false }
+    /// Whether digits can go in the RTP stream.
+    var usesTelephoneEvent: Bool { agreement?.outgoingEventType != nil }
+    /// Whether the media are encrypted.
+    var isSecure: Bool { agreement?.keys != nil }
+    /// What was sent, received and dropped so far; nothing after the end.
+    var counts: MediaCounts { stream.map { MediaCounts(cre_rtp_counts($0)) } ?? MediaCounts() }
+
+    /// The call is up: silence goes out, and RTP is expected. To be called after the first agreement.
+    func start() {
+        guard let stream, let agreement, sender == nil else {
+            assert(sender != nil || stream == nil, "media without an agreement")
+            return
+        }
+        let now = MediaClock.now
+        sender = MediaSender(
+            firstTimestamp: .random(in: 0 ... .max), now: now, maySend: agreement.maySend, timing: configuration.timing)
+        watch = MediaWatch(now: now, isExpecting: !agreement.isHold)
+        if agreement.peer != nil { cre_rtp_start_reports(stream, MediaConfiguration.reportName, Self.clockRate) }
+        clock.add(self)
+    }
+
+    /// The call is over: a digit that sounds is ended, completions of unplayed digits are called, the ports are given back.
+    func stop() {
+        clock.remove(self)
+        let output = sender?.abandonDigits()
+        if let output { sendPackets(output.packets) }
+        sender = nil
+        watch = nil
+        onDigit = nil
+        onRTPTimeout = nil
+        cre_rtp_close(stream)
+        stream = nil
+        if let output { complete(output) }
+    }
+
+    /// Plays digits behind those that are played; while the peer is on hold they wait.
+    /// - Parameter completion: called once on the loop's thread: true when the last is out, false when it never will be.
+    /// - Throws: ``DTMFError/unavailable`` without telephone-event or before ``start()``, ``DTMFError/full(bound:)``.
+    func send(_ digits: DTMFDigits, completion: @escaping (Bool) -> Void) throws(DTMFError) {
+        guard sender != nil, usesTelephoneEvent else { throw .unavailable }
+        nextID += 1
+        try sender?.enqueue(digits, id: nextID)
+        completions[nextID] = completion
+    }
+
+    /// The clock's beat.
+    func tick(now: Int64) {
+        // Taken out for the call: a completion may stop the session, and a state machine is not copied.
+        guard let output = sender?.tick(now: now) else { return }
+        sendPackets(output.packets)
+        complete(output)
+        guard watch?.isExpired(now: now) == true else { return }
+        watch = nil
+        onRTPTimeout?()
+    }
+
+    /// Puts a negotiation's result to work.
+    func adopt(_ new: Agreement) throws(MediaError) {
+        guard let stream else { throw MediaError(code: .state, message: "the media are over") }
+        let old = agreement
+        // The end of a digit belongs to the old agreement: same place, same payload type, same key.
+        let output = sender?.change(maySend: new.maySend, takesDigits: new.outgoingEventType != nil)
+        if let output { sendPackets(output.packets) }
+        try apply(new, to: stream)
+        agreement = new
+        watch?.setExpecting(!new.isHold, now: MediaClock.now)
+        if sender != nil, new.peer != nil, new.peer != old?.peer {
+            cre_rtp_start_reports(stream, MediaConfiguration.reportName, Self.clockRate)
+        }
+        if let output { complete(output) }
+    }
+
+    private func apply(_ new: Agreement, to stream: OpaquePointer) throws(MediaError) {
+        var error = cre_rtp_set_keys(stream, new.keys?.local.key, new.keys?.remote.key)
+        if error == 0, let peer = new.peer {
+            error = cre_rtp_set_peer(
+                stream, peer.address, peer.port, peer.reportAddress, peer.reportPort, signallingAddress)
+        }
+        guard error == 0 else { throw MediaError(code: .system, message: "RTP stream (errno \(error))") }
+    }
+}
+
+// Packets.
+extension MediaSession {
+    private static let silenceBytes = Int(clockRate) * Int(MediaSender.frameMilliseconds) / 1000
+    private static let uLawSilence = [UInt8](repeating: 0xFF, count: silenceBytes)
+    private static let aLawSilence = [UInt8](repeating: 0xD5, count: silenceBytes)
+
+    private func sendPackets(_ packets: [MediaSender.Packet]) {
+        guard let stream, let agreement else { return }
+        for packet in packets {
+            // A packet that cannot be sent is counted by the stream, and lost like any other.
+            switch packet.content {
+            case .silence:
+                let payload = agreement.isALaw ? Self.aLawSilence : Self.uLawSilence
+                cre_rtp_send(stream, agreement.audioType, packet.marker, packet.timestamp, payload, payload.count)
+            case .event(let event):
+                guard let type = agreement.outgoingEventType else { continue }
+                let payload = event.bytes
+                cre_rtp_send(stream, type, packet.marker, packet.timestamp, payload, payload.count)
+            }
+        }
+    }
+
+    private func complete(_ output: MediaSender.Output) {
+        for id in output.finished { completions.removeValue(forKey: id)?(true) }
+        for id in output.unfinished { completions.removeValue(forKey: id)?(false) }
+    }
+
+    private func received(_ packet: cre_rtp_packet) {
+        watch?.received(now: MediaClock.now)
+        guard let type = agreement?.incomingEventType, packet.payload_type == type else { return }
+        let bytes = UnsafeBufferPointer(start: packet.payload, count: packet.count)
+        guard let payload = DTMFPacket(bytes),
+            let event = receiver.receive(payload, source: packet.source, timestamp: packet.timestamp)
+        else { return }
+        onDigit?(event.character)
+    }
+}

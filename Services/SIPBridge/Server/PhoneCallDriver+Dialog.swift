@@ -1,0 +1,117 @@
+internal import Logging
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// Requests of ours in the dialog, and what descriptions mean.
+extension PhoneCallDriver {
+    // MARK: - Digest
+
+    /// The credentials of the next request.
+    func authorization(_ method: String) -> [SIPHeaderField] {
+        digest?.headers(method: method, uri: dialog?.target ?? "", cnonce: SecureRandom.hex(bytes: 8)) ?? []
+    }
+
+    /// Whether a final response is a challenge that the next request answers.
+    func isChallenge(_ response: SIPMessage) -> Bool {
+        guard response.status == 401 || response.status == 407 else {
+            digest?.concluded()
+            return false
+        }
+        return digest?.challenged(by: response) ?? false
+    }
+
+    // MARK: - Requests
+
+    /// Sends a request in the dialog, again for each challenge that can be answered.
+    /// - Parameter completion: gets the final response, or why there is none.
+    func request(
+        _ method: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
+        completion: @escaping (Result<SIPMessage, DialogRequestError>) -> Void
+    ) {
+        guard let dialog else { return completion(.failure(DialogRequestError(.unreachable))) }
+        do {
+            try dialog.request(method, headers: headers + authorization(method), body: body) { [self] event in
+                switch event {
+                case .provisional:
+                    break
+                case .final(let message):
+                    if isChallenge(message) {
+                        request(method, headers: headers, body: body, completion: completion)
+                    } else {
+                        completion(.success(message))
+                    }
+                case .failed(let code):
+                    completion(.failure(DialogRequestError(DialogFailure(errno: code))))
+                }
+            }
+        } catch {
+            logger.warning("a request cannot be sent", metadata: ["method": "\(method)", "error": "\(error)"])
+            completion(.failure(DialogRequestError(.unreachable)))
+        }
+    }
+
+    func sendBye() {
+        request("BYE") { [self] _ in step { $0.byeAnswered() } }
+    }
+
+    /// Refreshes the session: by UPDATE without a description, or by re-INVITE with the one that stands.
+    func refresh(_ method: String, _ headers: SessionHeaders) {
+        var body: SIPBody?
+        if method == "INVITE" {
+            guard let bytes = try? media?.makeOffer() else {
+                return step { $0.refreshFailed(.unreachable) }
+            }
+            body = SIPBody(type: "application/sdp", bytes: bytes)
+        }
+        let fields = [SIPAbilities.allow, SIPAbilities.supported] + headers.lines
+        request(method, headers: fields, body: body) { [self] result in
+            switch result {
+            case .success(let message):
+                if (200..<300).contains(message.status ?? 0) { updateTarget(message) }
+                step(about: message) { $0.refreshAnswered(DialogResponse(message), dice: .random(in: 0 ... .max)) }
+            case .failure(let error):
+                step { $0.refreshFailed(error.failure) }
+            }
+        }
+    }
+
+    /// Takes the Contact of a message that refreshes the dialog's target.
+    func updateTarget(_ message: SIPMessage) {
+        do {
+            try dialog?.update(target: message)
+        } catch {
+            logger.warning("a Contact is of no use; the old one stays", metadata: ["error": "\(error)"])
+        }
+    }
+
+    // MARK: - Descriptions
+
+    /// Takes the peer's answer.
+    func takeDescription() {
+        guard let media else { return step { $0.descriptionTaken(false) } }
+        let message = requestAtHand?.message ?? responseAtHand
+        // Some say in 183 what they should say in 200.
+        let source = message.flatMap { $0.hasDescription ? $0 : nil } ?? (isUp ? nil : early)
+        guard let source else {
+            // A 2xx to a re-INVITE must have one; without it everything stays as it was.
+            let stays = isUp && requestAtHand == nil
+            if !stays { logger.notice("an answer has no description") }
+            return step { $0.descriptionTaken(stays) }
+        }
+        media.signallingAddress = source.source.host
+        do {
+            try media.receiveAnswer(source.body)
+            step { $0.descriptionTaken(true) }
+        } catch {
+            logger.notice("a description cannot be used", metadata: ["error": "\(error.message)"])
+            step { $0.descriptionTaken(false) }
+        }
+    }
+}
+
+/// ``DialogFailure`` as an error.
+struct DialogRequestError: Error {
+    let failure: DialogFailure
+
+    init(_ failure: DialogFailure) { self.failure = failure }
+}

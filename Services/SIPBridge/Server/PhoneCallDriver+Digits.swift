@@ -1,0 +1,122 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import SIPBridgeLogic
+
+/// The digits of one call, in both directions.
+struct PhoneDigits {
+    /// Steps that may wait for the answer; more are refused.
+    static let heldBound = 256
+
+    /// How ours go; nil before the answer.
+    var way: PhoneMetrics.DigitWay?
+    /// Texts that wait for the answer.
+    var held: [DTMFDigits] = []
+    /// Those that go by INFO.
+    var queue = DialogInfoQueue()
+    /// The pause between two of them.
+    var pause: SIPTimer?
+    /// Reads the peer's INFO.
+    var receiver = DTMFInfoReceiver()
+    private var peersWay: PhoneMetrics.DigitWay?
+
+    /// Whether a digit of the peer's counts: a peer that sends each press both ways means one.
+    mutating func admits(_ way: PhoneMetrics.DigitWay) -> Bool {
+        if peersWay == nil { peersWay = way }
+        return peersWay == way
+    }
+
+    /// Keeps a text until the answer.
+    /// - Returns: false when too many wait.
+    mutating func hold(_ digits: DTMFDigits) -> Bool {
+        guard held.reduce(digits.steps.count, { $0 + $1.steps.count }) <= Self.heldBound else { return false }
+        held.append(digits)
+        return true
+    }
+}
+
+extension PhoneCallDriver {
+    /// The user sent a message to the telephone: only digits mean something to it.
+    func send(_ extra: String) {
+        guard let text = PhoneExtra.digits(extra) else {
+            logger.debug("a message that is no digits is not for a telephone")
+            return
+        }
+        do throws(DTMFError) {
+            let digits = try DTMFDigits(text)
+            if isOver { return }
+            if self.digits.way == nil {
+                guard self.digits.hold(digits) else { throw .full(bound: PhoneDigits.heldBound) }
+            } else {
+                try play(digits)
+            }
+        } catch {
+            refuse("\(error)")
+        }
+    }
+
+    /// The call is up: decides how digits go, once for the whole call, and plays those that waited.
+    func mediaStarted(_ media: MediaSession) {
+        digits.way =
+            switch trunk?.dtmf {
+            case .info: .info
+            case .rfc4733: .event
+            case .auto, nil: media.usesTelephoneEvent ? .event : .info
+            }
+        let held = digits.held
+        digits.held = []
+        for text in held {
+            do throws(DTMFError) { try play(text) } catch { refuse("\(error)") }
+        }
+    }
+
+    private func play(_ text: DTMFDigits) throws(DTMFError) {
+        let count = text.steps.count { $0 != .pause }
+        switch digits.way {
+        case .event:
+            guard let media else { throw .unavailable }
+            try media.send(text) { [weak self] isPlayed in
+                if isPlayed { PhoneMetrics.countSent(.event, count) } else { self?.refuse("the call ended first") }
+            }
+        case .info, nil:
+            perform(try digits.queue.enqueue(text))
+        }
+    }
+
+    private func refuse(_ why: String) {
+        PhoneMetrics.digitsFailed.increment()
+        logger.warning("digits are not sent", metadata: ["why": "\(why)"])
+    }
+
+    private func perform(_ actions: [DialogInfoQueue.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let info): send(info)
+            case .wait(let milliseconds): wait(milliseconds)
+            case .digitFailed(let status):
+                refuse(status.map { "INFO was answered with \($0)" } ?? "INFO was not answered")
+            case .refused(let status): refuse("the telephone takes no digits by INFO: \(status)")
+            }
+        }
+    }
+
+    private func send(_ info: DTMFInfo) {
+        guard isUp else { return }
+        request("INFO", body: SIPBody(type: info.contentType, bytes: info.body)) { [self] result in
+            let status = (try? result.get())?.status
+            if let status, (200..<300).contains(status) { PhoneMetrics.countSent(.info, 1) }
+            perform(digits.queue.answered(status: status))
+        }
+    }
+
+    private func wait(_ milliseconds: Int64) {
+        let timer =
+            digits.pause
+            ?? SIPTimer(loop: line.stack.loop) { [weak self] in
+                guard let self else { return }
+                perform(digits.queue.paused())
+            }
+        digits.pause = timer
+        timer.start(after: .milliseconds(milliseconds))
+    }
+}

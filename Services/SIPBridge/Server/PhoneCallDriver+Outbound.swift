@@ -1,0 +1,138 @@
+internal import Glibc
+internal import Logging
+internal import PostgresStore
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// Calls to a telephone.
+extension PhoneCallDriver {
+    /// The trunk was looked up, and the caller's wishes read: makes the dialog and the offer.
+    func prepare(_ plan: OutboundPlan) {
+        do {
+            if plan.trunk.transport == .tls { try line.stack.trust(plan.trunk.host) }
+            let dialog = try line.stack.makeDialog(target: plan.target, to: plan.target, from: plan.from)
+            let media = try makeMedia(plan.trunk)
+            self.media = media
+            self.dialog = dialog
+            self.plan = plan
+            offer = SIPBody(type: "application/sdp", bytes: try media.makeOffer())
+            trunk = plan.trunk
+            digest = plan.credentials.map { DigestClient(credentials: $0) }
+            noteCallID(dialog.callID, isTraced: plan.isTraced)
+            step { $0.prepared(ring: plan.ring) }
+        } catch {
+            logger.error("an outbound call cannot be set up", metadata: ["error": "\(error)"])
+            step { $0.unprepared(.inviteNetwork, .overloaded) }
+        }
+    }
+
+    /// There is no trunk, or no way to call.
+    func unprepared(_ code: SignalingCode, _ reason: DialogReason, _ why: String) {
+        logger.notice("an outbound call is not made", metadata: ["reason": "\(reason.rawValue)", "why": "\(why)"])
+        step { $0.unprepared(code, reason) }
+    }
+
+    func makeMedia(_ trunk: SIPTrunk) throws(MediaError) -> MediaSession {
+        let security: MediaSecurity =
+            switch trunk.srtp {
+            case .off: .off
+            case .optional: .optional
+            case .required: .required
+            }
+        return try MediaSession(
+            configuration: line.media, clock: line.clock, security: security, offersEvents: trunk.dtmf != .info)
+    }
+
+    func sendInvite(_ headers: SessionHeaders) {
+        guard let dialog, let plan, let offer else { return }
+        let fields =
+            [SIPAbilities.allow, SIPAbilities.supported] + headers.lines + plan.headers + authorization("INVITE")
+        do {
+            invite = try dialog.request("INVITE", headers: fields, body: offer) { [self] in inviteEvent($0) }
+        } catch {
+            logger.warning("INVITE cannot be sent", metadata: ["error": "\(error)"])
+            step { $0.inviteFailed(.unreachable) }
+        }
+    }
+
+    private func inviteEvent(_ event: SIPResponseEvent) {
+        switch event {
+        case .provisional(let message):
+            if message.hasDescription { early = message }
+            step(about: message) { $0.provisional(DialogResponse(message)) }
+        case .final(let message):
+            invite = nil
+            let isAnswerable = isChallenge(message)
+            step(about: message) { $0.final(DialogResponse(message, isAnswerable: isAnswerable)) }
+        case .failed(let code):
+            invite = nil
+            logger.notice("INVITE failed", metadata: ["error": "\(String(cString: strerror(code)))"])
+            step { $0.inviteFailed(DialogFailure(errno: code)) }
+        }
+    }
+
+    /// Another 2xx of an INVITE of ours: a copy, or another telephone's.
+    func answeredAgain(_ message: SIPMessage) {
+        step(about: message) { $0.answeredAgain(tag: message.to.tag ?? "") }
+    }
+
+    func acknowledge(_ tag: String) {
+        guard let dialog, let response = responseAtHand else { return }
+        do {
+            let target: SIPDialog
+            if let fork = forks[tag] {
+                target = fork
+            } else if direction == .outbound, mainTag != nil, mainTag != tag {
+                target = try dialog.fork(for: response)
+                forks[tag] = target
+            } else {
+                if direction == .outbound { try dialog.establish(with: response) }
+                mainTag = tag
+                target = dialog
+            }
+            try target.acknowledge(response, headers: authorization("ACK"))
+        } catch {
+            logger.warning("a 2xx cannot be acknowledged", metadata: ["error": "\(error)"])
+        }
+    }
+
+    func endFork(_ tag: String) {
+        guard let fork = forks[tag] ?? dialog else { return }
+        logger.info("another telephone answered too", metadata: ["tag": "\(tag)"])
+        do {
+            try fork.request("BYE", headers: authorization("BYE")) { _ in }
+        } catch {
+            logger.warning("another telephone's answer cannot be ended", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+extension DialogFailure {
+    init(errno code: Int32) { self = code == ETIMEDOUT ? .timedOut : .unreachable }
+}
+
+extension DialogResponse {
+    init(_ message: SIPMessage, isAnswerable: Bool = false) {
+        self.init(
+            status: message.status ?? 0, phrase: message.reason, tag: message.to.tag ?? "",
+            session: SessionTerms(message), isAnswerable: isAnswerable)
+    }
+}
+
+extension SessionTerms {
+    init(_ message: SIPMessage) {
+        func joined(_ name: String) -> String? {
+            let values = message.headers(name)
+            return values.isEmpty ? nil : values.joined(separator: ",")
+        }
+        let supported = (joined("Supported") ?? "") + "," + (joined("Require") ?? "")
+        self.init(
+            sessionExpires: message.header("Session-Expires"), minimum: message.header("Min-SE"),
+            supported: supported, allow: joined("Allow"))
+    }
+}
+
+extension SIPMessage {
+    /// Whether the body is a session description.
+    var hasDescription: Bool { !body.isEmpty && contentType == "application/sdp" }
+}

@@ -1,0 +1,278 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// What all calls of a bridge share; on the loop.
+struct PhoneLine {
+    let bridge: GatewayID
+    let stack: SIPStack
+    let media: MediaConfiguration
+    let clock: MediaClock
+    let logger: Logger
+}
+
+/// One call's telephone: performs what its ``DialogStateMachine`` decides.
+///
+/// `@unchecked Sendable`: used on the loop's thread only, as libre's objects in it are.
+final class PhoneCallDriver: @unchecked Sendable {
+    /// Something for the invitation service, to be sent in order.
+    enum Message {
+        case invitation(InviteFromPhone)
+        case report(PhoneReport)
+    }
+
+    /// Digits that wait to be reported, at most; further ones are dropped.
+    static let messageBound = 256
+
+    let call: PhoneCall
+    let direction: PhoneMetrics.Direction
+    let line: PhoneLine
+    private(set) var machine = DialogStateMachine()
+    var logger: Logger
+
+    /// Outbound: the trunk is to be looked up.
+    var onPrepare: (() -> Void)?
+    /// A message waits.
+    var onMessage: (() -> Void)?
+    /// The call is over.
+    var onClose: (() -> Void)?
+    /// Nothing can come any more.
+    var onForget: (() -> Void)?
+
+    // The SIP side.
+    var dialog: SIPDialog?
+    var digest: DigestClient?
+    var trunk: SIPTrunk?
+
+    // Outbound.
+    var plan: OutboundPlan?
+    var offer: SIPBody?
+    var invite: SIPClientRequest?
+    var mainTag: String?
+    var forks: [String: SIPDialog] = [:]
+    var early: SIPMessage?
+
+    // Inbound.
+    var inviteRequest: SIPServerRequest?
+    var answer: SIPBody?
+    var invitationExtra = ""
+    var ring: Int64?
+
+    /// What the event that is being performed is about.
+    var requestAtHand: SIPServerRequest?
+    var responseAtHand: SIPMessage?
+    /// The latest 2xx of ours to an INVITE, for repetitions.
+    var accepted: (request: SIPServerRequest, bytes: [UInt8])?
+
+    var media: MediaSession?
+    var digits = PhoneDigits()
+
+    private var timers: [DialogTimer: SIPTimer] = [:]
+    private var actions: [DialogAction] = []
+    private var isPerforming = false
+    private(set) var messages: [Message] = []
+    private(set) var record = PhoneRecord()
+    private let startedAt = SIPLoop.now
+    private var result = PhoneMetrics.Result.cancelled
+
+    init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, line: PhoneLine) {
+        line.stack.loop.preconditionIsolated()
+        self.call = call
+        self.direction = direction
+        self.line = line
+        logger = line.logger
+        logger[metadataKey: "call"] = "\(call.id)"
+        logger[metadataKey: "app"] = "\(call.channel.app)"
+    }
+
+    /// The SIP Call-ID, once there is one.
+    var sipCallID: String? { record.sipCallID }
+    var isUp: Bool { machine.isUp }
+    var isOver: Bool { machine.isOver }
+
+    /// Notes the SIP Call-ID for reports and logs.
+    func noteCallID(_ id: String, isTraced: Bool) {
+        record.sipCallID = id
+        logger[metadataKey: "sip_call_id"] = "\(id)"
+        if isTraced { line.stack.traced.insert(id) }
+    }
+
+    /// Notes the final status of a peer's INVITE.
+    func note(status: Int) {
+        record.status = status
+        record.reason = SIPReason.phrase(status)
+    }
+
+    // MARK: - Events
+
+    /// Feeds an event to the machine and performs what follows, in order, also what follows from that.
+    func step(_ event: (inout DialogStateMachine) -> [DialogAction]) {
+        line.stack.loop.preconditionIsolated()
+        actions += event(&machine)
+        guard !isPerforming else { return }
+        isPerforming = true
+        while !actions.isEmpty { perform(actions.removeFirst()) }
+        isPerforming = false
+    }
+
+    /// Feeds an event about a peer's request.
+    func step(about request: SIPServerRequest, _ event: (inout DialogStateMachine) -> [DialogAction]) {
+        let before = requestAtHand
+        requestAtHand = request
+        step(event)
+        requestAtHand = before
+    }
+
+    /// Feeds an event about a response.
+    func step(about response: SIPMessage, _ event: (inout DialogStateMachine) -> [DialogAction]) {
+        let before = responseAtHand
+        responseAtHand = response
+        step(event)
+        responseAtHand = before
+    }
+
+    /// The invitation service tells what the user, or the system, did.
+    func ordered(_ order: OrderPhone) {
+        logger.debug("order", metadata: ["order": "\(order.act.rawValue)"])
+        switch order.act {
+        case .message: send(order.extra)
+        case .fail: step { $0.ordered(.fail, code: PhoneExtra.code(order.extra)) }
+        case .ringing, .accept, .refuse, .end: step { $0.ordered(order.act) }
+        }
+    }
+
+    // MARK: - Messages to the invitation service
+
+    /// Takes the next message out.
+    func nextMessage() -> Message? { messages.isEmpty ? nil : messages.removeFirst() }
+
+    /// Tells of a digit that the telephone sent.
+    func report(digit: Character, by way: PhoneMetrics.DigitWay) {
+        guard machine.isUp, digits.admits(way) else { return }
+        PhoneMetrics.countReceived(way)
+        guard messages.count < Self.messageBound else {
+            PhoneMetrics.reportsDropped.increment()
+            logger.warning("a digit is dropped", metadata: ["bound": "\(Self.messageBound)"])
+            return
+        }
+        enqueue(.message, PhoneExtra.digit(digit))
+    }
+
+    private func report(_ act: PhoneAct, _ note: DialogNote) {
+        if let status = note.status, status >= 200 {
+            record.status = status
+            record.reason = note.phrase
+        }
+        switch act {
+        case .claimed, .ringing, .message: break
+        case .accepted: result = .answered
+        case .refused: result = .refused
+        case .failed: result = .failed
+        case .ended(let code): if result != .answered, code != .success { result = .failed }
+        }
+        let extra = PhoneExtra.text(act, note)
+        logger.info("telephone", metadata: ["act": "\(act.name)", "extra": "\(extra)"])
+        enqueue(act, extra)
+    }
+
+    private func enqueue(_ act: PhoneAct, _ extra: String) {
+        messages.append(
+            .report(PhoneReport(call: call, bridge: line.bridge, act: act, extra: extra, record: record)))
+        onMessage?()
+    }
+
+    private func inviteUser() {
+        messages.append(
+            .invitation(
+                InviteFromPhone(call: call, bridge: line.bridge, extra: invitationExtra, ring: ring, record: record)))
+        onMessage?()
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ action: DialogAction) {
+        switch action {
+        case .report(let act, let note): report(act, note)
+        case .inviteUser: inviteUser()
+        case .prepare: onPrepare?()
+        case .sendInvite(let headers): sendInvite(headers)
+        case .sendCancel: invite?.cancel()
+        case .acknowledge(let tag): acknowledge(tag)
+        case .endFork(let tag): endFork(tag)
+        case .takeDescription: takeDescription()
+        case .startMedia: startMedia()
+        case .respondInvite(let reply): respondInvite(reply)
+        case .acceptInvite(let headers): acceptInvite(headers)
+        case .respond(let reply): if let requestAtHand { respond(to: requestAtHand, reply) }
+        case .answerOffer(let offer, let headers): answerOffer(offer, headers)
+        case .resendAnswer: resendAnswer()
+        case .sendUpdate(let headers): refresh("UPDATE", headers)
+        case .sendReinvite(let headers): refresh("INVITE", headers)
+        case .sendBye: sendBye()
+        case .schedule(let timer, let after): schedule(timer, after: after)
+        case .cancel(let timer): timers[timer]?.stop()
+        case .close: close()
+        case .forget: forget()
+        }
+    }
+
+    private func schedule(_ kind: DialogTimer, after milliseconds: Int64) {
+        let timer =
+            timers[kind]
+            ?? SIPTimer(loop: line.stack.loop) { [weak self] in self?.step { $0.timerFired(kind) } }
+        timers[kind] = timer
+        timer.start(after: .milliseconds(milliseconds))
+    }
+
+    private func startMedia() {
+        guard let media else { return }
+        if direction == .inbound { result = .answered }
+        PhoneMetrics.setup.recordMilliseconds(Int64(SIPLoop.now - startedAt))
+        media.onDigit = { [weak self] in self?.report(digit: $0, by: .event) }
+        media.onRTPTimeout = { [weak self] in self?.step { $0.mediaTimedOut() } }
+        media.start()
+        logger.info(
+            "the call is up",
+            metadata: ["direction": "\(direction.rawValue)", "secure": "\(media.isSecure)"])
+        mediaStarted(media)
+    }
+
+    private func close() {
+        for timer in timers.values { timer.stop() }
+        digits.pause = nil
+        media?.stop()
+        media = nil
+        PhoneMetrics.count(direction, result)
+        logger.info(
+            "the call is over",
+            metadata: [
+                "direction": "\(direction.rawValue)", "result": "\(result.rawValue)",
+                "milliseconds": "\(SIPLoop.now - startedAt)",
+            ])
+        onClose?()
+    }
+
+    private func forget() {
+        if let sipCallID { line.stack.traced.remove(sipCallID) }
+        timers = [:]
+        onForget?()
+        (onPrepare, onMessage, onClose, onForget) = (nil, nil, nil, nil)
+    }
+}
+
+extension PhoneAct {
+    /// A word for logs.
+    var name: String {
+        switch self {
+        case .claimed: "claimed"
+        case .ringing: "ringing"
+        case .accepted: "accepted"
+        case .refused: "refused"
+        case .failed: "failed"
+        case .ended: "ended"
+        case .message: "message"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The JSON texts that users are told with a telephone's acts, and the ones that they send.
+enum PhoneExtra {
+    /// Of a report: `{"code":700,"reason":"rejected","sip_status":404,"sip_reason":"Not Found"}`.
+    static func text(_ act: PhoneAct, _ note: DialogNote) -> String {
+        var members: [JSONMember] = []
+        switch act {
+        case .failed(let code), .ended(let code):
+            members.append(JSONMember("code", .number("\(code.rawValue)")))
+        case .claimed, .ringing, .accepted, .refused, .message:
+            break
+        }
+        if let reason = note.reason { members.append(JSONMember("reason", .string(reason.rawValue))) }
+        if let status = note.status { members.append(JSONMember("sip_status", .number("\(status)"))) }
+        if let phrase = note.phrase, !phrase.isEmpty { members.append(JSONMember("sip_reason", .string(phrase))) }
+        return JSONValue.object(members).compactText
+    }
+
+    /// Of a digit that the telephone sent.
+    static func digit(_ digit: Character) -> String {
+        JSONValue.object([
+            JSONMember("msgtype", .string("dtmf")), JSONMember("msgdata", .string(String(digit))),
+        ]).compactText
+    }
+
+    /// The digits of a message to the telephone; nil for a message of another kind.
+    static func digits(_ extra: String) -> String? {
+        guard let json = try? JSONValue.parse(extra.utf8), json["msgtype"]?.string == "dtmf" else { return nil }
+        return name(json["msgdata"])
+    }
+
+    /// The code of a failure.
+    static func code(_ extra: String) -> SignalingCode? {
+        guard let json = try? JSONValue.parse(extra.utf8), let number = json["code"]?.integer else { return nil }
+        return Int(exactly: number).flatMap { SignalingCode(rawValue: $0) }
+    }
+
+    /// Of an inbound invitation.
+    static func invitation(caller: String, called: String, headers: IncomingHeaders) -> String {
+        let members =
+            [JSONMember("srcNum", .string(caller)), JSONMember("destNum", .string(called))]
+            + headers.fields.map { JSONMember("sip_header:\($0.name)", .string($0.value)) }
+        return JSONValue.object(members).compactText
+    }
+
+    /// A string, or a number as it was written.
+    static func name(_ value: JSONValue?) -> String? {
+        switch value {
+        case .string(let text), .number(let text): text
+        case .null, .bool, .array, .object, nil: nil
+        }
+    }
+}

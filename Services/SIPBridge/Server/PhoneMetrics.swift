@@ -1,0 +1,66 @@
+internal import Metrics
+
+/// What the bridge counts of its calls.
+enum PhoneMetrics {
+    /// Which way a call goes; the raw value is the metric's label.
+    enum Direction: String, CaseIterable {
+        case outbound
+        case inbound
+    }
+
+    /// What became of a call.
+    enum Result: String, CaseIterable {
+        case answered
+        case refused
+        case failed
+        /// The caller gave up before the answer.
+        case cancelled
+    }
+
+    /// How a digit travels.
+    enum DigitWay: String, CaseIterable {
+        case event
+        case info
+    }
+
+    /// Who was refused, and how.
+    enum Stranger: String, CaseIterable {
+        case refused
+        case challenged
+        case silenced
+    }
+
+    static let active = Gauge(label: "heliograph_sip_calls_active")
+    static let setup = Metrics.Timer(label: "heliograph_sip_call_setup")
+    static let digitsFailed = Counter(label: "heliograph_sip_dtmf_failed_total")
+    static let reportsDropped = Counter(label: "heliograph_sip_reports_dropped_total")
+    static let callBoundHit = Counter(label: "heliograph_sip_call_bound_hit_total")
+    static let leasesLost = Counter(label: "heliograph_sip_leases_lost_total")
+
+    private static let calls = Dictionary(
+        uniqueKeysWithValues: Direction.allCases.flatMap { direction in
+            Result.allCases.map { result in
+                let dimensions = [("direction", direction.rawValue), ("result", result.rawValue)]
+                return ("\(direction) \(result)", Counter(label: "heliograph_sip_calls_total", dimensions: dimensions))
+            }
+        })
+    private static let digitsSent = counters("heliograph_sip_dtmf_sent_total", "method", DigitWay.self)
+    private static let digitsReceived = counters("heliograph_sip_dtmf_received_total", "method", DigitWay.self)
+    private static let strangers = counters("heliograph_sip_strangers_total", "verdict", Stranger.self)
+    private static let drops = counters("heliograph_sip_dropped", "reason", SIPDrop.self)
+
+    static func count(_ direction: Direction, _ result: Result) { calls["\(direction) \(result)"]?.increment() }
+    static func countSent(_ way: DigitWay, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }
+    static func countReceived(_ way: DigitWay) { digitsReceived[way.rawValue]?.increment() }
+    static func count(_ stranger: Stranger) { strangers[stranger.rawValue]?.increment() }
+    static func count(_ drop: SIPDrop) { drops[drop.rawValue]?.increment() }
+
+    private static func counters<Kind: RawRepresentable<String> & CaseIterable>(
+        _ label: String, _ dimension: String, _: Kind.Type
+    ) -> [String: Counter] {
+        Dictionary(
+            uniqueKeysWithValues: Kind.allCases.map {
+                ($0.rawValue, Counter(label: label, dimensions: [(dimension, $0.rawValue)]))
+            })
+    }
+}

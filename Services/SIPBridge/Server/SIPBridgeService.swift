@@ -1,0 +1,131 @@
+internal import Logging
+internal import MessageStore
+internal import Metrics
+internal import RedisStore
+internal import SIPBridgeLogic
+internal import ServiceLifecycle
+internal import SignalingProtocol
+internal import Synchronization
+
+/// The bridge's life: its lease, its trunks, and a stop that lets calls end.
+final class SIPBridgeService: Service {
+    /// How long BYEs and last reports may take at the end.
+    static let farewell = Duration.seconds(5)
+
+    private let bridge: GatewayID
+    private let configuration: SIPBridgeConfiguration
+    private let exchange: PhoneExchange
+    private let port: InvitationPort
+    private let orders: CommandConsumer
+    private let leases: GatewayLeases
+    private let logger: Logger
+    private let bound = Mutex<Int?>(nil)
+
+    init(
+        bridge: GatewayID, configuration: SIPBridgeConfiguration, exchange: PhoneExchange, port: InvitationPort,
+        orders: CommandConsumer, leases: GatewayLeases, logger: Logger
+    ) {
+        self.bridge = bridge
+        self.configuration = configuration
+        self.exchange = exchange
+        self.port = port
+        self.orders = orders
+        self.leases = leases
+        self.logger = logger
+    }
+
+    /// The SIP port in use; nil while not listening.
+    var sipPort: Int? { bound.withLock { $0 } }
+    /// Whether the invitation service's answers can come.
+    var isConnected: Bool { port.isConnected }
+
+    func run() async throws {
+        try await port.start()
+        try await enroll()
+        await exchange.readTrunks()
+        let ports = try await exchange.open()
+        bound.withLock { $0 = ports.port }
+        logger.notice(
+            "SIP is up",
+            metadata: [
+                "address": "\(configuration.host):\(ports.port)", "tls": "\(ports.tlsPort.map(String.init) ?? "none")",
+                "bridge": "\(bridge)",
+            ])
+        await withTaskGroup { tasks in
+            tasks.addTask { await self.beat() }
+            tasks.addTask { await self.follow() }
+            try? await gracefulShutdown()
+            await drain()
+            tasks.cancelAll()
+        }
+        do {
+            try await leases.leave(bridge)
+        } catch {
+            // It ends by itself within seconds.
+            logger.warning("the bridge's lease cannot be given back", metadata: ["error": "\(error)"])
+        }
+        bound.withLock { $0 = nil }
+        await exchange.close()
+        await port.stop()
+    }
+
+    /// Makes the bridge's stream and begins its lease, as soon as Redis is there.
+    private func enroll() async throws {
+        while true {
+            do {
+                try await orders.createStream()
+                _ = try await leases.heartbeat(bridge, text: "{}")
+                return
+            } catch {
+                logger.warning("the bridge cannot begin yet", metadata: ["error": "\(error)"])
+                try await Task.sleep(for: .milliseconds(500))
+            }
+        }
+    }
+
+    private func beat() async {
+        while await pause(.milliseconds(LeaseFleet.bridges.interval)) {
+            do {
+                let isDraining = await exchange.isDraining
+                guard try await !leases.heartbeat(bridge, text: "{}", discoverable: !isDraining) else { continue }
+                // The invitation service may have ended the calls; their users would talk to nobody.
+                PhoneMetrics.leasesLost.increment()
+                logger.error("the bridge's lease was lost: its calls end")
+                try await orders.createStream()
+                await exchange.abandonCalls(.bridgeLost)
+            } catch {
+                logger.warning("the bridge's lease cannot be renewed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func follow() async {
+        while await pause(TrunkWatch.pause) { await exchange.readTrunks() }
+    }
+
+    /// - Returns: false when the bridge stops.
+    private func pause(_ duration: Duration) async -> Bool {
+        do {
+            try await Task.sleep(for: duration)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Lets calls end by themselves up to the deadline, then ends them.
+    private func drain() async {
+        await exchange.startDraining()
+        let calls = await exchange.activeCalls
+        logger.notice("draining", metadata: ["calls": "\(calls)", "deadline": "\(configuration.drainTime)"])
+        await waitForEnd(until: .now + configuration.drainTime) { await self.exchange.activeCalls }
+        await exchange.abandonCalls(.bridgeStopped)
+        await waitForEnd(until: .now + Self.farewell) { await self.exchange.openEnds }
+    }
+
+    private func waitForEnd(until deadline: ContinuousClock.Instant, _ count: () async -> Int) async {
+        while await count() > 0, ContinuousClock.now < deadline, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}

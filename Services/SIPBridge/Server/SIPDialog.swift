@@ -1,0 +1,195 @@
+internal import CRe
+internal import Glibc
+internal import SIPBridgeLogic
+
+/// A dialog: who talks to whom, by which route, under which numbers. Starts as one that is not established when we call.
+///
+/// `@unchecked Sendable`: used on the loop's thread only, which the entry points check; its end is handed over to it.
+final class SIPDialog: @unchecked Sendable {
+    /// The Call-ID.
+    let callID: String
+
+    /// The URI that requests go to, as it stands in their first line.
+    private(set) var target: String
+
+    private let stack: SIPStack
+    private let contact: SIPHeaderField
+    /// The dialog before any answer, from which each fork's is made; nil when the peer called.
+    private let origin: Handle?
+    private var peer: Handle?
+    private var peerTag: String?
+
+    /// A dialog of libre's, shared by those that were forked from it.
+    private final class Handle: @unchecked Sendable {
+        // `@unchecked Sendable`: `libre` never changes; it is used and freed on the loop's thread.
+        let libre: OpaquePointer
+        private let loop: SIPLoop
+
+        init(_ libre: OpaquePointer, loop: SIPLoop) {
+            self.libre = libre
+            self.loop = loop
+        }
+
+        deinit {
+            nonisolated(unsafe) let libre = libre
+            loop.perform { cre_dialog_free(libre) }
+        }
+    }
+
+    /// A dialog in which we are the caller.
+    init(
+        stack: SIPStack, target: String, to: String, from: String, displayName: String?, routes: [String]
+    ) throws(SIPError) {
+        var made: OpaquePointer?
+        let copies = routes.map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        let pointers = copies.map { UnsafePointer($0) }
+        try SIPError.check(
+            cre_dialog_make(
+                &made, target, to, displayName.map(SIPEncoding.quoted), from, pointers, UInt32(pointers.count)),
+            "make a dialog")
+        self.stack = stack
+        self.target = target
+        origin = Handle(made!, loop: stack.loop)
+        callID = String(cString: cre_dialog_call_id(made))
+        contact = stack.contact(user: Self.user(of: from), transport: Self.transport(of: routes.first ?? target))
+    }
+
+    /// A dialog that a peer set up.
+    init(established: OpaquePointer, stack: SIPStack, contact: SIPHeaderField, target: String) {
+        self.stack = stack
+        self.target = target
+        self.contact = contact
+        origin = nil
+        peer = Handle(established, loop: stack.loop)
+        callID = String(cString: cre_dialog_call_id(established))
+    }
+
+    private init(fork: Handle, of dialog: SIPDialog, response: SIPMessage) {
+        (stack, contact, origin, callID) = (dialog.stack, dialog.contact, dialog.origin, dialog.callID)
+        peer = fork
+        peerTag = response.to.tag
+        target = response.contactURI ?? dialog.target
+    }
+
+    /// Whether the other end has its tag.
+    var isEstablished: Bool { peer != nil }
+
+    /// The CSeq number that the next request gets, ACK apart.
+    var nextSequence: UInt32 { cre_dialog_next_sequence(current) }
+
+    /// Sends a request. Our Contact is added where it sets the target (INVITE, UPDATE) unless it is among the headers.
+    @discardableResult
+    func request(
+        _ method: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
+        completion: @escaping (SIPResponseEvent) -> Void
+    ) throws(SIPError) -> SIPClientRequest {
+        stack.loop.preconditionIsolated()
+        let rest = try rest(method, headers, body)
+        let (libre, dialog) = (try stack.pointer(), current)
+        return try SIPClientRequest(
+            method: method, sequence: nextSequence, loop: stack.loop, completion: completion,
+            send: { result, handler, context in
+                rest.withSpan { cre_dialog_request(result, libre, dialog, method, $0, handler, context) }
+            })
+    }
+
+    /// Acknowledges a 2xx to INVITE; each copy of it anew. Establish the dialog with it first.
+    func acknowledge(
+        _ response: SIPMessage, headers: [SIPHeaderField] = [], body: SIPBody? = nil
+    ) throws(SIPError) {
+        stack.loop.preconditionIsolated()
+        let rest = try rest("ACK", headers, body)
+        let libre = try stack.pointer()
+        try SIPError.check(
+            rest.withSpan { cre_dialog_acknowledge(libre, current, response.sequence, $0) }, "send ACK")
+    }
+
+    /// Makes the dialog that of a response's fork: its tag, its route, its target. For one that is established with the same
+    /// tag already, only the target is taken. Throws EBADMSG without a usable Contact.
+    func establish(with response: SIPMessage) throws(SIPError) {
+        stack.loop.preconditionIsolated()
+        if peer != nil, peerTag == nil || peerTag == response.to.tag {
+            try update(target: response)
+            return
+        }
+        peer = try forked(response)
+        peerTag = response.to.tag
+        target = response.contactURI ?? target
+    }
+
+    /// The dialog of another fork that answered the same INVITE.
+    func fork(for response: SIPMessage) throws(SIPError) -> SIPDialog {
+        stack.loop.preconditionIsolated()
+        return SIPDialog(fork: try forked(response), of: self, response: response)
+    }
+
+    /// Takes the target from the Contact of a request that refreshes it, or of a response to one. A message without a Contact
+    /// changes nothing.
+    func update(target message: SIPMessage) throws(SIPError) {
+        stack.loop.preconditionIsolated()
+        guard let uri = message.contactURI else { return }
+        let dialog = current
+        try SIPError.check(try decoded(message) { cre_dialog_update(dialog, $0) }, "read the Contact")
+        target = uri
+    }
+
+    /// Whether a message belongs to this dialog, by Call-ID and both tags.
+    func matches(_ message: SIPMessage) -> Bool {
+        stack.loop.preconditionIsolated()
+        guard message.callID == callID else { return false }
+        let dialog = current
+        return (try? decoded(message) { cre_dialog_matches(dialog, $0) }) ?? false
+    }
+
+    /// Takes note of a request's CSeq; false when it is older than the last one's, which asks for a 500.
+    func acceptsSequence(of message: SIPMessage) -> Bool {
+        stack.loop.preconditionIsolated()
+        let dialog = current
+        return (try? decoded(message) { cre_dialog_accepts_sequence(dialog, $0) }) ?? false
+    }
+
+    private var current: OpaquePointer {
+        // One of both is always there: who called has an origin, who was called has a peer from the start.
+        (peer ?? origin)!.libre
+    }
+
+    private func forked(_ response: SIPMessage) throws(SIPError) -> Handle {
+        guard let origin else { throw SIPError(code: EINVAL, act: "fork a dialog that the peer set up") }
+        var made: OpaquePointer?
+        try SIPError.check(try decoded(response) { cre_dialog_fork(&made, origin.libre, $0) }, "establish a dialog")
+        return Handle(made!, loop: stack.loop)
+    }
+
+    /// Lends a message to libre, which reads it anew: only values leave the loop's thread.
+    private func decoded<Result>(_ message: SIPMessage, _ act: (OpaquePointer) -> Result) throws(SIPError) -> Result {
+        guard let libre = message.bytes.withSpan({ cre_message_decode($0.bytes, $0.count) }) else {
+            throw SIPError(code: EBADMSG, act: "read a message again")
+        }
+        defer { cre_message_free(libre) }
+        return act(libre)
+    }
+
+    private func rest(_ method: String, _ headers: [SIPHeaderField], _ body: SIPBody?) throws(SIPError) -> [UInt8] {
+        var fields = headers
+        if ["INVITE", "UPDATE"].contains(method), !headers.contains(where: { $0.canonicalName == "contact" }) {
+            fields.insert(contact, at: 0)
+        }
+        guard let rest = SIPEncoding.rest(headers: fields, body: body) else {
+            throw SIPError(code: EINVAL, act: "send \(method): a header that cannot be sent")
+        }
+        return rest
+    }
+
+    private static func user(of uri: String) -> String {
+        guard let colon = uri.firstIndex(of: ":"), let at = uri.firstIndex(of: "@"), colon < at else { return "" }
+        return String(uri[uri.index(after: colon)..<at])
+    }
+
+    private static func transport(of uri: String) -> SIPTransport {
+        for parameter in uri.lowercased().split(separator: ";").dropFirst() where parameter.hasPrefix("transport=") {
+            return SIPTransport(rawValue: String(parameter.dropFirst("transport=".count))) ?? .udp
+        }
+        return .udp
+    }
+}

@@ -1,0 +1,97 @@
+internal import CRe
+internal import Glibc
+internal import SIPBridgeLogic
+
+/// A request from a peer, with its transaction.
+///
+/// Keep it until it has its final answer: a request that is let go of unanswered stays silent, and its retransmissions come
+/// as new requests. An ACK has no transaction and cannot be answered.
+///
+/// `@unchecked Sendable`: used on the loop's thread only, which the entry points check; its end is handed over to it.
+final class SIPServerRequest: @unchecked Sendable {
+    /// What the peer sent.
+    let message: SIPMessage
+    /// Called once when the peer cancels before the final answer. libre has answered the CANCEL; reply 487 to this.
+    var onCancel: (() -> Void)?
+    /// Whether it has its final answer.
+    private(set) var isAnswered = false
+
+    let stack: SIPStack
+    private let libre: OpaquePointer
+
+    init(_ libre: OpaquePointer, stack: SIPStack) {
+        self.libre = libre
+        self.stack = stack
+        message = SIPMessage(cre_server_request_message(libre)!)
+        cre_server_request_on_cancel(
+            libre, { Unmanaged<SIPServerRequest>.fromOpaque($0!).takeUnretainedValue().onCancel?() },
+            Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit {
+        // Nothing may call back into what is going.
+        nonisolated(unsafe) let libre = libre
+        stack.loop.perform { cre_server_request_free(libre) }
+    }
+
+    /// Answers it; libre repeats the answer for retransmissions, but a 2xx to INVITE is repeated by the caller of this with
+    /// ``resend(_:)`` until its ACK. Our Contact is added to answers that set up or refresh a dialog.
+    /// - Returns: the answer as it went out.
+    @discardableResult
+    func reply(
+        _ status: Int, _ reason: String? = nil, headers: [SIPHeaderField] = [], body: SIPBody? = nil
+    ) throws(SIPError) -> [UInt8] {
+        stack.loop.preconditionIsolated()
+        let isInvite = message.method == "INVITE"
+        let namesContact =
+            (isInvite && status > 100 && status < 300) || (message.method == "UPDATE" && status / 100 == 2)
+        var fields = headers
+        if namesContact, !headers.contains(where: { $0.canonicalName == "contact" }) {
+            fields.insert(contact, at: 0)
+        }
+        let phrase = reason ?? SIPReason.phrase(status)
+        guard let rest = SIPEncoding.rest(headers: fields, body: body), SIPHeaderField("Reason", phrase).isSendable
+        else {
+            throw SIPError(code: EINVAL, act: "reply \(status): a header that cannot be sent")
+        }
+        var encoded = cre_span()
+        let error = rest.withSpan {
+            cre_server_request_reply(
+                libre, UInt16(status), phrase, isInvite && status > 100 && status < 300, $0, &encoded)
+        }
+        if status >= 200 { isAnswered = true }
+        try SIPError.check(error, "reply \(status)")
+        return encoded.array
+    }
+
+    /// Answers OPTIONS with what the bridge can do.
+    func answerOptions() throws(SIPError) { try reply(200, headers: SIPAbilities.all) }
+
+    /// Sends the bytes of an earlier answer again.
+    func resend(_ bytes: [UInt8]) throws(SIPError) {
+        stack.loop.preconditionIsolated()
+        try SIPError.check(bytes.withSpan { cre_server_request_resend(libre, $0) }, "repeat an answer")
+    }
+
+    /// The dialog that an INVITE sets up, with the tag that all answers to it carry. Throws EBADMSG without a usable Contact.
+    func acceptDialog() throws(SIPError) -> SIPDialog {
+        stack.loop.preconditionIsolated()
+        var dialog: OpaquePointer?
+        try SIPError.check(cre_dialog_accept(&dialog, libre), "set up a dialog")
+        return SIPDialog(
+            established: dialog!, stack: stack, contact: contact, target: message.contactURI ?? message.from.uri)
+    }
+
+    private var contact: SIPHeaderField {
+        stack.contact(user: message.requestURI?.user ?? "", transport: message.source.transport)
+    }
+}
+
+extension [UInt8] {
+    /// Lends the bytes to a C function.
+    func withSpan<Result>(_ body: (cre_span) -> Result) -> Result {
+        withUnsafeBytes { bytes in
+            body(cre_span(bytes: bytes.bindMemory(to: CChar.self).baseAddress, count: bytes.count))
+        }
+    }
+}

@@ -1,0 +1,247 @@
+internal import CRe
+internal import Glibc
+internal import SIPBridgeLogic
+
+/// libre's SIP: transports, transactions, and who gets what arrives.
+///
+/// OPTIONS outside of dialogs, unknown methods, unsupported extensions and malformed requests are answered here.
+///
+/// `@unchecked Sendable`: everything happens on the loop's thread, which the entry points check.
+final class SIPStack: @unchecked Sendable {
+    /// Free ports of UDP are tried for TCP this many times, when any port will do.
+    private static let portAttempts = 20
+    private static let maxLocalAddresses = 16
+
+    let loop: SIPLoop
+    let configuration: SIPStackConfiguration
+    /// The port of UDP and TCP.
+    private(set) var port = 0
+    /// The port of TLS; nil without TLS.
+    private(set) var tlsPort: Int?
+    /// The host that our Contact names.
+    private(set) var contactHost = ""
+
+    /// Gets every request that passed the screening and is no retransmission, also ACK for 2xx, and OPTIONS with a To tag
+    /// (answer those with ``SIPServerRequest/answerOptions()``). Unanswered requests stay silent once they are let go of.
+    var onRequest: ((SIPServerRequest) -> Void)?
+    /// Gets a 2xx to INVITE that belongs to no transaction any more: another copy, or another fork's.
+    var onStray2xx: ((SIPMessage) -> Void)?
+    /// Gets the messages of calls in ``traced``, or of all calls if ``tracesAll``.
+    var onTrace: ((SIPTraceRecord) -> Void)?
+    /// Told of each message that goes no further.
+    var onDrop: ((SIPDrop) -> Void)?
+    /// The first look at each request; the bridge's own rules unless another takes their place.
+    var screen: (SIPMessage) -> SIPScreening.Verdict = SIPScreening.verdict
+    /// Call-IDs to trace.
+    var traced: Set<String> = []
+    /// Whether all calls are traced.
+    var tracesAll = false
+
+    private var libre: OpaquePointer?
+    private var options: AddressBudget
+    private let names = HostNames.ofSystem()
+
+    /// Binds the transports. On the loop.
+    init(_ configuration: SIPStackConfiguration, loop: SIPLoop) throws(SIPError) {
+        loop.preconditionIsolated()
+        self.configuration = configuration
+        self.loop = loop
+        options = AddressBudget(
+            perSecond: configuration.optionsPerSecond, burst: configuration.optionsBurst, maxAddresses: 10_000)
+        try open()
+    }
+
+    deinit { precondition(libre == nil, "a SIP stack was let go of without close()") }
+
+    /// Ends it: pending requests fail with ECONNABORTED, and nothing can be answered any more. On the loop.
+    func close() {
+        loop.preconditionIsolated()
+        guard let libre else { return }
+        self.libre = nil
+        (onRequest, onStray2xx, onTrace) = (nil, nil, nil)
+        cre_sip_close(libre)
+    }
+
+    /// Lets a server show a certificate for this name; needed for each trunk of TLS. On the loop.
+    func trust(_ name: String) throws(SIPError) {
+        try SIPError.check(cre_sip_trust_name(try pointer(), name), "trust a name")
+    }
+
+    /// A dialog in which we are the caller; nothing is sent yet. On the loop.
+    /// - Parameters:
+    ///   - target: the request URI; its `transport` parameter decides the transport.
+    ///   - to: the To URI.
+    ///   - from: the From URI.
+    ///   - displayName: the name in From.
+    ///   - routes: URIs of proxies to pass, without `lr`.
+    func makeDialog(
+        target: String, to: String, from: String, displayName: String? = nil, routes: [String] = []
+    ) throws(SIPError) -> SIPDialog {
+        loop.preconditionIsolated()
+        _ = try pointer()
+        guard ([target, to, from] + routes).allSatisfy(SIPEncoding.isURI) else {
+            throw SIPError(code: EINVAL, act: "make a dialog: malformed URI")
+        }
+        return try SIPDialog(
+            stack: self, target: names.replaced(in: target), to: to, from: from, displayName: displayName,
+            routes: routes.map(names.replaced))
+    }
+
+    /// A request outside of any dialog, with a Call-ID of its own. On the loop.
+    @discardableResult
+    func request(
+        _ method: String, uri: String, to: String, from: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
+        completion: @escaping (SIPResponseEvent) -> Void
+    ) throws(SIPError) -> SIPClientRequest {
+        try makeDialog(target: uri, to: to, from: from)
+            .request(method, headers: headers, body: body, completion: completion)
+    }
+
+    /// Sends bytes of an earlier reply again, such as a 2xx that was not acknowledged yet. On the loop.
+    func resend(_ bytes: [UInt8], to request: SIPServerRequest) throws(SIPError) { try request.resend(bytes) }
+
+    /// Our Contact for peers that we reach by a transport.
+    func contact(user: String, transport: SIPTransport) -> SIPHeaderField {
+        let place = user.isEmpty ? "" : "\(user)@"
+        let (port, parameter) =
+            switch transport {
+            case .udp: (port, "")
+            case .tcp: (port, ";transport=tcp")
+            case .tls: (tlsPort ?? SIPTransport.tls.standardPort, ";transport=tls")
+            }
+        return SIPHeaderField("Contact", "<sip:\(place)\(SIPEncoding.uriHost(contactHost)):\(port)\(parameter)>")
+    }
+
+    /// libre's stack; throws when it is closed.
+    func pointer() throws(SIPError) -> OpaquePointer {
+        guard let libre else { throw SIPError(code: ECONNABORTED, act: "use a closed SIP stack") }
+        return libre
+    }
+}
+
+extension SIPStack {
+    private func open() throws(SIPError) {
+        var handlers = cre_sip_handlers()
+        handlers.context = Unmanaged.passUnretained(self).toOpaque()
+        handlers.request = { context, request in
+            guard let request else { return }
+            Unmanaged<SIPStack>.fromOpaque(context!).takeUnretainedValue().arrived(request)
+        }
+        handlers.stray = { context, message in
+            guard let message else { return }
+            Unmanaged<SIPStack>.fromOpaque(context!).takeUnretainedValue().strayed(message)
+        }
+        handlers.garbage = { Unmanaged<SIPStack>.fromOpaque($0!).takeUnretainedValue().onDrop?(.garbage) }
+        handlers.trace = { context, isSent, transport, source, destination, packet in
+            guard let source, let destination else { return }
+            Unmanaged<SIPStack>.fromOpaque(context!).takeUnretainedValue()
+                .passed(isSent, transport, source.pointee, destination.pointee, packet)
+        }
+        var made: OpaquePointer?
+        try SIPError.check(cre_sip_open(&made, &handlers, configuration.software), "open a SIP stack")
+        libre = made
+        do {
+            try listen()
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private func listen() throws(SIPError) {
+        let hosts = configuration.isWildcard ? localHosts() : [configuration.host]
+        guard let first = hosts.first else { throw SIPError(code: EADDRNOTAVAIL, act: "find a local address") }
+        contactHost = configuration.publicHost ?? first
+        try bindUDPAndTCP(hosts)
+        guard let wanted = configuration.tlsPort else { return }
+        try SIPError.check(
+            cre_sip_set_tls(try pointer(), configuration.certificateFile, configuration.authorityFile),
+            "read the TLS certificate")
+        var bound = wanted
+        for host in hosts { bound = try bind(.tls, host, bound) }
+        tlsPort = bound
+    }
+
+    /// Both on one port, the same for all addresses. When any port will do, one that is free for all is looked for.
+    private func bindUDPAndTCP(_ hosts: [String]) throws(SIPError) {
+        var attempt = 1
+        while true {
+            do {
+                port = configuration.port
+                for host in hosts {
+                    port = try bind(.udp, host, port)
+                    _ = try bind(.tcp, host, port)
+                }
+                return
+            } catch {
+                guard configuration.port == 0, error.code == EADDRINUSE, attempt < Self.portAttempts else {
+                    throw error
+                }
+                attempt += 1
+                cre_sip_flush_transports(libre)
+            }
+        }
+    }
+
+    private func bind(_ transport: SIPTransport, _ host: String, _ port: Int) throws(SIPError) -> Int {
+        var bound: UInt16 = 0
+        try SIPError.check(
+            cre_sip_listen(try pointer(), transport.libre, host, UInt16(port), &bound),
+            "listen on \(host) port \(port) by \(transport.rawValue)")
+        return Int(bound)
+    }
+
+    private func localHosts() -> [String] {
+        var addresses = [cre_address](repeating: cre_address(), count: Self.maxLocalAddresses)
+        let count = cre_local_addresses(configuration.host == "::", &addresses, addresses.count)
+        return addresses.prefix(count).map(\.text)
+    }
+}
+
+extension SIPStack {
+    private func arrived(_ pointer: OpaquePointer) {
+        let request = SIPServerRequest(pointer, stack: self)
+        let message = request.message
+        switch screen(message) {
+        case .drop: onDrop?(.malformed)
+        case .reply(let status, let reason, let headers):
+            answer(request) { () throws(SIPError) in try request.reply(status, reason, headers: headers) }
+        case .pass:
+            guard message.method == "OPTIONS", message.to.tag == nil else {
+                onRequest?(request)
+                return
+            }
+            guard options.take(message.source.host, now: SIPLoop.now) else {
+                onDrop?(.tooManyOptions)
+                return
+            }
+            answer(request) { () throws(SIPError) in try request.answerOptions() }
+        }
+    }
+
+    private func answer(_ request: SIPServerRequest, _ act: () throws(SIPError) -> Void) {
+        do { try act() } catch { onDrop?(.unsent) }
+    }
+
+    private func strayed(_ pointer: OpaquePointer) {
+        let message = SIPMessage(pointer)
+        if message.sequenceMethod == "INVITE", let status = message.status, (200..<300).contains(status) {
+            onStray2xx?(message)
+        } else {
+            onDrop?(.strayResponse)
+        }
+    }
+
+    private func passed(
+        _ isSent: Bool, _ transport: cre_transport, _ source: cre_address, _ destination: cre_address,
+        _ packet: cre_span
+    ) {
+        guard let onTrace, tracesAll || !traced.isEmpty else { return }
+        let callID = SIPCallIDScan.callID(in: packet.buffer) ?? ""
+        guard tracesAll || traced.contains(callID) else { return }
+        onTrace(
+            SIPTraceRecord(
+                isSent: isSent, source: SIPEndpoint(source, transport),
+                destination: SIPEndpoint(destination, transport), callID: callID, text: packet.text))
+    }
+}

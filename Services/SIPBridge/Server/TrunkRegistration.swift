@@ -1,0 +1,135 @@
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// Where and as whom to register.
+struct TrunkRegistrationTarget: Equatable, Sendable {
+    /// The registrar's URI with its transport, such as `sip:trunk.example:5060;transport=tcp`.
+    var registrar: String
+    /// The address of record, such as `sip:user@example.com`.
+    var account: String
+    /// The user part of our Contact.
+    var contactUser: String
+    /// The transport, for our Contact.
+    var transport: SIPTransport
+    /// What answers challenges; nil when there is no secret.
+    var credentials: DigestCredentials?
+}
+
+/// Keeps one registration up: performs what ``RegistrationStateMachine`` decides.
+///
+/// `@unchecked Sendable`: used on the loop's thread only, which ``start()`` checks; libre's callbacks come there too.
+final class TrunkRegistration: @unchecked Sendable {
+    /// How it stands.
+    enum Standing: Equatable {
+        /// Calls can come, for so many seconds.
+        case registered(seconds: Int)
+        /// They cannot; the registrar's status, if it gave one.
+        case lost(status: Int?)
+        /// It was taken away.
+        case ended
+    }
+
+    private let stack: SIPStack
+    private let target: TrunkRegistrationTarget
+    private let contact: SIPHeaderField
+    private let tell: (Standing) -> Void
+    private var machine: RegistrationStateMachine
+    private var digest: DigestClient?
+    /// All REGISTERs of a binding share a Call-ID and number on. Source: RFC 3261 section 10.2.4.
+    private var dialog: SIPDialog?
+    private var timer: SIPTimer?
+    private var asked = 0
+
+    /// Prepares one; nothing is sent before ``start()``.
+    /// - Parameter tell: called on each change, and on each refresh.
+    init(
+        stack: SIPStack, target: TrunkRegistrationTarget, timing: RegistrationTiming = RegistrationTiming(),
+        tell: @escaping (Standing) -> Void
+    ) {
+        self.stack = stack
+        self.target = target
+        self.tell = tell
+        contact = stack.contact(user: target.contactUser, transport: target.transport)
+        machine = RegistrationStateMachine(timing: timing)
+        digest = target.credentials.map { DigestClient(credentials: $0) }
+    }
+
+    /// Registers.
+    func start() {
+        stack.loop.preconditionIsolated()
+        timer = SIPTimer(loop: stack.loop) { [weak self] in
+            guard let self else { return }
+            perform(machine.timeIsUp())
+        }
+        perform(machine.start())
+    }
+
+    /// Takes the binding away; ``Standing/ended`` follows.
+    func stop() {
+        stack.loop.preconditionIsolated()
+        timer?.stop()
+        perform(machine.stop())
+    }
+
+    private func perform(_ actions: [RegistrationAction]) {
+        for action in actions {
+            switch action {
+            case .send(let expiry): send(expiry)
+            case .wait(let milliseconds): timer?.start(after: .milliseconds(Int64(milliseconds)))
+            case .tellRegistered(let seconds): tell(.registered(seconds: seconds))
+            case .tellLost(let status): tell(.lost(status: status))
+            case .tellEnded: tell(.ended)
+            }
+        }
+    }
+
+    private func send(_ expiry: Int) {
+        asked = expiry
+        do {
+            let dialog =
+                try self.dialog
+                ?? stack.makeDialog(target: target.registrar, to: target.account, from: target.account)
+            self.dialog = dialog
+            var headers = [contact, SIPHeaderField("Expires", String(expiry))]
+            headers += digest?.headers(method: "REGISTER", uri: dialog.target, cnonce: SecureRandom.hex(bytes: 8)) ?? []
+            try dialog.request("REGISTER", headers: headers) { [weak self] event in self?.came(event) }
+        } catch {
+            // Such as a host without an address: it may have one later.
+            perform(machine.failed(random: .random(in: 0..<1)))
+        }
+    }
+
+    private func came(_ event: SIPResponseEvent) {
+        switch event {
+        case .provisional: break
+        case .failed:
+            digest?.concluded()
+            perform(machine.failed(random: .random(in: 0..<1)))
+        case .final(let response): came(response)
+        }
+    }
+
+    private func came(_ response: SIPMessage) {
+        let status = response.status ?? 0
+        if status == 401 || status == 407, digest?.challenged(by: response) == true {
+            send(asked)
+            return
+        }
+        digest?.concluded()
+        if (200..<300).contains(status) {
+            let uri = contact.value.trimmingBrackets
+            perform(machine.accepted(seconds: RegistrationBinding.seconds(in: response, contact: uri, asked: asked)))
+        } else {
+            perform(
+                machine.refused(
+                    status: status, minExpiry: response.header("Min-Expires").flatMap { Int($0) },
+                    retryAfter: response.header("Retry-After").flatMap { Int($0.prefix { $0.isNumber }) },
+                    random: .random(in: 0..<1)))
+        }
+    }
+}
+
+extension String {
+    /// The URI of a Contact that we made.
+    fileprivate var trimmingBrackets: String { String(dropFirst().prefix { $0 != ">" }) }
+}

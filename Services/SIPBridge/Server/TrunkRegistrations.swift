@@ -1,0 +1,102 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// The registrations of all trunks that want one, kept in step with the trunk table. On the loop.
+struct TrunkRegistrations {
+    private final class Entry {
+        let target: TrunkRegistrationTarget
+        var registration: TrunkRegistration?
+        var isEnded = false
+
+        init(target: TrunkRegistrationTarget) { self.target = target }
+    }
+
+    private static let registered = Counter(
+        label: "heliograph_sip_registrations_total", dimensions: [("result", "registered")])
+    private static let lost = Counter(label: "heliograph_sip_registrations_total", dimensions: [("result", "lost")])
+
+    private var entries: [AppID: Entry] = [:]
+    /// Those whose last REGISTER is under way.
+    private var ending: [Entry] = []
+
+    /// Bindings that are being taken away.
+    var endingCount: Int { ending.count { !$0.isEnded } }
+
+    /// Begins, replaces and ends registrations so that they are those of the table.
+    mutating func follow(_ trunks: [SIPTrunk], stack: SIPStack, logger: Logger) {
+        var wanted: [AppID: TrunkRegistrationTarget] = [:]
+        for trunk in trunks {
+            guard let target = TrunkRegistrationTarget(trunk) else { continue }
+            wanted[trunk.app] = target
+            guard trunk.transport == .tls, entries[trunk.app]?.target != target else { continue }
+            do {
+                try stack.trust(trunk.host)
+            } catch {
+                logger.error("a registrar's name cannot be trusted", metadata: ["error": "\(error)"])
+            }
+        }
+        ending.removeAll(where: \.isEnded)
+        for (app, entry) in entries where wanted[app] != entry.target {
+            end(entry)
+            entries[app] = nil
+        }
+        for (app, target) in wanted where entries[app] == nil {
+            var logger = logger
+            logger[metadataKey: "app"] = "\(app)"
+            let entry = Entry(target: target)
+            let registration = TrunkRegistration(stack: stack, target: target) { [logger, unowned entry] standing in
+                entry.isEnded = standing == .ended
+                Self.note(standing, logger)
+            }
+            entry.registration = registration
+            entries[app] = entry
+            registration.start()
+        }
+    }
+
+    /// Takes all bindings away: no more calls come by them.
+    mutating func stop() {
+        for entry in entries.values { end(entry) }
+        entries = [:]
+    }
+
+    private mutating func end(_ entry: Entry) {
+        ending.append(entry)
+        entry.registration?.stop()
+    }
+
+    private static func note(_ standing: TrunkRegistration.Standing, _ logger: Logger) {
+        switch standing {
+        case .registered(let seconds):
+            registered.increment()
+            logger.info("registered at the trunk", metadata: ["seconds": "\(seconds)"])
+        case .lost(let status):
+            lost.increment()
+            logger.warning(
+                "not registered at the trunk", metadata: ["status": "\(status.map(String.init) ?? "no answer")"])
+        case .ended:
+            logger.info("no longer registered at the trunk")
+        }
+    }
+}
+
+extension TrunkRegistrationTarget {
+    /// What a trunk wants; nil when it wants none.
+    fileprivate init?(_ trunk: SIPTrunk) {
+        guard trunk.register, let name = trunk.authUser, let user = PhoneTarget(callee: name)?.user else { return nil }
+        let transport: SIPTransport =
+            switch trunk.transport {
+            case .udp: .udp
+            case .tcp: .tcp
+            case .tls: .tls
+            }
+        let host = SIPEncoding.uriHost(trunk.host)
+        self.init(
+            registrar: "sip:\(host):\(trunk.port);transport=\(transport.rawValue)",
+            account: "sip:\(user)@\(trunk.fromDomain ?? host)", contactUser: user, transport: transport,
+            credentials: trunk.secret.map { DigestCredentials(username: name, password: $0) })
+    }
+}

@@ -1,0 +1,43 @@
+/// Answers from PostgreSQL, at most a second old; while PostgreSQL is away, what was last known. Concurrent questions
+/// about one key share a query.
+public actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
+    private let query: @Sendable (Key) async throws(PostgresError) -> Record?
+    private var cache: RecordCache<Key, Record>
+    private var reading: [Key: Task<Result<Record?, PostgresError>, Never>] = [:]
+    private let start = ContinuousClock.now
+
+    /// Answers by `query`.
+    /// - Parameter bound: keys remembered at most; default 10,000.
+    public init(bound: Int = 10_000, query: @escaping @Sendable (Key) async throws(PostgresError) -> Record?) {
+        self.query = query
+        cache = RecordCache(bound: bound)
+    }
+
+    /// The record of a key; nil when there is none.
+    /// - Throws: ``PostgresError`` when PostgreSQL does not answer and the key was never read.
+    public func find(_ key: Key) async throws(PostgresError) -> Record? {
+        let finding = cache.find(key, now: now)
+        if case .fresh(let record) = finding { return record }
+        switch await read(key) {
+        case .success(let record):
+            return record
+        case .failure(let error):
+            if case .stale(let record) = finding { return record }
+            throw error
+        }
+    }
+
+    private func read(_ key: Key) async -> Result<Record?, PostgresError> {
+        if let task = reading[key] { return await task.value }
+        let task = Task { [query] () -> Result<Record?, PostgresError> in
+            do throws(PostgresError) { return .success(try await query(key)) } catch { return .failure(error) }
+        }
+        reading[key] = task
+        let result = await task.value
+        reading[key] = nil
+        if case .success(let record) = result { cache.store(record, for: key, now: now) }
+        return result
+    }
+
+    private var now: Int64 { Int64((ContinuousClock.now - start) / .milliseconds(1)) }
+}

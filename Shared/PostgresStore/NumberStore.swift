@@ -1,0 +1,76 @@
+public import SignalingProtocol
+
+/// A number under which telephones reach an account.
+public struct SIPNumber: Equatable, Sendable {
+    /// The number as it stands in the request of the trunk, with or without `+`.
+    public var number: String
+    /// Who answers it.
+    public var user: UserKey
+    /// When it was first given to anybody, Unix milliseconds.
+    public var createdAt: Int64
+
+    /// Makes the record.
+    public init(number: String, user: UserKey, createdAt: Int64) {
+        self.number = number
+        self.user = user
+        self.createdAt = createdAt
+    }
+}
+
+/// The table `sip_numbers`. Every method throws ``PostgresError``.
+public struct NumberStore: Sendable {
+    private static let columns =
+        "number, app, account, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms"
+
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    public init(pool: PostgresPool) { self.pool = pool }
+
+    /// Whose number it is; nil when it is nobody's.
+    public func find(_ number: String) async throws(PostgresError) -> SIPNumber? {
+        let rows = try await pool.query("SELECT \(Self.columns) FROM sip_numbers WHERE number = $1", [.text(number)])
+        guard let row = rows.first else { return nil }
+        return try SIPNumber(row)
+    }
+
+    /// All numbers in their order, or an app's.
+    public func list(app: AppID? = nil) async throws(PostgresError) -> [SIPNumber] {
+        var numbers: [SIPNumber] = []
+        let rows = try await pool.query(
+            "SELECT \(Self.columns) FROM sip_numbers WHERE $1::text IS NULL OR app = $1 ORDER BY number",
+            [.optional(app?.rawValue)])
+        for row in rows { numbers.append(try SIPNumber(row)) }
+        return numbers
+    }
+
+    /// Gives a number to an account, in place of whoever had it in the same app.
+    /// - Returns: false when there is no such app, or the number is another app's.
+    public func set(_ number: String, to user: UserKey) async throws(PostgresError) -> Bool {
+        try await pool.query(
+            """
+            INSERT INTO sip_numbers (number, app, account)
+            SELECT $1, a.id, $3 FROM apps a WHERE a.id = $2
+            ON CONFLICT (number) DO UPDATE SET account = EXCLUDED.account WHERE sip_numbers.app = EXCLUDED.app
+            """,
+            [.text(number), .text(user.app.rawValue), .text(user.account.rawValue)]
+        ).affected == 1
+    }
+
+    /// Takes a number back.
+    /// - Returns: false when it was nobody's.
+    public func remove(_ number: String) async throws(PostgresError) -> Bool {
+        try await pool.query("DELETE FROM sip_numbers WHERE number = $1", [.text(number)]).affected == 1
+    }
+}
+
+extension SIPNumber {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        guard let app = try? AppID(try row.string("app")), let account = try? Account(try row.string("account")) else {
+            throw PostgresError(.shape, "sip_numbers holds an app or an account that is none")
+        }
+        self.init(
+            number: try row.string("number"), user: UserKey(app: app, account: account),
+            createdAt: try row.int64("created_ms"))
+    }
+}

@@ -1,0 +1,94 @@
+public import SignalingProtocol
+
+/// How an app's calls reach telephones, and how telephones reach it: one SIP peer.
+public struct SIPTrunk: Equatable, Sendable {
+    /// How SIP messages travel.
+    public enum Transport: String, Sendable, CaseIterable {
+        /// Datagrams.
+        case udp
+        /// One connection, kept and used again.
+        case tcp
+        /// The same, encrypted.
+        case tls
+
+        /// The port that the transport has when none is said.
+        public var standardPort: Int {
+            switch self {
+            case .udp, .tcp: 5060
+            case .tls: 5061
+            }
+        }
+    }
+
+    /// How digits travel.
+    public enum DTMF: String, Sendable, CaseIterable {
+        /// As telephone-events where the peer has them, else by INFO.
+        case auto
+        /// As telephone-events only.
+        case rfc4733
+        /// By INFO only.
+        case info
+    }
+
+    /// Whether media is encrypted.
+    public enum SRTP: String, Sendable, CaseIterable {
+        /// Never.
+        case off
+        /// Where the peer can.
+        case optional
+        /// Always: a peer that cannot is not talked to.
+        case required
+    }
+
+    /// The app; each has one trunk at most.
+    public var app: AppID
+    /// A host name or an address.
+    public var host: String
+    /// 1...65535.
+    public var port: Int
+    /// How SIP messages travel.
+    public var transport: Transport
+    /// The user name for digest authentication and registration.
+    public var authUser: String?
+    /// Its secret. Never logged.
+    public var secret: String?
+    /// The domain in From; the host when nil.
+    public var fromDomain: String?
+    /// Whether the bridge registers at the peer.
+    public var register: Bool
+    /// How digits travel.
+    public var dtmf: DTMF
+    /// Whether media is encrypted.
+    public var srtp: SRTP
+    /// How long a telephone may ring, seconds; 1...3600.
+    public var ringSeconds: Int
+    /// Whether requests from other addresses are taken with digest authentication.
+    public var acceptDigest: Bool
+    /// Whether the SIP messages of its calls are logged.
+    public var trace: Bool
+    /// When it was set, Unix milliseconds; 0 for one that is not stored yet.
+    public var updatedAt: Int64
+
+    /// Makes a trunk.
+    /// - Parameter port: nil for the transport's own.
+    public init(
+        app: AppID, host: String, port: Int? = nil, transport: Transport = .udp, authUser: String? = nil,
+        secret: String? = nil, fromDomain: String? = nil, register: Bool = false, dtmf: DTMF = .auto,
+        srtp: SRTP = .off, ringSeconds: Int = 60, acceptDigest: Bool = false, trace: Bool = false, updatedAt: Int64 = 0
+    ) {
+        self.app = app
+        self.host = host
+        self.port = port ?? transport.standardPort
+        self.transport = transport
+        self.authUser = authUser
+        self.secret = secret
+        self.fromDomain = fromDomain
+        self.register = register
+        self.dtmf = dtmf
+        self.srtp = srtp
+        self.ringSeconds = ringSeconds
+        self.acceptDigest = acceptDigest
+        self.trace = trace
+        self.updatedAt = updatedAt
+    }
+}

@@ -1,0 +1,76 @@
+public import SignalingProtocol
+
+/// The table `sip_trunks`. Every method throws ``PostgresError``.
+public struct TrunkStore: Sendable {
+    private static let columns =
+        "app, host, port, transport, auth_user, secret, from_domain, register, dtmf, srtp, ring_seconds, accept_digest, "
+        + "trace, (extract(epoch FROM updated_at) * 1000)::bigint AS updated_ms"
+
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    public init(pool: PostgresPool) { self.pool = pool }
+
+    /// An app's trunk; nil when it has none.
+    public func find(_ app: AppID) async throws(PostgresError) -> SIPTrunk? {
+        let rows = try await pool.query(
+            "SELECT \(Self.columns) FROM sip_trunks WHERE app = $1", [.text(app.rawValue)])
+        guard let row = rows.first else { return nil }
+        return try SIPTrunk(row)
+    }
+
+    /// All trunks, by app.
+    public func list() async throws(PostgresError) -> [SIPTrunk] {
+        var trunks: [SIPTrunk] = []
+        for row in try await pool.query("SELECT \(Self.columns) FROM sip_trunks ORDER BY app") {
+            trunks.append(try SIPTrunk(row))
+        }
+        return trunks
+    }
+
+    /// Sets an app's trunk, in place of the one it had.
+    /// - Throws: an error that ``PostgresError/isMissingReference`` when there is no such app.
+    public func set(_ trunk: SIPTrunk) async throws(PostgresError) {
+        try await pool.query(
+            """
+            INSERT INTO sip_trunks (app, host, port, transport, auth_user, secret, from_domain, register, dtmf, srtp,
+                ring_seconds, accept_digest, trace)
+            VALUES ($1, $2, $3::bigint, $4, $5, $6, $7, $8, $9, $10, $11::bigint, $12, $13)
+            ON CONFLICT (app) DO UPDATE SET
+                host = EXCLUDED.host, port = EXCLUDED.port, transport = EXCLUDED.transport,
+                auth_user = EXCLUDED.auth_user, secret = EXCLUDED.secret, from_domain = EXCLUDED.from_domain,
+                register = EXCLUDED.register, dtmf = EXCLUDED.dtmf, srtp = EXCLUDED.srtp,
+                ring_seconds = EXCLUDED.ring_seconds, accept_digest = EXCLUDED.accept_digest, trace = EXCLUDED.trace,
+                updated_at = now()
+            """,
+            [
+                .text(trunk.app.rawValue), .text(trunk.host), .int(Int64(trunk.port)),
+                .text(trunk.transport.rawValue), .optional(trunk.authUser), .optional(trunk.secret),
+                .optional(trunk.fromDomain), .bool(trunk.register), .text(trunk.dtmf.rawValue),
+                .text(trunk.srtp.rawValue), .int(Int64(trunk.ringSeconds)), .bool(trunk.acceptDigest),
+                .bool(trunk.trace),
+            ])
+    }
+
+    /// Takes an app's trunk away.
+    /// - Returns: false when it had none.
+    public func remove(_ app: AppID) async throws(PostgresError) -> Bool {
+        try await pool.query("DELETE FROM sip_trunks WHERE app = $1", [.text(app.rawValue)]).affected == 1
+    }
+}
+
+extension SIPTrunk {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        guard let app = try? AppID(try row.string("app")), let port = Int(exactly: try row.int64("port")),
+            let transport = Transport(rawValue: try row.string("transport")),
+            let dtmf = DTMF(rawValue: try row.string("dtmf")), let srtp = SRTP(rawValue: try row.string("srtp")),
+            let ringSeconds = Int(exactly: try row.int64("ring_seconds"))
+        else { throw PostgresError(.shape, "sip_trunks holds a word that this build does not know") }
+        self.init(
+            app: app, host: try row.string("host"), port: port, transport: transport,
+            authUser: try row.optionalString("auth_user"), secret: try row.optionalString("secret"),
+            fromDomain: try row.optionalString("from_domain"), register: try row.bool("register"), dtmf: dtmf,
+            srtp: srtp, ringSeconds: ringSeconds, acceptDigest: try row.bool("accept_digest"),
+            trace: try row.bool("trace"), updatedAt: try row.int64("updated_ms"))
+    }
+}

@@ -1,0 +1,135 @@
+import PostgresStore
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import TestKit
+import Testing
+
+/// Lost bridges, and the way that a call takes.
+@Suite struct InvitationBridgeTests {
+    private static let number = "+49301234"
+    private static let lost = #"{"code":702,"reason":"bridge_lost"}"#
+
+    @Test func callsOfAKilledBridgeEndWithinTenSeconds() async throws {
+        try await InvitationStage.run { stage in
+            try await stage.setTrunk()
+            let bridge = try await StageBridge(on: stage)
+            let alice = try await stage.login("alice")
+            let bob = try await stage.login("bob")
+            try await stage.act(.invite, by: alice, to: Self.number)
+            let call = try await bridge.dialled().call
+            #expect(try await bridge.report(.claimed, in: call))
+            #expect(try await bridge.report(.accepted, in: call))
+            let ringing = try await bridge.invite("bob", call: "b-1").0
+            _ = try await stage.send(
+                CallAct(verb: .acknowledge, actor: bob, channel: ringing.channel.name, peer: Self.number, extra: ""))
+            try await bridge.expectOrders(["ringing "])
+            let other = try await StageBridge(on: stage)
+            let kept = try await other.invite("bob", from: "222", call: "o-1").0
+            await bridge.kill()
+            let start = ContinuousClock.now
+            try await stage.expectMail(of: "alice", ["voip_invite_accept", "voip_invite_bye"])
+            try await stage.expectMail(of: "bob", ["voip_invite", "voip_invite_bye"])
+            #expect(start.duration(to: .now) < .seconds(10))
+            #expect(try await stage.mail(of: "alice").last?.extra == Self.lost)
+            #expect(try await other.report(.message, in: kept), "another bridge's call goes on")
+            try await waitUntil("the stream's end") {
+                let stream = RedisCommand("EXISTS", .string(KeySpace.commands(bridge.id)))
+                return try await stage.connection.execute(stream).int == 0 ? nil : "it is there"
+            }
+            // It comes back to life: its calls are over, and nobody makes its stream again for an order.
+            #expect(try await bridge.report(.message, in: call) == false)
+            try await stage.expectPhoneLog([
+                "outbound +49301234 702", "inbound +49301234 702 id@b-1", "inbound 222 live id@o-1",
+            ])
+            await other.kill()
+        }
+    }
+
+    @Test func claimOfALostBridgeIsEndedToo() async throws {
+        try await InvitationStage.run { stage in
+            try await stage.setTrunk()
+            let bridge = try await StageBridge(on: stage)
+            let alice = try await stage.login("alice")
+            try await stage.act(.invite, by: alice, to: Self.number)
+            let call = try await bridge.dialled().call
+            await bridge.kill()
+            try await waitUntil("the bridge's loss") {
+                let found = try await stage.connection.execute(
+                    RedisCommand("ZSCORE", .string(KeySpace.bridges), .string(bridge.id.rawValue)))
+                return found.isNull ? nil : "it is listed"
+            }
+            // A claim that was long under way.
+            #expect(try await bridge.report(.claimed, in: call))
+            try await stage.expectMail(of: "alice", ["voip_invite_failed"])
+            #expect(try await stage.mail(of: "alice").last?.extra == Self.lost)
+        }
+    }
+
+    @Test func bridgeThatLeavesEndsWhatItHeldAtOnce() async throws {
+        try await InvitationStage.run { stage in
+            let bridge = try await StageBridge(on: stage)
+            _ = try await stage.login("alice")
+            #expect(try await bridge.invite("alice", call: "b-1").stands)
+            await bridge.kill()
+            try await bridge.leave()
+            try await stage.expectMail(of: "alice", ["voip_invite", "voip_invite_bye"])
+        }
+    }
+
+    @Test func digitsAreAUserUnlessTheAppHasATrunk() async throws {
+        try await InvitationStage.run { stage in
+            let bridge = try await StageBridge(on: stage)
+            let alice = try await stage.login("alice")
+            try await stage.act(.invite, by: alice, to: "12345")
+            try await stage.act(.invite, by: alice, to: "bob", #"{"srcNum":"1"}"#)
+            #expect(try await stage.mail(of: "12345").map(\.type) == ["voip_invite"])
+            #expect(try await stage.mail(of: "bob").map(\.type) == ["voip_invite"])
+            try await stage.act(.invite, by: alice, to: Self.number)
+            try await stage.expectMail(of: "alice", ["voip_invite_failed"])
+            #expect(try await stage.mail(of: "alice").last?.extra == #"{"code":700,"reason":"no_trunk"}"#)
+            #expect(bridge.dialCount == 0)
+            try await stage.setTrunk()
+            // What was read is fresh for a second.
+            try await waitUntil("a telephone") {
+                try await stage.act(.invite, by: alice, to: "777")
+                if bridge.dialCount > 0 { return nil }
+                try await stage.act(.end, by: alice, to: "777")
+                return "still a user"
+            }
+            for callee in ["bob2", "12", "tel:110", "SIP:bob@example.org"] {
+                try await stage.act(.invite, by: alice, to: callee)
+            }
+            try await stage.act(.invite, by: alice, to: "carol", #"{"srcNum":"1"}"#)
+            let phones = try await [2, 3, 4].asyncMap { try await bridge.dialled($0).call.phone.rawValue }
+            #expect(phones.sorted() == ["SIP:bob@example.org", "carol", "tel:110"])
+            await bridge.kill()
+        }
+    }
+
+    @Test func callsOfUsersNeedNoPostgres() async throws {
+        let postgres = try await PostgresServer()
+        try await InvitationStage.run(postgres: postgres) { stage in
+            try await stage.setTrunk()
+            try await postgres.stop()
+            let alice = try await stage.login("alice")
+            _ = try await stage.login("4711")
+            try await stage.act(.invite, by: alice, to: "bob")
+            #expect(try await stage.mail(of: "bob").map(\.type) == ["voip_invite"])
+            try await stage.act(.invite, by: alice, to: "4711")
+            #expect(try await stage.mail(of: "4711").map(\.type) == ["voip_invite"])
+            #expect(await stage.refusal(.invite, by: alice, to: Self.number)?.reason == "unavailable")
+            #expect(await stage.refusal(.invite, by: alice, to: "4712")?.reason == "unavailable")
+            try await postgres.start()
+        }
+        try await postgres.remove()
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

@@ -1,0 +1,66 @@
+import PostgresStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// Trunks and numbers.
+@Suite struct PostgresPhoneTests {
+    @Test func trunks() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let store = TrunkStore(pool: pool)
+        let app = try AppID("a")
+        let error = await #expect(throws: PostgresError.self) { try await store.set(SIPTrunk(app: app, host: "h")) }
+        #expect(error?.isMissingReference == true)
+        for name in ["a", "b"] {
+            try await AppStore(pool: pool).create(id: AppID(name), certificate: "c", tokenRequired: false)
+        }
+        #expect(try await store.find(app) == nil)
+        for transport in SIPTrunk.Transport.allCases {
+            try await store.set(SIPTrunk(app: app, host: "h", transport: transport))
+            #expect(try await store.find(app)?.port == (transport == .tls ? 5061 : 5060))
+        }
+        var trunk = SIPTrunk(
+            app: app, host: "sip.example.org", port: 5070, transport: .tcp, authUser: "u", secret: "s'--",
+            fromDomain: "example.org", register: true, dtmf: .info, srtp: .required, ringSeconds: 7, acceptDigest: true,
+            trace: true)
+        try await store.set(trunk)
+        let found = try #require(try await store.find(app))
+        #expect(found.updatedAt > 1_600_000_000_000)
+        trunk.updatedAt = found.updatedAt
+        #expect(found == trunk)
+        for (dtmf, srtp) in zip(SIPTrunk.DTMF.allCases, SIPTrunk.SRTP.allCases) {
+            try await store.set(SIPTrunk(app: AppID("b"), host: "h", dtmf: dtmf, srtp: srtp))
+        }
+        #expect(try await store.list().map(\.app.rawValue) == ["a", "b"])
+        #expect(try await store.remove(app))
+        #expect(try await !store.remove(app))
+        // A trunk goes with its app.
+        #expect(try await AppStore(pool: pool).remove(AppID("b")))
+        #expect(try await store.list() == [])
+        await pool.close()
+    }
+
+    @Test func numbers() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let store = NumberStore(pool: pool)
+        let alice = UserKey(app: try AppID("a"), account: try Account("alice"))
+        let bob = UserKey(app: try AppID("a"), account: try Account("bob"))
+        let other = UserKey(app: try AppID("b"), account: try Account("bob"))
+        #expect(try await !store.set("+49", to: alice), "no such app")
+        for name in ["a", "b"] {
+            try await AppStore(pool: pool).create(id: AppID(name), certificate: "c", tokenRequired: false)
+        }
+        #expect(try await store.set("+49", to: alice))
+        #expect(try await store.find("+49")?.user == alice)
+        #expect(try await store.find("49") == nil)
+        #expect(try await store.set("+49", to: bob))
+        #expect(try await !store.set("+49", to: other), "another app's")
+        #expect(try await store.find("+49")?.user == bob)
+        #expect(try await store.set("110", to: other))
+        #expect(try await store.list().map(\.number) == ["+49", "110"])
+        #expect(try await store.list(app: AppID("b")).map(\.number) == ["110"])
+        #expect(try await store.remove("110"))
+        #expect(try await !store.remove("110"))
+        await pool.close()
+    }
+}

@@ -1,0 +1,155 @@
+import Logging
+import MessageStore
+import PostgresStore
+import RedisStore
+import ServiceLifecycle
+import SignalingProtocol
+import SignalingWire
+import Synchronization
+import TestKit
+import Testing
+
+/// Plays a sip-bridge through the real command streams: keeps its lease up, notes what it is asked to dial and ordered to
+/// do, and reports what the test says.
+final class StageBridge: Sendable {
+    private struct Notes {
+        var dialled: [DialPhone] = []
+        var orders: [OrderPhone] = []
+    }
+
+    let id: GatewayID
+    private let stage: InvitationStage
+    private let leases: GatewayLeases
+    private let notes: NotesBox
+    private let running: Mutex<[Task<Void, any Error>]>
+
+    private final class NotesBox: Sendable {
+        let notes = Mutex(Notes())
+    }
+
+    /// Starts one.
+    /// - Parameter takesCalls: false for one that reads only its own stream.
+    init(on stage: InvitationStage, takesCalls: Bool = true) async throws {
+        let id = GatewayID("bridge-\(SecureRandom.hex(bytes: 4))")
+        let notes = NotesBox()
+        self.id = id
+        self.stage = stage
+        self.notes = notes
+        leases = GatewayLeases(connection: stage.connection, fleet: .bridges)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        var orders = CommandRouter()
+        orders.on(OrderPhone.self) { command, _ throws(SignalingError) in
+            notes.notes.withLock { $0.orders.append(command) }
+            return Done()
+        }
+        var calls = CommandRouter()
+        calls.on(DialPhone.self) { command, _ throws(SignalingError) in
+            notes.notes.withLock { $0.dialled.append(command) }
+            return Done()
+        }
+        let redis = try stage.redis.configuration
+        let own = CommandConsumer(
+            bridge: id, configuration: redis, connection: stage.connection, router: orders, logger: logger)
+        let shared = CommandConsumer(
+            service: .sipBridge, instance: id.rawValue, configuration: redis, connection: stage.connection,
+            router: calls, logger: logger)
+        try await own.createStream()
+        _ = try await leases.heartbeat(id, text: "{}")
+        let leases = self.leases
+        var tasks = [Task<Void, any Error> { try await own.run() }]
+        if takesCalls { tasks.append(Task { try await shared.run() }) }
+        tasks.append(
+            Task {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: .milliseconds(LeaseFleet.bridges.interval))
+                    _ = try await leases.heartbeat(id, text: "{}")
+                }
+            })
+        running = Mutex(tasks)
+    }
+
+    /// Ends at once, as a crash does: the lease is not given back.
+    func kill() async {
+        let tasks = running.withLock { tasks in
+            defer { tasks = [] }
+            return tasks
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.result }
+    }
+
+    /// Gives the lease back.
+    func leave() async throws { try await leases.leave(id) }
+
+    // MARK: What it was told
+
+    /// Waits for the request to dial, the `count`th.
+    func dialled(_ count: Int = 1) async throws -> DialPhone {
+        try await waitUntil("dialling") {
+            let found = self.notes.notes.withLock { $0.dialled.count }
+            return found >= count ? nil : "\(found) requests"
+        }
+        return notes.notes.withLock { $0.dialled[count - 1] }
+    }
+
+    var dialCount: Int { notes.notes.withLock { $0.dialled.count } }
+
+    /// Waits until the orders are exactly these: `ACT EXTRA`.
+    func expectOrders(_ lines: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        do {
+            try await waitUntil("orders") {
+                let found = self.notes.notes.withLock { $0.orders.map { "\($0.act.rawValue) \($0.extra)" } }
+                return found == lines ? nil : "\(found)"
+            }
+        } catch {
+            Issue.record(error, sourceLocation: sourceLocation)
+            throw error
+        }
+    }
+
+    // MARK: What it says
+
+    /// - Returns: whether the call stands.
+    func report(
+        _ act: PhoneAct, in call: PhoneCall, _ extra: String = "{}", record: PhoneRecord = PhoneRecord()
+    ) async throws -> Bool {
+        try await stage.send(PhoneReport(call: call, bridge: id, act: act, extra: extra, record: record)).stands
+    }
+
+    /// The telephone calls.
+    func invite(
+        _ account: String, from phone: String = "+49301234", call: String, extra: String = "{}", ring: Int64? = nil
+    ) async throws -> (PhoneCall, stands: Bool) {
+        let call = PhoneCall(
+            id: call, channel: ChannelKey(app: stage.app, name: try ChannelName("sip-\(call)")),
+            user: try Account(account), phone: try Account(phone))
+        let reply = try await stage.send(
+            InviteFromPhone(
+                call: call, bridge: id, extra: extra, ring: ring, record: PhoneRecord(sipCallID: "id@\(call.id)")))
+        return (call, reply.stands)
+    }
+}
+
+extension InvitationStage {
+    /// Gives the app a trunk.
+    nonisolated func setTrunk(ringSeconds: Int = 60) async throws {
+        if try await AppStore(pool: pool).find(app) == nil {
+            try await AppStore(pool: pool).create(id: app, certificate: "c", tokenRequired: false)
+        }
+        try await TrunkStore(pool: pool).set(SIPTrunk(app: app, host: "127.0.0.1", ringSeconds: ringSeconds))
+    }
+
+    /// Waits until the call log's rows are these: `direction number code status reason Call-ID`.
+    nonisolated func expectPhoneLog(_ rows: [String]) async throws {
+        try await waitUntil("the call log of telephones") {
+            let found = try await self.pool.query(
+                """
+                SELECT concat_ws(' ', direction, number, coalesce(end_code::text, 'live'), sip_status, sip_reason,
+                    sip_call_id) AS line
+                FROM call_log ORDER BY started_at
+                """)
+            let lines = try found.map { try $0.string("line") }
+            return lines == rows ? nil : "\(lines)"
+        }
+    }
+}

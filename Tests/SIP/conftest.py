@@ -1,0 +1,49 @@
+"""Fixtures: Tests/EndToEnd's clusters and raw clients; scene.py puts telephones beside them."""
+
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "EndToEnd")]
+
+from certificates import make_certificate  # noqa: E402
+from fixtures import finish, pytest_pyfunc_call  # noqa: E402, F401
+from peers import LOOPBACK, free_port  # noqa: E402
+from scene import TRUNK_SECONDS  # noqa: E402
+from signaling import App  # noqa: E402
+from stack_control import Stack  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A key and a certificate that this run's peers trust."""
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="session")
+def stack(request: pytest.FixtureRequest, certificate: Path) -> Iterator[Stack]:
+    """Two gateways, one of each service, a bridge with TLS; for tests that kill nothing."""
+    stack = Stack()
+    settings = {"HELIOGRAPH_SIP_TLS_CERTIFICATE": str(certificate), "HELIOGRAPH_SIP_TLS_AUTHORITY": str(certificate)}
+    try:
+        with pytest.MonkeyPatch.context() as environment:
+            for name, value in settings.items():
+                environment.setenv(name, value)
+            stack.up(gateways=2)
+        yield stack
+    finally:
+        finish(stack, request, 0)
+
+
+@pytest.fixture(scope="session")
+def line(stack: Stack) -> App:
+    """An app whose trunk is this machine, known to the bridge: for tests of calls from telephones."""
+    app = stack.create_app(uuid.uuid4().hex)
+    stack.control("trunk", "set", app.id, f"{LOOPBACK}:{free_port()}")
+    time.sleep(TRUNK_SECONDS)
+    return app

@@ -1,0 +1,159 @@
+"""What a test plays with: an app of its own with a trunk and numbers, its users, and telephones on the other side."""
+
+import asyncio
+import itertools
+import json
+import random
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fixtures import People
+from peers import LOOPBACK, Peers, free_port
+from rtp import RTPEndpoint
+from scenarios import scenario
+from signaling import App, Client, eventually
+from sipp import Sipp
+from stack_control import Stack, unique
+
+# Bridges read changed trunks each second.
+TRUNK_SECONDS = 1.3
+
+
+class Scene:
+    """One app whose trunk is a port of this machine: phones that are called listen there."""
+
+    def __init__(self, stack: Stack, peers: Peers, cast: People, rtp: RTPEndpoint, app: App, port: int):
+        self.stack = stack
+        self.peers = peers
+        self.cast = cast
+        self.rtp = rtp
+        self.app = app
+        self.port = port
+        self._numbers = itertools.count(random.randint(10**7, 10**8))
+
+    @property
+    def bridge(self) -> tuple[str, int]:
+        """Where the sip-bridge listens."""
+        sip = self.stack.endpoints["sip"]
+        return sip["host"], sip["port"]
+
+    def trunk(self, *, host: str = LOOPBACK, port: int | None = None, **settings: object) -> None:
+        """Sets the app's trunk: `trunk(dtmf="info", register=True)`, as in `heliographctl trunk set --dtmf=info --register`."""
+        options = [
+            f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}") for name, value in settings.items()]
+        self.stack.control("trunk", "set", self.app.id, f"{host}:{port or self.port}", *options)
+
+    async def move_trunk(self) -> None:
+        """Has later calls go to another port, once the bridges know."""
+        self.port = free_port()
+        self.trunk()
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Waits until the bridges know the trunk as it is now."""
+        await asyncio.sleep(TRUNK_SECONDS)
+
+    def number(self, account: str) -> str:
+        """A new number of this account."""
+        number = f"+4930{next(self._numbers)}"
+        self.stack.control("number", "set", f"--app={self.app.id}", f"--account={account}", "--", number)
+        return number
+
+    async def users(self, *names: str) -> list[Client]:
+        """Logs them in."""
+        return await self.cast.login(*names, app=self.app)
+
+    async def phone(self, *steps: str, **options: object) -> Sipp:
+        """A phone at the trunk's address, to be called."""
+        return await self.peers.start(Sipp(self.peers, scenario(*steps), port=self.port, **options))
+
+    async def caller(self, *steps: str, target: tuple[str, int] | None = None, **options: object) -> Sipp:
+        """A phone that calls at once: the bridge, unless another target is named."""
+        return await self.peers.start(Sipp(self.peers, scenario(*steps), target=target or self.bridge, **options))
+
+
+@asynccontextmanager
+async def scene(stack: Stack, *, app: App | None = None, port: int | None = None, **trunk: object) -> AsyncIterator[Scene]:
+    """`async with scene(stack, dtmf="info") as play:`, with an app and a trunk of its own.
+
+    With `trunk=False`, without a trunk; with an `app`, that one as it is.
+    """
+    async with Peers() as peers, RTPEndpoint() as rtp:
+        cast = People(stack)
+        has_trunk = trunk.pop("trunk", app is None)
+        play = Scene(stack, peers, cast, rtp, app or stack.create_app(uuid.uuid4().hex), port or free_port())
+        if has_trunk:
+            play.trunk(**trunk)
+        try:
+            yield play
+        except BaseException:
+            for client in cast.clients:
+                client.violations.clear()
+                await client.close()
+            raise
+        for client in cast.clients:
+            await client.close()
+
+
+# What users see
+
+async def dial(user: Client, number: str, extra: object = "") -> str:
+    """Invites a phone; the channel."""
+    channel = unique("call")
+    await user.act("invite", channel, number, extra if isinstance(extra, str) else json.dumps(extra))
+    return channel
+
+
+async def saw(user: Client, verb: str, count: int = 1, seconds: float = 10) -> dict:
+    """Waits for the nth `voip_VERB` of a user."""
+    await eventually(
+        lambda: len(user.calls(verb)) >= count,
+        f"{user.account} sees voip_{verb}; saw {[(m.type, m.call['extra']) for m in user.messages if m.type[:4] == 'voip']}",
+        seconds)
+    return user.calls(verb)[count - 1]
+
+
+def words(call: dict) -> dict:
+    """The JSON of an entry's `extra`."""
+    return json.loads(call["extra"])
+
+
+def digits(user: Client) -> str:
+    """The digits that this user got so far."""
+    return "".join(
+        words(call)["msgdata"] for call in user.calls("invite_msg") if words(call).get("msgtype") == "dtmf")
+
+
+async def press(user: Client, channel: str, peer: str, text: str) -> None:
+    """Sends digits to the phone, as the clients' channelInviteDTMF does."""
+    await user.act("invite_msg", channel, peer, json.dumps({"msgtype": "dtmf", "msgdata": text}))
+
+
+async def heard(user: Client, text: str) -> None:
+    """Waits for digits, and for everything that the user was sent before a barrier, so that none comes twice."""
+    await eventually(lambda: len(digits(user)) >= len(text), f"{user.account} gets {text!r}, has {digits(user)!r}")
+    mark = unique("barrier")
+    await user.tell(user.account, mark)
+    await eventually(lambda: mark in user.texts(), "the barrier arrived")
+    assert digits(user) == text
+
+
+COLUMNS = (
+    "caller", "callee", "direction", "state", "started_at", "acknowledged_at", "accepted_at", "ended_at", "end_code",
+    "number", "sip_call_id", "sip_status", "sip_reason")
+
+
+async def finished_row(play: Scene, user: Client) -> dict[str, str]:
+    """The one row of the call log with this user, once the call is over."""
+    found: list[list[str]] = []
+
+    def there() -> bool:
+        found[:] = play.stack.sql(
+            f"select {', '.join(COLUMNS)} from call_log "
+            f"where app = '{play.app.id}' and '{user.account}' in (caller, callee) and ended_at is not null")
+        return bool(found)
+
+    await eventually(there, "the call log has the call's end")
+    assert len(found) == 1
+    return dict(zip(COLUMNS, found[0]))

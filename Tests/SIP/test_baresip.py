@@ -1,0 +1,169 @@
+"""Calls with baresip, a softphone: its own telephone-events, SRTP, TLS and hold."""
+
+from pathlib import Path
+
+import pytest
+from baresip import Baresip
+from certificates import make_certificate
+from scene import Scene, dial, heard, press, saw, scene, words
+from signaling import App, eventually
+from stack_control import Stack
+
+USER = "phone"
+NUMBER = "+493012345678"
+
+
+async def softphone(play: Scene, **options: object) -> Baresip:
+    """A baresip that the scene's trunk leads to."""
+    return await play.peers.start(Baresip(play.peers, user=USER, **options))
+
+
+async def talk(play: Scene, phone: Baresip, **trunk: object) -> None:
+    """A call to the phone, with digits in both directions, that the phone ends."""
+    alice, = await play.users("alice")
+    play.trunk(port=phone.sip_port, **trunk)
+    number = f"sip:{USER}@{phone.address}"
+    channel = await dial(alice, number)
+    await phone.happens("CALL_INCOMING")
+    await saw(alice, "invite_ack")
+    await phone.accept()
+    await saw(alice, "invite_accept")
+    await phone.happens("CALL_RTPESTAB")
+    await press(alice, channel, number, "19*#0")
+    await phone.hears("19*#0")
+    await phone.press("2580")
+    await heard(alice, "2580")
+    assert phone.digits == "19*#0"
+    await phone.hang_up()
+    await saw(alice, "invite_bye")
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+async def test_it_is_called_and_digits_go_both_ways(stack: Stack, transport: str):
+    async with scene(stack) as play:
+        await talk(play, await softphone(play, transport=transport), transport=transport)
+
+
+async def test_it_calls_and_digits_go_both_ways(stack: Stack, line: App):
+    async with scene(stack, app=line) as play:
+        bob, = await play.users("bob")
+        number = play.number(bob.account)
+        phone = await softphone(play)
+        await phone.dial(f"sip:{number}@{play.bridge[0]}:{play.bridge[1]}")
+        invite = await saw(bob, "invite")
+        await bob.act("invite_ack", invite["channel"], invite["peer"])
+        await phone.happens("CALL_RINGING")
+        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await phone.happens("CALL_ESTABLISHED")
+        await phone.happens("CALL_RTPESTAB")
+        await phone.press("7A")
+        await heard(bob, "7A")
+        await press(bob, invite["channel"], invite["peer"], "33")
+        await phone.hears("33")
+        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        await phone.happens("CALL_CLOSED")
+
+
+@pytest.mark.parametrize(("policy", "encryption"), [("optional", "srtp"), ("required", "srtp-mand")])
+async def test_srtp(stack: Stack, policy: str, encryption: str):
+    async with scene(stack) as play:
+        phone = await softphone(play, modules=("srtp",), account=f";mediaenc={encryption}")
+        await talk(play, phone, srtp=policy)
+        assert "SRTP is Enabled" in phone.output
+
+
+async def test_srtp_is_optional(stack: Stack):
+    """A phone without it is talked to in the clear."""
+    async with scene(stack) as play:
+        await talk(play, await softphone(play), srtp="optional")
+
+
+async def test_srtp_is_required(stack: Stack):
+    """A phone without it is not talked to."""
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await softphone(play)
+        play.trunk(port=phone.sip_port, srtp="required")
+        await dial(alice, f"sip:{USER}@{phone.address}")
+        told = words(await saw(alice, "invite_failed"))
+        assert told["code"] == 700
+        assert not alice.calls("invite_accept")
+
+
+async def test_tls_and_srtp(stack: Stack, certificate: Path):
+    async with scene(stack) as play:
+        phone = await softphone(
+            play, transport="tls", settings=f"sip_certificate {certificate}\n", modules=("srtp",),
+            account=";mediaenc=srtp-mand")
+        await talk(play, phone, transport="tls", srtp="required")
+
+
+async def test_it_calls_over_tls(stack: Stack, line: App, certificate: Path):
+    async with scene(stack, app=line) as play:
+        bob, = await play.users("bob")
+        number = play.number(bob.account)
+        phone = await softphone(
+            play, transport="tls", settings=f"sip_certificate {certificate}\nsip_cafile {certificate}\n")
+        await phone.dial(f"sip:{number}@{play.bridge[0]}:{play.bridge[1] + 1};transport=tls")
+        invite = await saw(bob, "invite")
+        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await phone.happens("CALL_ESTABLISHED")
+        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        await phone.happens("CALL_CLOSED")
+
+
+async def test_a_certificate_of_nobody_we_trust(stack: Stack, tmp_path: Path):
+    """The call fails before anything is told to whoever it is."""
+    other = make_certificate(tmp_path)
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await softphone(play, transport="tls", settings=f"sip_certificate {other}\n")
+        play.trunk(port=phone.sip_port, transport="tls")
+        await dial(alice, NUMBER)
+        assert words(await saw(alice, "invite_failed"))["code"] == 702
+        assert "INVITE" not in phone.output
+
+
+async def test_hold_and_resume(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await softphone(play)
+        play.trunk(port=phone.sip_port)
+        number = f"sip:{USER}@{phone.address}"
+        channel = await dial(alice, number)
+        await phone.happens("CALL_INCOMING")
+        await phone.accept()
+        await saw(alice, "invite_accept")
+        await phone.happens("CALL_RTPESTAB")
+        await phone.command("hold")
+        await eventually(lambda: "a=recvonly" in phone.output, "the bridge answers the hold")
+        await phone.command("resume")
+        await press(alice, channel, number, "5")
+        await phone.hears("5")
+        await alice.act("invite_bye", channel, number)
+        await phone.happens("CALL_CLOSED")
+        assert not alice.calls("invite_bye")
+
+
+async def test_it_rejects(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await softphone(play)
+        play.trunk(port=phone.sip_port)
+        await dial(alice, f"sip:{USER}@{phone.address}")
+        await phone.happens("CALL_INCOMING")
+        await phone.hang_up()
+        refused = words(await saw(alice, "invite_refuse"))
+        assert refused["sip_status"] in (486, 603)
+
+
+async def test_the_user_gives_up(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await softphone(play)
+        play.trunk(port=phone.sip_port)
+        number = f"sip:{USER}@{phone.address}"
+        channel = await dial(alice, number)
+        await phone.happens("CALL_INCOMING")
+        await alice.act("invite_bye", channel, number)
+        await phone.happens("CALL_CLOSED")

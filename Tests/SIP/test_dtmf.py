@@ -1,0 +1,272 @@
+"""Digits in both directions: RFC 4733 checked packet by packet, and INFO."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from rtp import FRAME_SECONDS, Keypad
+from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, Caller, expect, pause, sdp
+from scene import Scene, dial, digits, heard, press, saw, scene, words
+from signaling import App, Client, eventually
+from sipp import Sipp
+from stack_control import Stack
+
+NUMBER = "+493012345678"
+SIXTEEN = "0123456789*#ABCD"
+
+
+@dataclass
+class Call:
+    """A call that is up."""
+
+    play: Scene
+    user: Client
+    phone: Sipp
+    channel: str
+    peer: str
+
+    async def press(self, text: str) -> None:
+        """The user presses keys."""
+        await press(self.user, self.channel, self.peer, text)
+
+    @property
+    def media(self) -> tuple[str, int]:
+        """Where the bridge takes the phone's RTP."""
+        body = (self.phone.received("INVITE") or self.phone.received(200))[0].body
+        return self.play.bridge[0], int(re.search(r"m=audio (\d+)", body).group(1))
+
+    @property
+    def receiving_type(self) -> int:
+        """The payload type under which the bridge wants to get events."""
+        body = (self.phone.received("INVITE") or self.phone.received(200))[0].body
+        return int(re.search(r"a=rtpmap:(\d+) telephone-event/8000", body).group(1))
+
+
+@asynccontextmanager
+async def outbound(
+    stack: Stack, *between: str, formats: tuple[tuple[str, str], ...] = PCMU_AND_EVENTS, **trunk: object
+) -> AsyncIterator[Call]:
+    """The phone is called, does `between`, and is hung up by the user at the end."""
+    async with scene(stack, **trunk) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port, formats)), *between,
+            Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await eventually(lambda: phone.received("ACK"), "the ACK arrived")
+        yield Call(play, alice, phone, channel, NUMBER)
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+
+
+@asynccontextmanager
+async def inbound(
+    stack: Stack, line: App, *between: str, formats: tuple[tuple[str, str], ...] = PCMU_AND_EVENTS
+) -> AsyncIterator[Call]:
+    """The phone calls, does `between`, and is hung up by the user at the end."""
+    async with scene(stack, app=line) as play:
+        bob, = await play.users("bob")
+        call = Caller(play.number(bob.account))
+        phone = await play.caller(
+            call.invite(sdp(play.rtp.port, formats)), call.is_answered(), *(
+                step(call) if callable(step) else step for step in between), call.is_hung_up())
+        invite = await saw(bob, "invite")
+        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await eventually(lambda: phone.sent("ACK"), "the call is up")
+        yield Call(play, bob, phone, invite["channel"], invite["peer"])
+        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        await phone.done()
+
+
+# From the user to the phone, RFC 4733
+
+async def test_all_sixteen_reach_a_called_phone(stack: Stack):
+    async with outbound(stack) as call:
+        await call.play.rtp.hears_audio()
+        await call.press(SIXTEEN)
+        await call.play.rtp.heard_digits(96, SIXTEEN)
+        # Audio went on with its media clock.
+        before = len(call.play.rtp.packets)
+        await eventually(lambda: len(call.play.rtp.packets) > before + 10, "silence goes on after the digits")
+    assert not call.phone.received("INFO")
+
+
+async def test_digits_reach_a_calling_phone_under_the_number_that_it_offered(stack: Stack, line: App):
+    async with inbound(stack, line, formats=(("8", "PCMA/8000"), ("0", "PCMU/8000"), ("110", "telephone-event/8000"))) as call:
+        await call.play.rtp.hears_audio()
+        await call.press("12#")
+        await call.press("0")
+        await call.play.rtp.heard_digits(110, "12#0")
+        assert call.receiving_type == 110
+        # The codec that the phone prefers, or at least one that it has.
+        assert {packet.payload_type for packet in call.play.rtp.packets} <= {0, 8, 110}
+
+
+async def test_a_comma_is_a_pause(stack: Stack):
+    async with outbound(stack) as call:
+        await call.play.rtp.hears_audio()
+        await call.press("1,2")
+        await call.play.rtp.heard_digits(96, "12")
+        one, two = (
+            [packet for packet in call.play.rtp.events(96) if packet.event == event] for event in (1, 2))
+        assert 0.4 <= two[0].at - one[-1].at <= 1.0
+
+
+async def test_what_is_no_digit_is_refused(stack: Stack):
+    async with outbound(stack) as call:
+        for text in ("12x", "1 2", "E", ""):
+            reply = await call.user.attempt(
+                "voip_invite_msg", channelName=call.channel, peer=call.peer,
+                extra=f'{{"msgtype":"dtmf","msgdata":"{text}"}}')
+            assert not reply.ok and reply.data["code"] == 1004, text
+        await call.press("7")
+        await call.play.rtp.heard_digits(96, "7")
+
+
+async def test_an_end_during_a_digit_still_ends_the_digit(stack: Stack):
+    async with outbound(stack) as call:
+        await call.play.rtp.hears_audio()
+        await call.press("5")
+        await eventually(lambda: call.play.rtp.events(96), "the digit begins")
+    await eventually(lambda: sum(p.is_end for p in call.play.rtp.events(96)) == 3, "the digit is ended")
+
+
+# From the phone to the user, RFC 4733
+
+async def play_keys(call: Call, packets: list) -> None:
+    """Sends packets as fast as they would come."""
+    for packet in packets:
+        call.play.rtp.send([packet], call.media)
+        await asyncio.sleep(FRAME_SECONDS)
+
+
+async def test_digits_of_a_called_phone(stack: Stack):
+    async with outbound(stack) as call:
+        keypad = Keypad(call.receiving_type)
+        for digit in SIXTEEN + "00":
+            call.play.rtp.send(keypad.press(digit), call.media)
+        await heard(call.user, SIXTEEN + "00")
+        assert {words(message)["msgtype"] for message in call.user.calls("invite_msg")} == {"dtmf"}
+
+
+async def test_digits_of_a_calling_phone(stack: Stack, line: App):
+    async with inbound(stack, line, formats=(("0", "PCMU/8000"), ("99", "telephone-event/8000"))) as call:
+        keypad = Keypad(99)
+        await play_keys(call, keypad.press("4") + keypad.press("4") + keypad.press("#"))
+        await heard(call.user, "44#")
+
+
+async def test_whatever_is_lost_repeated_or_reordered(stack: Stack):
+    async with outbound(stack) as call:
+        keypad = Keypad(call.receiving_type)
+        send = lambda packets: call.play.rtp.send(packets, call.media)  # noqa: E731
+        # Only the start.
+        send(keypad.press("1")[:1])
+        # Only an end copy, without marker.
+        send(keypad.press("2")[-1:])
+        # Everything twice, and backwards.
+        three = keypad.press("3")
+        send(three + three[::-1])
+        # A straggler of the digit before comes in the middle of the next.
+        four, five = keypad.press("4"), keypad.press("5")
+        send(four[:-1] + five[:3] + four[-1:] + five[3:])
+        # From duration 0, one number for all end copies, no marker at all.
+        six = keypad.press("6", first_duration=0)
+        six = [packet_without_marker(p) for p in six[:-2]] + [packet_without_marker(six[-3])] * 2
+        send(six)
+        # No digits: 16 is a hook flash, 36 a modem's tone.
+        send(keypad.press(16) + keypad.press(36))
+        # Another event with the same time stamp is another digit.
+        keypad.press("7")
+        stamp = keypad.timestamp
+        seven = keypad.press("7")
+        keypad.timestamp = stamp
+        send(seven + keypad.press("8"))
+        await heard(call.user, "12345678")
+
+
+def packet_without_marker(packet):
+    return type(packet)(**(packet.__dict__ | {"marker": False}))
+
+
+async def test_a_digit_by_rtp_and_by_info_is_one(stack: Stack):
+    """A peer with telephone-events that sends INFO as well: one method per dialog."""
+    async with outbound(
+        stack, Called.request("INFO", 5, "Signal=3\nDuration=160\n", DTMF_RELAY), expect(200)) as call:
+        keypad = Keypad(call.receiving_type)
+        call.play.rtp.send(keypad.press("3"), call.media)
+        await eventually(lambda: call.phone.received(200), "the INFO is answered")
+        await heard(call.user, "3")
+
+
+# INFO
+
+async def test_info_to_a_phone_without_telephone_events(stack: Stack):
+    async with outbound(
+        stack, expect("INFO"), pause(0.3), Called.confirm(), expect("INFO"), Called.confirm(), expect("INFO"),
+        Called.confirm(), formats=PCMU_ONLY) as call:
+        await call.play.rtp.hears_audio()
+        await call.press("1#A")
+        await eventually(lambda: len(call.phone.received("INFO")) == 3, "three INFOs arrived")
+        infos = call.phone.received("INFO")
+        assert [info.header("Content-Type").lower() for info in infos] == [DTMF_RELAY] * 3
+        assert [re.search(r"(?i)Signal\s*=\s*(\S+)", info.body).group(1) for info in infos] == ["1", "#", "A"]
+        assert all(40 <= int(re.search(r"(?i)Duration\s*=\s*(\d+)", info.body).group(1)) <= 500 for info in infos)
+        # One at a time: the second left after the first was answered.
+        assert infos[1].at >= call.phone.sent(200)[1].at
+        numbers = [info.cseq[0] for info in infos]
+        assert numbers == list(range(numbers[0], numbers[0] + 3))
+        assert {packet.payload_type for packet in call.play.rtp.packets} == {0}
+
+
+async def test_info_because_the_trunk_says_so(stack: Stack):
+    async with outbound(stack, expect("INFO"), Called.confirm(), dtmf="info") as call:
+        await call.play.rtp.hears_audio()
+        await call.press("8")
+        await eventually(lambda: call.phone.received("INFO"), "the INFO arrived")
+        before = len(call.play.rtp.packets)
+        await eventually(lambda: len(call.play.rtp.packets) > before + 20, "media goes on")
+        assert {packet.payload_type for packet in call.play.rtp.packets} == {0}, "by both methods"
+
+
+async def test_info_falls_back_to_the_other_type(stack: Stack):
+    async with outbound(
+        stack, expect("INFO"), Called.confirm(415, "", "Accept: application/dtmf"), expect("INFO"), Called.confirm(),
+        formats=PCMU_ONLY) as call:
+        await call.press("*")
+        await eventually(lambda: len(call.phone.received("INFO")) == 2, "the second try arrived")
+        first, second = call.phone.received("INFO")
+        assert first.header("Content-Type").lower() == DTMF_RELAY
+        assert second.header("Content-Type").lower() == "application/dtmf" and second.body.strip() in ("*", "10")
+
+
+@pytest.mark.parametrize(("kind", "body", "digit"), [
+    (DTMF_RELAY, "Signal=5\nDuration=160\n", "5"), (DTMF_RELAY, "Signal= 7\nDuration= 100\n", "7"),
+    (DTMF_RELAY, "Signal=*\n", "*"), (DTMF_RELAY, "Signal=11\nDuration=160\n", "#"), ("application/dtmf", "9", "9"),
+    ("application/dtmf", "10", "*"), ("application/dtmf", "#", "#"),
+])
+async def test_info_of_a_calling_phone(stack: Stack, line: App, kind: str, body: str, digit: str):
+    async with inbound(
+        stack, line, lambda call: call.request("INFO", body, kind), expect(200), formats=PCMU_ONLY) as call:
+        await eventually(lambda: len(call.phone.received(200)) == 2, "the INFO is answered")
+        await heard(call.user, digit)
+
+
+async def test_info_of_a_called_phone(stack: Stack):
+    async with outbound(
+        stack, Called.request("INFO", 5, "Signal=4\nDuration=160\n", DTMF_RELAY), expect(200),
+        Called.request("INFO", 6, "Signal=4\nDuration=160\n", DTMF_RELAY), expect(200), formats=PCMU_ONLY) as call:
+        await heard(call.user, "44")
+
+
+async def test_an_info_of_another_kind_does_no_harm(stack: Stack):
+    async with outbound(
+        stack, Called.request("INFO", 5, "<x/>", "application/media_control+xml"),
+        expect(200, optional=True, attributes='next="1"'), expect(415), '<label id="1"/>',
+        Called.request("OPTIONS", 6), expect(200), formats=PCMU_ONLY) as call:
+        await eventually(lambda: len(call.phone.received(200)) >= 1, "OPTIONS in the dialog is answered")
+        assert digits(call.user) == ""

@@ -1,0 +1,61 @@
+"""What a bridge counts."""
+
+import re
+
+import requests
+from rtp import Keypad
+from scenarios import Called, Caller, expect, pause, sdp
+from scene import dial, heard, press, saw, scene
+from signaling import App, eventually
+from stack_control import Stack
+
+NUMBER = "+493012345678"
+
+
+def numbers(stack: Stack) -> dict[str, float]:
+    """The bridge's metrics by their names with labels."""
+    bridge = next(member for member in stack.endpoints["services"] if member["name"] == "sip-bridge#1")
+    text = requests.get(f"{bridge['http']}/metrics", timeout=5).text
+    return {name: float(value) for name, value in re.findall(r"^(heliograph_sip_\S+) (\S+)$", text, re.MULTILINE)}
+
+
+def grown(before: dict[str, float], after: dict[str, float], *parts: str) -> float:
+    """By how much the metrics with all these parts in their names grew."""
+    return sum(
+        value - before.get(name, 0) for name, value in after.items() if all(part in name for part in parts))
+
+
+async def test_calls_and_digits_are_counted(stack: Stack, line: App):
+    before = numbers(stack)
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await press(alice, channel, NUMBER, "12")
+        await play.rtp.heard_digits(96, "12")
+        body = phone.received("INVITE")[0].body
+        keypad = Keypad(int(re.search(r"a=rtpmap:(\d+) telephone-event", body).group(1)))
+        play.rtp.send(keypad.press("3"), (play.bridge[0], int(re.search(r"m=audio (\d+)", body).group(1))))
+        await heard(alice, "3")
+        assert grown(before, numbers(stack), "calls_active") == 1
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        phone = await play.phone(Called.invited(), Called.answer(404, retransmits=True), expect("ACK"))
+        await dial(alice, NUMBER)
+        await saw(alice, "invite_failed")
+        await phone.done()
+    async with scene(stack, app=line) as play:
+        bob, = await play.users("bob")
+        call = Caller(play.number(bob.account))
+        phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486), pause(0))
+        invite = await saw(bob, "invite")
+        await bob.act("invite_refuse", invite["channel"], invite["peer"])
+        await phone.done()
+    await eventually(lambda: grown(before, numbers(stack), "calls_active") == 0, "no call is active")
+    after = numbers(stack)
+    for direction, result in (("outbound", "answered"), ("outbound", "failed"), ("inbound", "refused")):
+        assert grown(before, after, "calls_total", f'"{direction}"', f'"{result}"') == 1, (
+            direction, result, {k: v for k, v in after.items() if "calls_total" in k})
+    assert grown(before, after, "dtmf_sent") == 2 and grown(before, after, "dtmf_received") == 1
+    assert grown(before, after, "call_setup", "count") >= 1

@@ -1,0 +1,354 @@
+"""Users call telephones, which sipp plays."""
+
+import json
+
+import pytest
+from peers import LOOPBACK, free_port
+from scenarios import Called, expect, pause, sdp
+from scene import dial, finished_row, press, saw, scene, words
+from signaling import eventually
+from sipp import Sipp
+from stack_control import Stack, unique
+
+NUMBER = "+493012345678"
+
+
+async def test_a_call_is_answered_and_ended_by_the_user(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), pause(0.3), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_ack")
+        accepted = await saw(alice, "invite_accept")
+        assert (accepted["channel"], accepted["peer"]) == (channel, NUMBER)
+        await play.rtp.hears_audio()
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        check_messages(phone, play)
+        row = await finished_row(play, alice)
+        assert (row["caller"], row["callee"], row["direction"], row["number"]) \
+            == (alice.account, NUMBER, "outbound", NUMBER)
+        assert row["end_code"] == "0" and row["sip_status"] == "200"
+        assert row["sip_call_id"] == phone.received("INVITE")[0].header("Call-ID")
+        times = [row[name] for name in ("started_at", "acknowledged_at", "accepted_at", "ended_at")]
+        assert all(times) and times == sorted(times)
+        assert not alice.calls("invite_bye") and not alice.calls("invite_failed")
+
+
+def check_messages(phone: Sipp, play) -> None:
+    """What RFC 3261 and 3264 ask of INVITE, ACK and BYE."""
+    invite, ack, bye = (phone.received(method)[0] for method in ("INVITE", "ACK", "BYE"))
+    assert invite.uri.startswith(f"sip:{NUMBER}@{LOOPBACK}:{play.port}"), invite.uri
+    assert int(invite.header("Max-Forwards")) > 0 and invite.tag("From") and not invite.tag("To")
+    assert "timer" in invite.header("Supported") and "UPDATE" in invite.header("Allow")
+    offer = invite.body
+    assert f"c=IN IP4 {LOOPBACK}" in offer and "a=sendrecv" in offer or "a=recvonly" not in offer
+    assert "RTP/AVP 0 8" in offer and "telephone-event/8000" in offer
+    # The ACK of a 2xx is a transaction of its own, in the INVITE's number; what follows goes to the phone's Contact.
+    assert ack.branch != invite.branch and ack.cseq == (invite.cseq[0], "ACK")
+    assert bye.cseq == (invite.cseq[0] + 1, "BYE") and bye.tag("To") == ack.tag("To") != ""
+    assert ack.uri.startswith("sip:phone@") and bye.uri == ack.uri
+
+
+async def test_the_phone_hangs_up(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), pause(0.5), Called.hangs_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        ended = await saw(alice, "invite_bye")
+        assert (ended["channel"], ended["peer"]) == (channel, NUMBER)
+        await phone.done()
+        row = await finished_row(play, alice)
+        assert row["end_code"] == "0" and row["accepted_at"]
+
+
+async def test_the_user_gives_up_while_it_rings(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), Called.answer(180), Called.cancelled())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_ack")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        invite, cancel, ack = (phone.received(method)[0] for method in ("INVITE", "CANCEL", "ACK"))
+        assert cancel.branch == invite.branch and not cancel.tag("To")
+        assert cancel.cseq == (invite.cseq[0], "CANCEL") and cancel.uri == invite.uri
+        assert ack.branch == invite.branch and ack.tag("To") == phone.sent(487)[0].tag("To")
+        assert not alice.calls("invite_accept") and not alice.calls("invite_failed")
+
+
+async def test_a_cancel_waits_for_the_first_provisional_response(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        # A CANCEL in the pause would be unexpected, and fail the scenario.
+        phone = await play.phone(Called.invited(), pause(1.2), Called.answer(180), Called.cancelled())
+        channel = await dial(alice, NUMBER)
+        await eventually(lambda: phone.received("INVITE"), "the INVITE arrived")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        assert not alice.calls("invite_ack")
+
+
+async def test_an_answer_that_crosses_the_cancel_is_acknowledged_and_ended(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), expect("CANCEL"), Called.confirm(),
+            Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_ack")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        await alice.tell(alice.account, "barrier")
+        await eventually(alice.texts, "the barrier arrived")
+        assert not alice.calls("invite_accept") and not alice.calls("invite_failed") and not alice.calls("invite_bye")
+
+
+async def test_an_answer_without_a_usable_description_is_acknowledged_and_ended(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port, (("9", "G722/8000"),))),
+            Called.is_hung_up())
+        await dial(alice, NUMBER)
+        assert words(await saw(alice, "invite_failed"))["code"] == 700
+        await phone.done()
+        assert not alice.calls("invite_accept")
+
+
+@pytest.mark.parametrize(("status", "verb", "code"), [
+    (486, "invite_refuse", None), (600, "invite_refuse", None), (603, "invite_refuse", None),
+    (404, "invite_failed", 700), (484, "invite_failed", 700), (604, "invite_failed", 700), (488, "invite_failed", 700),
+    (503, "invite_failed", 700), (302, "invite_failed", 700), (401, "invite_failed", 700),
+    (480, "invite_failed", 703), (408, "invite_failed", 704),
+])
+async def test_final_responses_become_codes(stack: Stack, status: int, verb: str, code: int | None):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.answer(status, "No Luck", retransmits=True), expect("ACK"))
+        channel = await dial(alice, NUMBER)
+        told = await saw(alice, verb)
+        assert (told["channel"], told["peer"]) == (channel, NUMBER)
+        extra = words(told)
+        assert (extra["sip_status"], extra["sip_reason"]) == (status, "No Luck")
+        if code is not None:
+            assert extra["code"] == code
+        await phone.done()
+        invite, ack = phone.received("INVITE")[0], phone.received("ACK")[0]
+        assert ack.branch == invite.branch and ack.cseq == (invite.cseq[0], "ACK")
+        row = await finished_row(play, alice)
+        assert (row["sip_status"], row["sip_reason"], row["accepted_at"]) == (str(status), "No Luck", "")
+
+
+async def test_who_calls_and_extra_headers(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+        # Any callee is a phone with a srcNum.
+        extra = {"srcNum": "+4989555", "sip_header:X-Campaign": "winter", "sip_header:x-long-name": "a b"}
+        channel = await dial(alice, "reception", extra)
+        await saw(alice, "invite_accept")
+        await alice.act("invite_bye", channel, "reception")
+        await phone.done()
+        invite = phone.received("INVITE")[0]
+        assert invite.uri.startswith("sip:reception@")
+        assert "sip:+4989555@" in invite.header("From")
+        assert invite.all("X-Campaign") == ["winter"] and invite.all("X-Long-Name") == ["a b"]
+
+
+BAD_HEADERS = (
+    "From", "f", "t", "l", "v", "CSeq", "Content-Length", "Via", "VIA", "Max-Forwards", "Route", "X Y", "", "X-Colon:", "X\r\nY")
+BAD_VALUES = ("1\r\nX-Evil: 1", "1\nX-Evil: 1", "1\rX-Evil: 1", "1\u0000")
+
+
+async def test_nothing_can_be_smuggled_into_a_request(stack: Stack):
+    """What is not allowed is refused; no INVITE leaves."""
+    extras = [{"srcNum": "+49", f"sip_header:{name}": "evil"} for name in BAD_HEADERS]
+    extras += [{"srcNum": "+49", "sip_header:X-A": value} for value in BAD_VALUES]
+    extras += [{"srcNum": value} for value in (*BAD_VALUES, "1>;tag=evil\r\n")]
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), Called.answer(486, retransmits=True), expect("ACK"))
+        refused = 0
+        for extra in extras:
+            reply = await alice.attempt(
+                "voip_invite", channelName=unique("call"), peer=NUMBER, extra=json.dumps(extra))
+            if reply.ok:
+                refused += 1
+                assert words(await saw(alice, "invite_failed", refused))["code"] == 700, extra
+            else:
+                assert reply.data["code"] == 1004, extra
+        await dial(alice, NUMBER)
+        await saw(alice, "invite_refuse")
+        await phone.done()
+        # Every INVITE but the last was refused before it left.
+        assert len(phone.received("INVITE")) == 1
+
+
+@pytest.mark.parametrize(("callee", "user"), [
+    ("+4930111", "+4930111"), ("030111", "030111"), ("tel:+4930111", "+4930111"), ("TEL:+4930111", "+4930111"),
+    ("sip:operator@pbx.example", "operator"),
+])
+async def test_what_counts_as_a_phone(stack: Stack, callee: str, user: str):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), Called.answer(486, "Busy Here", retransmits=True), expect("ACK"))
+        await dial(alice, callee)
+        assert (await saw(alice, "invite_refuse"))["peer"] == callee
+        await phone.done()
+        assert phone.received("INVITE")[0].uri.startswith(f"sip:{user}@")
+
+
+async def test_without_a_trunk(stack: Stack):
+    async with scene(stack, trunk=False) as play:
+        alice, = await play.users("alice")
+        await dial(alice, NUMBER)
+        extra = words(await saw(alice, "invite_failed"))
+        assert (extra["code"], extra["reason"]) == (700, "no_trunk")
+        # Digits are a user's account then, here one who never comes.
+        await dial(alice, "12345", {"_timeout": 1})
+        assert words(await saw(alice, "invite_failed", 2))["code"] == 703
+
+
+async def test_nobody_answers(stack: Stack):
+    async with scene(stack, ring=2) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), Called.answer(180), Called.cancelled())
+        await dial(alice, NUMBER)
+        await saw(alice, "invite_ack")
+        assert words(await saw(alice, "invite_failed"))["code"] == 704
+        await phone.done()
+
+
+async def test_a_silent_trunk_runs_into_the_users_timeout(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), pause(3), Called.answer(180), Called.cancelled())
+        await dial(alice, NUMBER, {"_timeout": 2})
+        assert words(await saw(alice, "invite_failed"))["code"] == 704
+        # The late ringing gets the CANCEL that had to wait, and nobody hears of it.
+        await phone.done()
+        assert not alice.calls("invite_ack")
+
+
+async def test_an_unreachable_trunk(stack: Stack):
+    async with scene(stack, transport="tcp") as play:
+        alice, = await play.users("alice")
+        await dial(alice, NUMBER)
+        assert words(await saw(alice, "invite_failed"))["code"] == 702
+
+
+async def test_a_trunk_by_its_name(stack: Stack):
+    async with scene(stack, host="localhost") as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(Called.invited(), Called.answer(486, "Busy Here", retransmits=True), expect("ACK"))
+        await dial(alice, NUMBER)
+        await saw(alice, "invite_refuse")
+        await phone.done()
+
+
+async def test_a_host_that_does_not_exist(stack: Stack):
+    async with scene(stack, host="trunk.invalid") as play:
+        alice, = await play.users("alice")
+        await dial(alice, NUMBER)
+        assert words(await saw(alice, "invite_failed", seconds=30))["code"] == 702
+
+
+async def test_over_tcp(stack: Stack):
+    async with scene(stack, transport="tcp") as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up(), transport="t1")
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        invite = phone.received("INVITE")[0]
+        assert "SIP/2.0/TCP" in invite.header("Via") and "transport=tcp" in invite.header("Contact").lower()
+
+
+async def test_early_media_then_the_answer(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(183, "Session Progress", sdp(play.rtp.port)), pause(0.5),
+            Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_ack")
+        await saw(alice, "invite_accept")
+        assert len(alice.calls("invite_ack")) == 1
+        await play.rtp.hears_audio()
+        await press(alice, channel, NUMBER, "1")
+        await play.rtp.heard_digits(96, "1")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+
+
+async def test_every_copy_of_an_answer_is_acknowledged(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        body = sdp(play.rtp.port)
+        phone = await play.phone(
+            Called.invited(), Called.answer(200, "OK", body), expect("ACK"), Called.answer(200, "OK", body, again=True),
+            expect("ACK"), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await eventually(lambda: len(phone.received("ACK")) == 2, "the second ACK arrived")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        assert len(alice.calls("invite_accept")) == 1
+
+
+async def test_a_second_fork_that_answers_is_acknowledged_and_ended(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        fork = Called.answer(200, "OK", sdp(free_port()), tag="otherfork", again=True)
+        # The first BYE is the fork's, the second the call's.
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.answer(200, "OK", sdp(play.rtp.port)), expect("ACK"), fork,
+            expect("ACK"), Called.is_hung_up(), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await eventually(lambda: phone.received("BYE"), "the fork is ended")
+        assert phone.received("ACK")[1].tag("To") == phone.received("BYE")[0].tag("To") == "otherfork"
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        assert phone.received("BYE")[1].tag("To") == phone.received("ACK")[0].tag("To") != "otherfork"
+        assert len(alice.calls("invite_accept")) == 1 and not alice.calls("invite_bye")
+
+
+async def test_two_calls_of_one_user_at_once(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up(),
+            calls=2)
+        channels = {number: await dial(alice, number) for number in ("+4930111", "+4930222")}
+        await saw(alice, "invite_accept", 2)
+        for number, channel in channels.items():
+            await alice.act("invite_bye", channel, number)
+        await phone.done()
+        assert {call["peer"] for call in alice.calls("invite_accept")} == set(channels)
+
+
+async def test_traces_are_on_demand_and_secrets_stay_out_of_the_logs(stack: Stack):
+    log = stack.directory / "logs" / "sip-bridge#1.log"
+    async with scene(stack, user="trunk", secret="swordfish-5711") as play:
+        alice, = await play.users("alice")
+        for count, (number, extra) in enumerate((("+4930111", ""), ("+4930222", {"sip_trace": 1})), 1):
+            phone = await play.phone(
+                Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+            channel = await dial(alice, number, extra)
+            await saw(alice, "invite_accept", count)
+            await alice.act("invite_bye", channel, number)
+            await phone.done()
+            call_id = phone.received("INVITE")[0].header("Call-ID")
+            await eventually(lambda: call_id in log.read_text(), "the log names the SIP Call-ID")
+            assert (f"INVITE sip:{number}" in log.read_text()) == (extra != "")
+    for path in (stack.directory / "logs").iterdir():
+        assert "swordfish-5711" not in path.read_text(errors="replace"), path.name

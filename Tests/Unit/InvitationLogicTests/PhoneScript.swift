@@ -1,0 +1,96 @@
+import InvitationLogic
+import SignalingProtocol
+
+/// What happens in calls between Alice and a telephone.
+extension CallScript {
+    static let phone = "+49301234"
+
+    // MARK: Where scripts begin
+
+    /// Alice invites the telephone.
+    static func dialled(extra: String = "") throws -> CallScript {
+        var script = try CallScript()
+        _ = try script.dial(extra: extra)
+        return script
+    }
+
+    /// Bridge b1 took the call.
+    static func claimed() throws -> CallScript {
+        var script = try dialled()
+        _ = script.report(.claimed)
+        return script
+    }
+
+    static func phoneRinging() throws -> CallScript {
+        var script = try claimed()
+        _ = script.report(.ringing)
+        return script
+    }
+
+    static func phoneAccepted() throws -> CallScript {
+        var script = try phoneRinging()
+        _ = script.report(.accepted)
+        return script
+    }
+
+    /// The telephone calls Alice, through bridge b1.
+    static func inbound() throws -> CallScript {
+        var script = try CallScript()
+        _ = try script.inviteFromPhone()
+        _ = script.queued()
+        return script
+    }
+
+    static func inboundRinging() throws -> CallScript {
+        var script = try inbound()
+        _ = try script.acknowledge(by: script.alice)
+        return script
+    }
+
+    static func inboundAccepted() throws -> CallScript {
+        var script = try inboundRinging()
+        _ = try script.accept(by: script.alice)
+        return script
+    }
+
+    // MARK: Events
+
+    mutating func dial(
+        _ call: String = "c1", peer: String = CallScript.phone, extra: String = "", ring: Int64? = 30_000
+    ) throws -> [String] {
+        let request = try InvitationRequest(
+            call: CallID(call), caller: alice, channel: channel, peer: peer, extra: extra)
+        return try lines { try $0.dial(request, trunk: ring.map { TrunkTerms(ring: $0) }, now: $1) }
+    }
+
+    mutating func inviteFromPhone(
+        _ call: String = "c1", ring: Int64? = nil, online: Bool = true
+    ) throws -> [String] {
+        let phoneCall = PhoneCall(
+            id: call, channel: ChannelKey(app: alice.user.app, name: channel), user: alice.user.account,
+            phone: try Account(Self.phone))
+        let leg = PhoneLeg(
+            role: .caller, bridge: GatewayID("b1"), ring: ring, record: PhoneRecord(sipCallID: "sip-1"))
+        return machine.invite(
+            from: leg, in: phoneCall, extra: "{}", callee: CalleePresence(online: online, uid: online ? 11 : 0),
+            now: now
+        ).map(describe)
+    }
+
+    mutating func report(
+        _ act: PhoneAct, of call: String = "c1", by bridge: String = "b1", extra: String = "x",
+        record: PhoneRecord = PhoneRecord()
+    ) -> [String] {
+        machine.phoneActed(act, in: CallID(call), by: GatewayID(bridge), extra: extra, record: record, now: now)
+            .map(describe)
+    }
+
+    mutating func loseBridge(_ bridge: String = "b1", call: String = "c1") -> [String] {
+        machine.bridgeLost(GatewayID(bridge), call: CallID(call), now: now).map(describe)
+    }
+
+    /// What the bridge is answered.
+    func stands(_ call: String = "c1", with bridge: String = "b1") -> Bool {
+        machine.snapshot?.stands(CallID(call), with: GatewayID(bridge)) == true
+    }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import SIPBridgeLogic
+
+@Suite("Registration")
+struct RegistrationStateMachineTests {
+    @Test("Registers, refreshes in time, goes away")
+    func life() {
+        var machine = RegistrationStateMachine()
+        #expect(machine.start() == [.send(expiry: 3_600)])
+        #expect(machine.accepted(seconds: 100) == [.tellRegistered(seconds: 100), .wait(80_000)])
+        #expect(machine.timeIsUp() == [.send(expiry: 3_600)])
+        #expect(machine.accepted(seconds: 3_600) == [.tellRegistered(seconds: 3_600), .wait(3_540_000)])
+        #expect(machine.stop() == [.send(expiry: 0)])
+        #expect(machine.stop() == [])
+        #expect(machine.accepted(seconds: nil) == [.tellEnded])
+        #expect(machine.timeIsUp() == [])
+    }
+
+    @Test("Pauses double up to the longest, less up to a half; success starts over")
+    func pauses() {
+        var machine = RegistrationStateMachine()
+        _ = machine.start()
+        for pause: UInt64 in [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000] {
+            #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(pause)])
+            #expect(machine.timeIsUp() == [.send(expiry: 3_600)])
+        }
+        #expect(machine.refused(status: 503, minExpiry: nil, retryAfter: nil, random: 0.5).last == .wait(225_000))
+        _ = machine.timeIsUp()
+        _ = machine.accepted(seconds: 60)
+        _ = machine.timeIsUp()
+        #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(2_000)])
+    }
+
+    @Test("A refusal waits longest, a registrar's own word goes first")
+    func refusals() {
+        var machine = RegistrationStateMachine()
+        _ = machine.start()
+        #expect(
+            machine.refused(status: 403, minExpiry: nil, retryAfter: nil, random: 0)
+                == [.tellLost(status: 403), .wait(300_000)])
+        _ = machine.timeIsUp()
+        #expect(
+            machine.refused(status: 503, minExpiry: nil, retryAfter: 7, random: 0)
+                == [.tellLost(status: 503), .wait(7_000)])
+    }
+
+    @Test("423 is obeyed once, within bounds")
+    func tooBrief() {
+        var machine = RegistrationStateMachine()
+        _ = machine.start()
+        #expect(machine.refused(status: 423, minExpiry: 7_200, retryAfter: nil, random: 0) == [.send(expiry: 7_200)])
+        #expect(
+            machine.refused(status: 423, minExpiry: 8_000, retryAfter: nil, random: 0)
+                == [.tellLost(status: 423), .wait(300_000)])
+        _ = machine.timeIsUp()
+        #expect(
+            machine.refused(status: 423, minExpiry: 1_000_000, retryAfter: nil, random: 0)
+                == [.tellLost(status: 423), .wait(300_000)])
+    }
+
+    @Test("Stopped while a REGISTER is under way: the last one waits for it")
+    func stopping() {
+        var machine = RegistrationStateMachine()
+        _ = machine.start()
+        #expect(machine.stop() == [])
+        #expect(machine.accepted(seconds: 60) == [.send(expiry: 0)])
+        #expect(machine.failed(random: 0) == [.tellEnded])
+
+        var paused = RegistrationStateMachine()
+        _ = paused.start()
+        _ = paused.failed(random: 0)
+        #expect(paused.stop() == [.tellEnded])
+    }
+
+    @Test("An answer that does not list our Contact is no registration")
+    func missing() {
+        var machine = RegistrationStateMachine()
+        _ = machine.start()
+        #expect(machine.accepted(seconds: nil) == [.tellLost(status: nil), .wait(300_000)])
+    }
+
+    @Test("How long our Contact stands")
+    func binding() {
+        func seconds(_ headers: [(String, String)]) -> Int? {
+            let response = SIPSample.response(200, headers: headers.map { SIPHeaderField($0.0, $0.1) })
+            return RegistrationBinding.seconds(in: response, contact: "sip:u@192.0.2.1:5060;transport=tcp", asked: 600)
+        }
+        #expect(seconds([("Contact", "<sip:u@192.0.2.1:5060>;expires=90")]) == 90)
+        #expect(
+            seconds([("m", "<sip:v@192.0.2.2>;expires=5, \"a, <b>\" <sip:u@192.0.2.1:5060;x>;q=1;Expires=80")]) == 80)
+        #expect(seconds([("Contact", "sip:u@192.0.2.1:5060"), ("Expires", "70")]) == 70)
+        #expect(seconds([("Contact", "<sip:u@192.0.2.1:5060>")]) == 600)
+        #expect(seconds([("Contact", "<sip:u@192.0.2.1:5061>;expires=90")]) == nil)
+        #expect(seconds([("Expires", "90")]) == nil)
+    }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import SIPBridgeLogic
+import Testing
+
+@testable import SIPBridgeServer
+
+/// Media sessions on a loop of their own.
+///
+/// `@unchecked Sendable`: `sessions` and `digits` are used on the loop's thread only.
+final class MediaScene: @unchecked Sendable {
+    let loop: SIPLoop
+    private var clock: MediaClock?
+    private var sessions: [MediaSession] = []
+    private var digits: [String] = []
+    private var completions: [Bool] = []
+
+    init() throws { loop = try SIPLoop.start() }
+
+    /// Does something on the loop's thread.
+    func run<Value: Sendable>(_ act: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            loop.perform { continuation.resume(with: Result { try act() }) }
+        }
+    }
+
+    /// Makes a session and returns its index.
+    func add(
+        _ security: MediaSecurity = .off, events: Bool = true, ports: MediaPorts = .standard
+    ) async throws -> Int {
+        try await run { [self] in
+            let clock = self.clock ?? MediaClock(loop: loop)
+            self.clock = clock
+            let session = try MediaSession(
+                configuration: MediaConfiguration(address: "127.0.0.1", ports: ports), clock: clock,
+                security: security, offersEvents: events)
+            let index = sessions.count
+            session.onDigit = { [unowned self] in digits[index].append($0) }
+            sessions.append(session)
+            digits.append("")
+            return index
+        }
+    }
+
+    /// Does something with a session.
+    func with<Value: Sendable>(
+        _ index: Int, _ act: @escaping @Sendable (MediaSession) throws -> Value
+    ) async throws -> Value {
+        try await run { [self] in try act(sessions[index]) }
+    }
+
+    /// Lets a session answer another's offer, and both start.
+    func connect(_ caller: Int, _ callee: Int) async throws {
+        let offer = try await with(caller) { try $0.makeOffer() }
+        let answer = try await with(callee) { try $0.receiveOffer(offer) }
+        try await with(caller) {
+            try $0.receiveAnswer(answer)
+            $0.start()
+        }
+        try await with(callee) { $0.start() }
+    }
+
+    /// Plays digits.
+    func send(_ text: String, from index: Int) async throws {
+        let steps = try DTMFDigits(text)
+        try await run { [self] in try sessions[index].send(steps) { [unowned self] in completions.append($0) } }
+    }
+
+    func heard(_ index: Int) async throws -> String { try await run { [self] in digits[index] } }
+    func completed() async throws -> [Bool] { try await run { [self] in completions } }
+
+    /// Ends all sessions and the loop.
+    func close() async throws {
+        try await run { [self] in
+            for session in sessions { session.stop() }
+            sessions = []
+            clock = nil
+        }
+        loop.stop()
+    }
+}
+
+/// Waits for a condition, 10 s at most.
+func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else {
+            Issue.record("not within 10 s: \(what)")
+            return
+        }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}
+
+/// A UDP socket of a peer that the tests play byte by byte.
+final class PeerSocket: Sendable {
+    let descriptor: Int32
+    let port: UInt16
+
+    init(_ address: String = "127.0.0.1", port wanted: UInt16 = 0) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        var local = Self.address(address, wanted)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let status = withUnsafeMutablePointer(to: &local) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
+            }
+        }
+        try #require(status == 0)
+        port = UInt16(bigEndian: local.sin_port)
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    private static func address(_ host: String, _ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        inet_pton(AF_INET, host, &address.sin_addr)
+        return address
+    }
+
+    func send(_ bytes: [UInt8], to port: UInt16) {
+        var peer = Self.address("127.0.0.1", port)
+        _ = withUnsafePointer(to: &peer) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// What has come since the last call.
+    func received() -> [[UInt8]] {
+        var packets: [[UInt8]] = []
+        var buffer = [UInt8](repeating: 0, count: 2048)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count >= 0 else { return packets }
+            packets.append(Array(buffer[..<count]))
+        }
+    }
+}
+
+/// One RTP packet, taken apart without the code under test.
+struct ParsedRTP: Equatable {
+    var marker: Bool
+    var type: UInt8
+    var sequence: UInt16
+    var timestamp: UInt32
+    var source: UInt32
+    var payload: [UInt8]
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 12, bytes[0] == 0x80 else { return nil }
+        func number(_ range: Range<Int>) -> UInt32 { bytes[range].reduce(0) { $0 << 8 | UInt32($1) } }
+        marker = bytes[1] & 0x80 != 0
+        type = bytes[1] & 0x7F
+        sequence = UInt16(number(2..<4))
+        timestamp = number(4..<8)
+        source = number(8..<12)
+        payload = Array(bytes[12...])
+    }
+
+    /// An event's packet as bytes.
+    static func event(
+        _ event: UInt8, type: UInt8, sequence: UInt16, timestamp: UInt32, duration: UInt16, isEnd: Bool = false
+    ) -> [UInt8] {
+        var bytes: [UInt8] = [0x80, type, UInt8(sequence >> 8), UInt8(sequence & 255)]
+        for shift in [24, 16, 8, 0] { bytes.append(UInt8(timestamp >> UInt32(shift) & 255)) }
+        return bytes + [0, 0, 0, 9, event, isEnd ? 0x8A : 0x0A, UInt8(duration >> 8), UInt8(duration & 255)]
+    }
+}

@@ -1,0 +1,70 @@
+@testable import SIPBridgeLogic
+@testable import SIPBridgeServer
+
+/// One stack on the loopback address, with everything that it is told.
+final class StackUnderTest {
+    let stack: SIPStack
+    let requests = Mailbox<SIPServerRequest>()
+    let strays = Mailbox<SIPMessage>()
+    let traces = Mailbox<SIPTraceRecord>()
+    let drops = Mailbox<SIPDrop>()
+
+    init(_ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0), loop: SIPLoop) throws {
+        stack = try SIPStack(configuration, loop: loop)
+        stack.onRequest = { [requests] in requests.put($0) }
+        stack.onStray2xx = { [strays] in strays.put($0) }
+        stack.onTrace = { [traces] in traces.put($0) }
+        stack.onDrop = { [drops] in drops.put($0) }
+    }
+
+    /// A request's events in a mailbox.
+    func invite(
+        _ dialog: SIPDialog, _ method: String = "INVITE", headers: [SIPHeaderField] = [], body: SIPBody? = nil
+    ) throws -> (SIPClientRequest, Mailbox<SIPResponseEvent>) {
+        let events = Mailbox<SIPResponseEvent>()
+        let request = try dialog.request(method, headers: headers, body: body) { events.put($0) }
+        return (request, events)
+    }
+}
+
+extension Mailbox where Item == SIPResponseEvent {
+    /// The final response; provisional ones before it are passed over.
+    func final(isolation: isolated (any Actor)? = #isolation) async throws -> SIPMessage {
+        while true {
+            switch await next() {
+            case .provisional: continue
+            case .final(let message): return message
+            case .failed(let code): throw SIPError(code: code, act: "await a response")
+            }
+        }
+    }
+}
+
+/// Runs a test on libre's thread, which all tests share.
+actor LoopThread {
+    static let shared = LoopThread()
+    private static let loop = Result { try SIPLoop.start() }
+
+    nonisolated let loop: SIPLoop
+
+    private init() {
+        // Without its loop no test can run.
+        guard case .success(let loop) = Self.loop else { fatalError("no SIP loop: \(Self.loop)") }
+        self.loop = loop
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    func run(_ body: @Sendable (isolated LoopThread) async throws -> Void) async throws { try await body(self) }
+
+    /// Two stacks for a while.
+    func withTwo(
+        _ body: @Sendable (isolated LoopThread, _ caller: StackUnderTest, _ callee: StackUnderTest) async throws -> Void
+    ) async throws {
+        let caller = try StackUnderTest(loop: loop)
+        defer { caller.stack.close() }
+        let callee = try StackUnderTest(loop: loop)
+        defer { callee.stack.close() }
+        try await body(self, caller, callee)
+    }
+}

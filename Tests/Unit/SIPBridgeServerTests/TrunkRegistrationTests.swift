@@ -1,0 +1,59 @@
+import SignalingProtocol
+import Testing
+
+@testable import SIPBridgeLogic
+@testable import SIPBridgeServer
+
+@Suite("Registration at a registrar", .timeLimit(.minutes(1)))
+struct TrunkRegistrationTests {
+    @Test("A challenged REGISTER goes again under its Call-ID; stopping takes the binding away")
+    func life() async throws {
+        try await LoopThread.shared.withTwo { _, bridge, registrar in
+            let target = TrunkRegistrationTarget(
+                registrar: "sip:127.0.0.1:\(registrar.stack.port)", account: "sip:u@a.test", contactUser: "u",
+                transport: .udp, credentials: DigestCredentials(username: "u", password: "p"))
+            let standings = Mailbox<TrunkRegistration.Standing>()
+            let registration = TrunkRegistration(stack: bridge.stack, target: target) { standings.put($0) }
+            var server = DigestServer(realm: "r", secret: SecureRandom.hex(bytes: 8))
+            // A bridge refuses REGISTER, so this registrar has rules of its own.
+            let seen = Mailbox<SIPMessage>()
+            registrar.stack.screen = { message in
+                seen.put(message)
+                switch server.check(message, now: SIPLoop.now, password: { $0 == "u" ? "p" : nil }) {
+                case .accepted:
+                    let expires = message.header("Expires") ?? ""
+                    let contact = SIPHeaderField("Contact", "\(message.header("Contact") ?? "");expires=\(expires)")
+                    return .reply(status: 200, reason: "OK", headers: expires == "0" ? [] : [contact])
+                case .missing, .stale, .refused:
+                    let challenges = server.challenges(now: SIPLoop.now, salt: SecureRandom.hex(bytes: 8))
+                    return .reply(status: 401, reason: "Unauthorized", headers: challenges)
+                }
+            }
+            registration.start()
+            #expect(await standings.next() == .registered(seconds: 3_600))
+            let (first, second) = (await seen.next(), await seen.next())
+            #expect(first.requestURI?.text == "sip:127.0.0.1:\(registrar.stack.port)")
+            #expect(first.callID == second.callID)
+            #expect(second.sequence == first.sequence + 1)
+            #expect(first.contactURI == "sip:u@127.0.0.1:\(bridge.stack.port)")
+            registration.stop()
+            #expect(await standings.next() == .ended)
+            #expect(await seen.next().header("Expires") == "0")
+        }
+    }
+
+    @Test("A refusal is told with its status")
+    func refusal() async throws {
+        try await LoopThread.shared.withTwo { _, bridge, registrar in
+            let target = TrunkRegistrationTarget(
+                registrar: "sip:127.0.0.1:\(registrar.stack.port);transport=tcp", account: "sip:u@a.test",
+                contactUser: "u", transport: .tcp, credentials: nil)
+            let standings = Mailbox<TrunkRegistration.Standing>()
+            let registration = TrunkRegistration(stack: bridge.stack, target: target) { standings.put($0) }
+            registration.start()
+            #expect(await standings.next() == .lost(status: 405))
+            registration.stop()
+            #expect(await standings.next() == .ended)
+        }
+    }
+}
