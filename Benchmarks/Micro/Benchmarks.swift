@@ -123,7 +123,7 @@ extension Benchmark {
     private static let app = make { try AppID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2") }
     private static let channel = make { try ChannelName("bench") }
     private static func account(_ number: Int) -> Account { make { try Account("bench-\(number)") } }
-    private static let members = (0..<200).map { Member(account: account($0), uid: UInt32($0)) }
+    private static let members = LatestMembers((0..<200).map { Member(account: account($0), uid: UInt32($0)) })
     static let event = ChannelEvent(
         sequence: 1_700_000_000_000, id: 1_700_000_000_000_000, account: account(17), uid: 17, kind: .message(body))
 

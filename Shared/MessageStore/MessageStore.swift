@@ -68,7 +68,8 @@ public struct MessageStore: Sendable {
         return .function("message_to_user", tag: KeySpace.tag(message.to), arguments: arguments)
     }
 
-    private static func command(_ message: ChannelMessage) -> RedisCommand {
+    /// The command that publishes a message to a channel's members, for a pipeline of the caller's.
+    public static func command(_ message: ChannelMessage) -> RedisCommand {
         .function(
             "message_to_channel", tag: KeySpace.tag(message.channel), .string(message.command?.rawValue ?? ""),
             .string(message.account.rawValue), .int(message.uid), message.force ? 1 : 0, .int(message.limitPerSecond),

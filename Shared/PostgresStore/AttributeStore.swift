@@ -99,12 +99,21 @@ public final class AttributeStore: Sendable {
 
     /// A user's attributes and their version, of one moment.
     public func userAttributes(_ user: UserKey) async throws(PostgresError) -> VersionedAttributes {
-        try await read(
-            """
-            SELECT v.version, a.name, a.value FROM user_attribute_versions v
-            LEFT JOIN user_attributes a USING (app, account)
-            WHERE v.app = $1 AND v.account = $2 ORDER BY a.name
-            """, user.app, user.account.rawValue)
+        try await userAttributes([user])[0]
+    }
+
+    /// Users' attributes and their versions, of one moment; one answer per user, in order.
+    public func userAttributes(_ users: [UserKey]) async throws(PostgresError) -> [VersionedAttributes] {
+        var answers = [VersionedAttributes](repeating: .init(version: 0, attributes: []), count: users.count)
+        let rows = try await pool.query(
+            "SELECT ordinal, version, name, value FROM user_attributes_of($1, $2)",
+            [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))])
+        for row in rows {
+            let index = Int(try row.int64("ordinal")) - 1
+            guard answers.indices.contains(index) else { throw PostgresError(.shape, "an answer about nobody") }
+            try Self.add(row, to: &answers[index])
+        }
+        return answers
     }
 
     /// Forgets command ids older than ten minutes, some thousands at a time. Changes do this by themselves once a
@@ -176,13 +185,18 @@ public final class AttributeStore: Sendable {
     private func read(_ sql: String, _ app: AppID, _ owner: String) async throws(PostgresError) -> VersionedAttributes {
         var answer = VersionedAttributes(version: 0, attributes: [])
         for row in try await pool.query(sql, [.text(app.rawValue), .text(owner)]) {
-            answer.version = try row.int64("version")
-            guard let name = try row.optionalString("name") else { continue }
-            guard let name = try? AttributeName(name) else {
-                throw PostgresError(.shape, "a stored attribute's name is none")
-            }
-            answer.attributes.append(Attribute(name: name, value: try row.string("value")))
+            try Self.add(row, to: &answer)
         }
         return answer
+    }
+
+    /// Adds a row of an owner's attributes to what was read of them.
+    static func add(_ row: PostgresRow, to answer: inout VersionedAttributes) throws(PostgresError) {
+        answer.version = try row.int64("version")
+        guard let name = try row.optionalString("name") else { return }
+        guard let name = try? AttributeName(name) else {
+            throw PostgresError(.shape, "a stored attribute's name is none")
+        }
+        answer.attributes.append(Attribute(name: name, value: try row.string("value")))
     }
 }

@@ -2,7 +2,8 @@ internal import DequeModule
 
 /// Collects inputs while a statement is under way, so that concurrent commands share the next one.
 ///
-/// The first to come takes effect at once, alone; those that come meanwhile go together, in the order of their coming.
+/// The first to come takes effect at once, with those that are submitted in the same turn; those that come meanwhile go
+/// together, in the order of their coming.
 /// The caller whose input is the first of a batch runs it: no task of its own is needed.
 public actor Batcher<Input: Sendable, Output: Sendable> {
     private enum Turn {
@@ -53,8 +54,11 @@ public actor Batcher<Input: Sendable, Output: Sendable> {
             case .answered(let result): return try result.get()
             case .lead: break
             }
+        } else {
+            isFlushing = true
+            // Commands are read by the dozen: the others of the dozen are about to come.
+            await Task.yield()
         }
-        isFlushing = true
         let companions = Array(waiters.prefix(limit - 1))
         waiters.removeFirst(companions.count)
         let results = await perform([input] + companions.map(\.input))

@@ -15,6 +15,7 @@ struct Migration: Equatable, Sendable {
         Migration(4, "0004_user_attributes", PackageResources._004_user_attributes_sql),
         Migration(5, "0005_views", PackageResources._005_views_sql),
         Migration(6, "0006_phones", PackageResources._006_phones_sql),
+        Migration(7, "0007_logins", PackageResources._007_logins_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

@@ -1,5 +1,19 @@
 public import SignalingProtocol
 
+/// What is kept of a user who logs in.
+public struct UserLogin: Equatable, Sendable {
+    /// The user's number.
+    public var uid: UInt32
+    /// The user's attributes.
+    public var attributes: VersionedAttributes
+
+    /// Makes the record.
+    public init(uid: UInt32, attributes: VersionedAttributes) {
+        self.uid = uid
+        self.attributes = attributes
+    }
+}
+
 /// The table `users`.
 public struct UserStore: Sendable {
     private let pool: PostgresPool
@@ -28,5 +42,27 @@ public struct UserStore: Sendable {
             uids[users[index]] = uid
         }
         return uids
+    }
+
+    /// What is kept of users who log in, one answer per user, in order. Numbers are given as by ``uids(for:)``.
+    /// - Throws: as ``uids(for:)`` does.
+    public func logins(of users: [UserKey]) async throws(PostgresError) -> [UserLogin] {
+        guard !users.isEmpty else { return [] }
+        let none = UserLogin(uid: 0, attributes: VersionedAttributes(version: 0, attributes: []))
+        var logins = [UserLogin](repeating: none, count: users.count)
+        let rows = try await pool.query(
+            "SELECT ordinal, uid, version, name, value FROM user_logins($1, $2)",
+            [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))])
+        for row in rows {
+            let index = Int(try row.int64("ordinal")) - 1
+            guard logins.indices.contains(index), let uid = UInt32(exactly: try row.int64("uid")) else {
+                throw PostgresError(.shape, "a user's number is out of range")
+            }
+            logins[index].uid = uid
+            guard try row.optionalInt64("version") != nil else { continue }
+            try AttributeStore.add(row, to: &logins[index].attributes)
+        }
+        guard logins.allSatisfy({ $0.uid != 0 }) else { throw PostgresError(.shape, "a user got no number") }
+        return logins
     }
 }

@@ -89,11 +89,15 @@ public struct CommandConsumer: Service {
         let work = CommandWork(
             group: group, router: router, inFlight: InFlightEntries(bound: limits.inFlight),
             metrics: CommandMetrics(service: service, operations: router.routes.keys), logger: logger,
-            recent: isOrdered ? RecentCommands() : nil)
-        await withTaskGroup { tasks in
-            tasks.addTask { await keepAlive(work) }
-            if isOrdered { await readInOrder(work) } else { await read(work) }
-            tasks.cancelAll()
+            recent: isOrdered ? RecentCommands() : nil,
+            finishing: isOrdered ? nil : EntryFinishing(group: group, logger: logger))
+        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
+            await withTaskGroup { tasks in
+                tasks.addTask { await keepAlive(work) }
+                if isOrdered { await readInOrder(work) } else { await read(work) }
+                tasks.cancelAll()
+            }
+            await work.finishing?.drain()
         }
         await reader.close()
     }

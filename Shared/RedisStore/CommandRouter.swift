@@ -15,9 +15,29 @@ public struct CommandContext: Sendable, Equatable {
     }
 }
 
+/// An answer, and what follows from the command without the asker having to wait for it.
+public struct FollowedReply<Reply: Sendable>: Sendable {
+    /// The answer.
+    public var reply: Reply
+    /// Sent before the answer, and again when the command is delivered again: to be harmless then. A failure is logged.
+    public var then: [RedisCommand]
+
+    /// Makes an answer.
+    public init(_ reply: Reply, then: [RedisCommand]) {
+        self.reply = reply
+        self.then = then
+    }
+}
+
+/// What became of a command.
+struct CommandOutcome: Sendable {
+    var result: Result<[UInt8], SignalingError>
+    var then: [RedisCommand] = []
+}
+
 /// Which handler takes which command of a service.
 public struct CommandRouter: Sendable {
-    typealias Route = @Sendable (FieldReader, CommandContext) async -> Result<[UInt8], SignalingError>
+    typealias Route = @Sendable (FieldReader, CommandContext) async -> CommandOutcome
 
     private(set) var routes: [String: Route] = [:]
 
@@ -29,22 +49,41 @@ public struct CommandRouter: Sendable {
     public mutating func on<C: WireCommand>(
         _ type: C.Type, _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> C.Reply
     ) {
+        add(type) { command, context async throws(SignalingError) in
+            FollowedReply(try await handle(command, context), then: [])
+        }
+    }
+
+    /// Handles commands of one type, as ``on(_:_:)`` does, where more is to be done than to answer.
+    public mutating func onFollowed<C: WireCommand>(
+        _ type: C.Type,
+        _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> FollowedReply<C.Reply>
+    ) {
+        add(type, handle)
+    }
+
+    private mutating func add<C: WireCommand>(
+        _ type: C.Type,
+        _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> FollowedReply<C.Reply>
+    ) {
         precondition(routes[C.operation] == nil, "two handlers of \(C.operation)")
         routes[C.operation] = { fields, context in
             do throws(SignalingError) {
-                let reply = try await handle(try C(from: fields), context)
+                let followed = try await handle(try C(from: fields), context)
                 var writer = FieldWriter()
-                reply.write(to: &writer)
-                return .success(writer.encoded)
+                followed.reply.write(to: &writer)
+                return CommandOutcome(result: .success(writer.encoded), then: followed.then)
             } catch {
-                return .failure(error)
+                return CommandOutcome(result: .failure(error))
             }
         }
     }
 
-    func handle(_ envelope: CommandEnvelope, _ context: CommandContext) async -> Result<[UInt8], SignalingError> {
+    func handle(_ envelope: CommandEnvelope, _ context: CommandContext) async -> CommandOutcome {
         guard let route = routes[envelope.operation] else {
-            return .failure(SignalingError(.unknown, "unknown_operation", "the service does not know this command"))
+            return CommandOutcome(
+                result: .failure(
+                    SignalingError(.unknown, "unknown_operation", "the service does not know this command")))
         }
         return await route(FieldReader(pairs: envelope.fields), context)
     }

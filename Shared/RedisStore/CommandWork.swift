@@ -12,6 +12,8 @@ struct CommandWork: Sendable {
     let logger: Logger
     /// What was handled lately, where a command is to take effect once in this process; nil where handlers see to it.
     var recent: RecentCommands?
+    /// Finishes entries by the dozen; nil where each is to be finished before the next is handled.
+    var finishing: EntryFinishing?
     let clock = RedisClock()
 
     /// From the entry to the answer. The entry is in `inFlight`, and leaves it here.
@@ -21,31 +23,33 @@ struct CommandWork: Sendable {
         defer { inFlight.remove(entry.id) }
         guard let envelope = CommandEnvelope(entry) else {
             logger.error("an entry of the stream is no command", metadata: ["entry": "\(entry.id)"])
-            return await finish(entry, answer: nil)
+            return await finish(entry)
         }
         let deadline = envelope.timeToLive == 0 ? 0 : entry.milliseconds + envelope.timeToLive
         if deadline != 0, let now = clock.now, now > deadline {
             metrics.expired.increment()
-            return await finish(entry, answer: nil)
+            return await finish(entry)
         }
-        if let recent, recent.contains(envelope.id) { return await finish(entry, answer: nil) }
+        if let recent, recent.contains(envelope.id) { return await finish(entry) }
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
         let context = CommandContext(id: envelope.id, deadline: deadline)
         let outcome = await router.handle(envelope, context)
-        if isWorthRetrying(outcome, deadline: deadline, connections: connections) {
+        if isWorthRetrying(outcome.result, deadline: deadline, connections: connections) {
             metrics.retried.increment()
             return false
         }
         recent?.insert(envelope.id)
-        let succeeded = (try? outcome.get()) != nil
+        let succeeded = (try? outcome.result.get()) != nil
         metrics.handled(envelope.operation, succeeded: succeeded, took: start.duration(to: .now))
-        let answer = envelope.from.map { gateway in
-            RedisCommand(
-                "PUBLISH", .string(KeySpace.topic(gateway)),
-                .bytes(GatewayEvent.reply(envelope.id, outcome).payload))
+        var last = outcome.then
+        if let gateway = envelope.from {
+            last.append(
+                RedisCommand(
+                    "PUBLISH", .string(KeySpace.topic(gateway)),
+                    .bytes(GatewayEvent.reply(envelope.id, outcome.result).payload)))
         }
-        return await finish(entry, answer: answer)
+        return await finish(entry, after: last)
     }
 
     /// Whether the handler failed because Redis went away underway: the entry then stays pending and is delivered again.
@@ -55,10 +59,14 @@ struct CommandWork: Sendable {
         return !group.connection.isConnected || group.connection.connectionCount != connections
     }
 
-    private func finish(_ entry: StreamEntry, answer: RedisCommand?) async -> Bool {
-        let commands = (answer.map { [$0] } ?? []) + group.finish([entry.id])
+    /// - Parameter last: to be sent before the entry is finished.
+    private func finish(_ entry: StreamEntry, after last: [RedisCommand] = []) async -> Bool {
+        if let finishing {
+            finishing.finish(entry.id, after: last)
+            return true
+        }
         var isFinished = true
-        for case .failure(let error) in await group.connection.execute(commands) {
+        for case .failure(let error) in await group.connection.execute(last + group.finish([entry.id])) {
             // The entry stays pending and is delivered again; its handler finds it done.
             isFinished = false
             logger.debug("a command could not be finished", metadata: ["entry": "\(entry.id)", "error": "\(error)"])

@@ -49,8 +49,18 @@ public struct MirrorConsumer: Service {
         self.handler = handler
     }
 
+    /// Entries of one batch.
+    private static let batchSize = 500
+    /// After a batch that was not full, more are let gather for so long: one statement for many costs little more than one
+    /// for one.
+    private static let gathering = Duration.milliseconds(500)
+
     /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
     public func run() async throws {
+        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) { await copy() }
+    }
+
+    private func copy() async {
         let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
         reader.start()
         let group = ConsumerGroup(
@@ -63,26 +73,32 @@ public struct MirrorConsumer: Service {
             do {
                 if batch.isEmpty, lastClaim.map({ $0.duration(to: .now) >= .seconds(5) }) ?? true {
                     lastClaim = .now
-                    batch = try await group.claim(minIdle: 10_000, count: 500, cursor: &cursor)
+                    batch = try await group.claim(minIdle: 10_000, count: Self.batchSize, cursor: &cursor)
                     _ = try await group.removeConsumers(idle: 3_600_000)
                 }
-                if batch.isEmpty { batch = try await group.read(count: 500) }
+                if batch.isEmpty { batch = try await group.read(count: Self.batchSize) }
                 guard !batch.isEmpty else { continue }
                 try await handler(batch.map { FieldReader(pairs: $0.fields) })
                 let ids = batch.map(\.id)
                 batch = []
                 failures = 0
                 for result in await connection.execute(group.finish(ids)) { _ = try result.get() }
+                if ids.count < Self.batchSize { await pause(Self.gathering) }
             } catch {
                 logger.warning(
                     "changes are not copied at present", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
                 var generator = SystemRandomNumberGenerator()
                 let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
                 failures += 1
-                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .nanoseconds(wait.nanoseconds)) }
+                await pause(.nanoseconds(wait.nanoseconds))
             }
         }
         await reader.close()
+    }
+
+    /// Waits; not beyond a graceful shutdown or cancellation.
+    private func pause(_ time: Duration) async {
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: time) }
     }
 }
 

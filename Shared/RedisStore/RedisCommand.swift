@@ -49,10 +49,21 @@ public struct RedisCommand: Sendable, Equatable {
 
     /// A call of a function on one key, with a list of arguments.
     public static func function(_ name: String, tag: String, arguments: [RedisArgument]) -> RedisCommand {
-        RedisCommand("FCALL", arguments: [.string(name), 1, .string(tag)] + arguments)
+        var command = RedisCommand("FCALL", arguments: [])
+        command.arguments.reserveCapacity(arguments.count + 4)
+        command.arguments += [.string(name), 1, .string(tag)]
+        command.arguments += arguments
+        return command
     }
 
     var isFunctionCall: Bool { arguments.first == .string("FCALL") }
+
+    /// What is logged of it: arguments may be confidential.
+    var name: String {
+        guard case .string(let name)? = arguments.first else { return "" }
+        if isFunctionCall, arguments.count > 1, case .string(let function) = arguments[1] { return function }
+        return name
+    }
 }
 
 extension RedisCommand {
@@ -97,6 +108,11 @@ extension RedisCommand {
             // Most lines: one store instead of a String and three writes.
             let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: count)
             buffer.writeInteger(UInt32(marker) << 24 | UInt32(digit) << 16 | UInt32(crlf))
+        } else if count < 100 {
+            let (tens, ones) = count.quotientAndRemainder(dividingBy: 10)
+            let digits = UInt32(tens << 8 | ones) + 0x3030
+            buffer.writeInteger(marker)
+            buffer.writeInteger(digits << 16 | UInt32(crlf))
         } else {
             buffer.writeInteger(marker)
             buffer.writeString(String(count))

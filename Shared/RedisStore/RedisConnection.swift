@@ -110,7 +110,7 @@ public final class RedisConnection: @unchecked Sendable {
     /// - Throws: an error reply, `CLOSED`, `TIMEOUT` or `FULL`.
     public func execute(_ command: RedisCommand) async throws(RedisError) -> RedisValue {
         let result: Result<RedisValue, RedisError> = await withCheckedContinuation { continuation in
-            eventLoop.execute { self.send(command) { continuation.resume(returning: $0) } }
+            onLoop { self.send(command) { continuation.resume(returning: $0) } }
         }
         return try result.get()
     }
@@ -120,11 +120,15 @@ public final class RedisConnection: @unchecked Sendable {
     public func execute(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         guard !commands.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            eventLoop.execute {
+            onLoop {
                 let gathering = Gathering(count: commands.count) { continuation.resume(returning: $0) }
                 for (index, command) in commands.enumerated() { self.send(command) { gathering.set(index, $0) } }
             }
         }
+    }
+
+    private func onLoop(_ act: @escaping @Sendable () -> Void) {
+        if eventLoop.inEventLoop { act() } else { eventLoop.execute(act) }
     }
 }
 

@@ -41,13 +41,13 @@ public struct ChannelJoined: Equatable, Sendable {
     public var sequence: Int64
     /// The `channel2` id of the join: what a client that resumes before it saw an event gives as `after`.
     public var id: Int64
-    /// The latest members, newest first, the joiner among them; at most ``Limits/userListLatest``.
-    public var members: [Member]
+    /// The latest members, the joiner among them.
+    public var members: LatestMembers
     /// The channel's attributes.
     public var attributes: [Attribute]
 
     /// Makes the answer.
-    public init(sequence: Int64, id: Int64, members: [Member], attributes: [Attribute]) {
+    public init(sequence: Int64, id: Int64, members: LatestMembers, attributes: [Attribute]) {
         self.sequence = sequence
         self.id = id
         self.members = members

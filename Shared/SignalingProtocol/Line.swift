@@ -20,7 +20,8 @@ public struct Line: Hashable, Sendable {
     /// Reads a line that a client sent.
     /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when it has not the shape of a line.
     public init(wire: String) throws(SignalingError) {
-        let parts = wire.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let parts = wire.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         let bad = SignalingError(.notLoggedIn, "bad_line", "the line is not one of this cluster's")
         guard parts.count == 4, !parts[0].isEmpty, !parts[1].isEmpty,
             let app = PercentEscape.unescape(parts[2]), let account = PercentEscape.unescape(parts[3])

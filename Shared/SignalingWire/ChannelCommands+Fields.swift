@@ -18,7 +18,7 @@ extension ChannelJoined: FieldCodable {
     public func write(to writer: inout FieldWriter) {
         writer.put("sequence", sequence)
         writer.put("event", id)
-        writer.put("members", list: members)
+        writer.put("latest", members.text)
         writer.put("attributes", list: attributes)
     }
 
@@ -26,7 +26,7 @@ extension ChannelJoined: FieldCodable {
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             sequence: try reader.int64("sequence"), id: try reader.int64("event"),
-            members: try reader.list("members", of: Member.self),
+            members: LatestMembers(text: try reader.text("latest")),
             attributes: try reader.list("attributes", of: Attribute.self))
     }
 }

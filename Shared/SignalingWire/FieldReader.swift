@@ -39,6 +39,13 @@ public struct FieldReader: Sendable {
         return text
     }
 
+    /// The bytes of a field that are a text.
+    public func text(_ name: String) throws(SignalingError) -> [UInt8] {
+        let value = try bytes(name)
+        guard (try? UTF8Span(validating: value.span)) != nil else { throw Self.malformed(name, "text") }
+        return value
+    }
+
     /// The text of a field; nil when it is missing or no UTF-8.
     public func optionalString(_ name: String) -> String? {
         value(name).flatMap { String(validating: $0, as: UTF8.self) }

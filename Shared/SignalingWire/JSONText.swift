@@ -7,6 +7,14 @@ public enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// A string with its quotes.
+    public static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 8)
+        append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Appends a string's content without quotes.
     static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         var text = text

@@ -13,7 +13,7 @@ public enum ReplyBody: Equatable, Sendable {
     /// `user_get_attr_all`.
     case attributes(Account, [Attribute])
     /// `channel_join`.
-    case joined(id: Int64, members: [Member], attributes: [Attribute])
+    case joined(id: Int64, members: LatestMembers, attributes: [Attribute])
     /// `channel_query_num`.
     case memberCount(ChannelName, Int)
     /// `channel_query_user_isin`.
@@ -48,8 +48,9 @@ public enum ReplyBody: Equatable, Sendable {
                 JSONMember("json", .string(Self.object(attributes).compactText)),
             ]
         case .joined(let id, let members, let attributes):
+            // `ServerFrame` writes the same faster.
             [
-                JSONMember("list", Self.list(members)), JSONMember("attrs", Self.object(attributes)),
+                JSONMember("list", Self.list(members.all)), JSONMember("attrs", Self.object(attributes)),
                 JSONMember("id", .number(String(id))),
             ]
         case .memberCount(let channel, let count):
@@ -71,7 +72,7 @@ public enum ReplyBody: Equatable, Sendable {
         .array(members.map { .array([.string($0.account.rawValue), .number(String($0.uid))]) })
     }
 
-    private static func object(_ attributes: [Attribute]) -> JSONValue {
+    static func object(_ attributes: [Attribute]) -> JSONValue {
         .object(attributes.map { JSONMember($0.name.rawValue, .string($0.value)) })
     }
 }

@@ -39,7 +39,10 @@ public enum ServerFrame {
     /// `call2-ret` of a successful call.
     /// - Parameter id: the call's id as JSON text.
     public static func callSucceeded(id: String, _ body: ReplyBody) -> [UInt8] {
-        callReturn(id: id, error: "", data: body.json)
+        if case .joined(let joinID, let members, let attributes) = body {
+            return joined(id: id, joinID: joinID, members: members, attributes: attributes)
+        }
+        return callReturn(id: id, error: "", data: body.json)
     }
 
     /// `call2-ret` of a failed call: each of the old clients finds the error where it looks for it.

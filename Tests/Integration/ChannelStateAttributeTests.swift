@@ -136,7 +136,7 @@ import Testing
             #expect(joined.attributes.map(\.value) == ["1"])
             let other = try ChannelName("never seen")
             let first = try await scene.gateway.send(JoinChannel(actor: carol.actor, channel: other))
-            #expect(first.attributes.isEmpty && first.members.count == 1)
+            #expect(first.attributes.isEmpty && first.members.all.count == 1)
             #expect(
                 try await scene.gateway.refusal(scene.change(try update("a", "2")))?.reason == "unavailable")
             try await stage.postgres.start()

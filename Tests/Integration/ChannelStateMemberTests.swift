@@ -22,9 +22,9 @@ import Testing
             let (alice, bob) = (try await stage.login("alice", on: gateway), try await stage.login("bob", on: gateway))
             let first = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
             let second = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
-            #expect(first.members.map(\.account.rawValue) == ["alice"])
-            #expect(second.members.map(\.account.rawValue) == ["bob", "alice"])
-            #expect(second.members.map(\.uid) == [bob.uid, alice.uid])
+            #expect(first.members.all.map(\.account.rawValue) == ["alice"])
+            #expect(second.members.all.map(\.account.rawValue) == ["bob", "alice"])
+            #expect(second.members.all.map(\.uid) == [bob.uid, alice.uid])
             #expect(second.sequence == first.sequence + 1)
             // Joining again changes nothing but the moment from which a resume would go on.
             var again = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
@@ -136,6 +136,48 @@ import Testing
             #expect(some.total == 4500 && some.members.map(\.uid) == [4500, 4499, 4498])
             let none = try await gateway.send(ListMembers(channel: try stage.channel("none"), limit: 5))
             #expect(none == MemberList(total: 0, members: []))
+        }
+    }
+
+    /// The text of the latest members, against the list that is looked up member by member.
+    @Test func theLatestAreListedWhateverHappens() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let tag = KeySpace.tag(room)
+            // The functions are there once the service has loaded them.
+            _ = try await gateway.send(CountMembers(channel: room))
+            func join(_ number: Int, session: String, checks: Bool = true) async throws {
+                let answer = try await stage.connection.execute(
+                    .function(
+                        "channel_join", tag: tag, "", 0, .string("u\(number)"), .int(number), .string(session), 0))
+                let text = try #require(answer.array?[6].bytes)
+                guard checks else { return }
+                let listed = try await gateway.send(ListMembers(channel: room, limit: Limits.userListLatest))
+                #expect(LatestMembers(text: text).all == listed.members)
+                #expect(text.count { $0 == UInt8(ascii: "\n") } <= Limits.userListLatest + 50)
+            }
+            func leave(_ number: Int, session: String) async throws {
+                _ = try await stage.connection.execute(
+                    .function("channel_leave", tag: tag, "", 0, .string("u\(number)"), .string(session), 0))
+            }
+            for number in 1...260 { try await join(number, session: "one", checks: number % 26 == 0) }
+            // 260 is the latest, 61 the oldest that is listed, 1 is not listed.
+            for number in [112, 260, 61, 1, 200, 199, 198] { try await leave(number, session: "one") }
+            try await join(261, session: "one")
+            // A newer session of a listed account, and of one that is not; a session that is there already.
+            for number in [150, 2, 261] { try await join(number, session: "two") }
+            try await join(261, session: "two")
+            for number in 100...259 { try await leave(number, session: number == 150 ? "two" : "one") }
+            try await join(262, session: "one")
+            // Below 200 members the text has all of them.
+            _ = try await stage.redis("DEL", tag + ":latest")
+            for number in [3, 262, 270, 271] { try await join(number, session: "three") }
+            for number in 1...271 {
+                for session in ["one", "two", "three"] { try await leave(number, session: session) }
+            }
+            #expect(try await stage.redis("EXISTS", tag + ":latest").int == 0)
+            try await join(1, session: "four")
         }
     }
 

@@ -37,9 +37,13 @@ struct ChannelFunctions: Sendable {
         case alive, over, elsewhere
     }
 
-    func entered(_ actor: Actor, _ channel: ChannelName) async throws(SignalingError) -> Presence {
-        let reply = try await one(Self.session("session_entered", actor, channel))
-        guard let presence = reply.string.flatMap(Presence.init) else { throw Self.shape }
+    /// Tells that all that the session was to leave is left; answered by a ``Presence``.
+    static func entered(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
+        session("session_entered", actor, channel)
+    }
+
+    static func presence(_ reply: RedisValue?) throws(SignalingError) -> Presence {
+        guard let presence = reply?.string.flatMap(Presence.init) else { throw shape }
         return presence
     }
 
@@ -81,22 +85,23 @@ struct ChannelFunctions: Sendable {
             .function(
                 "channel_join", tag: KeySpace.tag(channel), .string(id.rawValue), 0,
                 .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
-                channel.name.special == nil ? 0 : 1, .int(Limits.userListLatest)))
-        let texts = try Self.mixed(reply)
+                channel.name.special == nil ? 0 : 1))
         let head = 7
-        guard texts.count >= head, let outcome = Joined.Outcome(rawValue: texts[0]), let sequence = Int64(texts[1]),
-            let count = Int(texts[2]), let change = Int64(texts[3]), let listed = Int(texts[6]),
-            texts.count >= head + 2 * listed
+        guard let parts = reply.array, parts.count >= head,
+            let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
+            let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes
         else { throw Self.shape }
         var attributes: [Attribute] = []
-        for index in stride(from: head + 2 * listed, to: texts.count - 1, by: 2) {
-            attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
+        for index in stride(from: head, to: parts.count - 1, by: 2) {
+            guard let name = parts[index].string, let value = parts[index + 1].string else { throw Self.shape }
+            attributes.append(Attribute(name: try AttributeName(name), value: value))
         }
         let answer = ChannelJoined(
-            sequence: sequence, id: change, members: try Self.members(texts[head..<head + 2 * listed]),
+            sequence: sequence, id: change, members: LatestMembers(text: latest),
             attributes: attributes.sorted { $0.name < $1.name })
         return Joined(
-            outcome: outcome, answer: answer, count: count, change: change, telling: try Self.telling(texts[4...5]))
+            outcome: outcome, answer: answer, count: Int(count), change: change,
+            telling: try Self.telling(parts[4...5].map { $0.string ?? "" }))
     }
 
     struct Left: Equatable {

@@ -61,8 +61,7 @@ private struct Handlers {
         }
         let counters = ChannelCounters(functions: functions, timers: timers)
         let membership = MembershipHandler(
-            functions: functions, attributes: cache, messages: MessageStore(connection: connection), timers: timers,
-            counters: counters, logger: logger)
+            functions: functions, attributes: cache, timers: timers, counters: counters, logger: logger)
         let attributes = ChannelAttributeHandler(
             functions: functions, cache: cache, changes: changes, timers: timers, counters: counters)
         let reassertion = MembershipReassertion(

@@ -22,17 +22,14 @@ struct MembershipAnnouncement {
 
     /// - Parameter command: the one that changed the membership.
     func message(_ command: CommandID) -> ChannelMessage {
-        let body = JSONValue.object([
-            JSONMember(name: "event", value: .string(event.rawValue)),
-            JSONMember(name: "account", value: .string(actor.user.account.rawValue)),
-            JSONMember(name: "uid", value: .number(String(actor.uid))),
-            JSONMember(name: "channel", value: .string(channel.rawValue)),
-            JSONMember(name: "reason", value: .number(String(reason.rawValue))),
-            JSONMember(name: "time", value: .number(String(microseconds / 1_000_000))),
-        ])
+        let account = JSONText.quoted(actor.user.account.rawValue)
+        let name = JSONText.quoted(channel.rawValue)
+        let body =
+            "{\"event\":\"\(event.rawValue)\",\"account\":\(account),\"uid\":\(actor.uid),\"channel\":\(name),"
+            + "\"reason\":\(reason.rawValue),\"time\":\(microseconds / 1_000_000)}"
         return ChannelMessage(
             channel: ChannelKey(app: actor.user.app, name: ChannelName(.channelEvent)), account: actor.user.account,
-            uid: actor.uid, force: true, limitPerSecond: Self.unlimited, body: body.compactText,
+            uid: actor.uid, force: true, limitPerSecond: Self.unlimited, body: body,
             command: command.derived("announce"))
     }
 }

@@ -13,7 +13,6 @@ internal import SignalingProtocol
 struct MembershipHandler: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
-    let messages: MessageStore
     let timers: DueTimers
     let counters: ChannelCounters
     let logger: Logger
@@ -28,8 +27,14 @@ struct MembershipHandler: Sendable {
         }
         if !entered.attributesAreCached { await loadAttributes(channel, actor) }
         let joined = try await functions.join(actor, channel, context.id)
-        if joined.outcome != .present { try await follow(joined, actor, channel, context.id) }
-        switch try await functions.entered(actor, command.channel) {
+        // In one pipeline, in this order: what a break of the connection cuts off, the redelivered command makes up for.
+        let replies = try await functions.all(
+            following(joined, actor, channel, context.id) + [ChannelFunctions.entered(actor, command.channel)])
+        if joined.outcome != .present {
+            ChannelMetrics.joins.increment()
+            log("joined", actor, channel, .success)
+        }
+        switch try ChannelFunctions.presence(replies.last) {
         case .alive: return joined.answer
         case .over:
             try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
@@ -61,17 +66,19 @@ struct MembershipHandler: Sendable {
                 after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
             }
             after += counters.scheduling(left.telling, channel)
+            after += announcement(.leave, actor, channel, reason, change: left.change, id)
         }
         _ = try await functions.all(after)
-        guard let left else { return }
+        guard left != nil else { return }
         ChannelMetrics.leaves.increment()
-        try await announce(.leave, actor, channel, reason, change: left.change, id)
         log("left", actor, channel, reason)
     }
 
-    private func follow(
+    /// What follows a join.
+    private func following(
         _ joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
-    ) async throws(SignalingError) {
+    ) -> [RedisCommand] {
+        if joined.outcome == .present { return [] }
         var after = [
             MemberMirror.entry(channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
         ]
@@ -81,22 +88,21 @@ struct MembershipHandler: Sendable {
             let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
             after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
         }
-        _ = try await functions.all(after)
-        ChannelMetrics.joins.increment()
         if joined.outcome == .joined {
-            try await announce(.join, actor, channel, .success, change: joined.change, id)
+            after += announcement(.join, actor, channel, .success, change: joined.change, id)
         }
-        log("joined", actor, channel, .success)
+        return after
     }
 
-    private func announce(
+    /// Tells servers, where it is theirs to know.
+    private func announcement(
         _ event: MembershipAnnouncement.Event, _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode,
         change: Int64, _ id: CommandID
-    ) async throws(SignalingError) {
-        guard channel.name.special == nil else { return }
+    ) -> [RedisCommand] {
+        guard channel.name.special == nil else { return [] }
         let announcement = MembershipAnnouncement(
             event: event, actor: actor, channel: channel.name, reason: reason, microseconds: change)
-        _ = try await messages.sendToChannel(announcement.message(id))
+        return [MessageStore.command(announcement.message(id))]
     }
 
     /// Without PostgreSQL a channel that was never cached is joined all the same, without attributes.

@@ -23,16 +23,12 @@ struct PresenceAnnouncement {
     var time: Int64
 
     var message: ChannelMessage {
-        let body = JSONValue.object([
-            JSONMember(name: "event", value: .string(event.rawValue)),
-            JSONMember(name: "account", value: .string(user.account.rawValue)),
-            JSONMember(name: "uid", value: .number(String(uid))),
-            JSONMember(name: "reason", value: .number(String(reason.rawValue))),
-            JSONMember(name: "time", value: .number(String(time / 1000))),
-        ])
+        let body =
+            "{\"event\":\"\(event.rawValue)\",\"account\":\(JSONText.quoted(user.account.rawValue)),\"uid\":\(uid),"
+            + "\"reason\":\(reason.rawValue),\"time\":\(time / 1000)}"
         return ChannelMessage(
             channel: ChannelKey(app: user.app, name: ChannelName(.userOnline)), account: user.account, uid: uid,
-            force: true, limitPerSecond: Self.unlimited, body: body.compactText,
+            force: true, limitPerSecond: Self.unlimited, body: body,
             // Of the session, not of the command: a session comes online and goes offline once.
             command: CommandID(session.rawValue).derived(event.rawValue))
     }

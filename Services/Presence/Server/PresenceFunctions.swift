@@ -1,3 +1,4 @@
+internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
@@ -18,8 +19,6 @@ struct PresenceFunctions: Sendable {
         var session: SessionID?
         var attributesAreCached: Bool
         var connectionTimeout: String?
-        /// The Redis clock, ms.
-        var now: Int64
     }
 
     func known(_ user: UserKey) async throws(SignalingError) -> KnownUser {
@@ -28,12 +27,10 @@ struct PresenceFunctions: Sendable {
             RedisCommand("HGET", .string(tag + ":box"), "uid"), RedisCommand("HGET", .string(tag + ":session"), "sid"),
             RedisCommand("EXISTS", .string(tag + ":attrver")),
             RedisCommand("HGET", .string(tag + ":attrs"), .string(BuiltInAttribute.connectionTimeout)),
-            RedisCommand("TIME"),
         ])
         return KnownUser(
             uid: replies[0].string.flatMap(UInt32.init), session: replies[1].string.map { SessionID($0) },
-            attributesAreCached: replies[2].int == 1, connectionTimeout: replies[3].string,
-            now: try Self.milliseconds(replies[4]))
+            attributesAreCached: replies[2].int == 1, connectionTimeout: replies[3].string)
     }
 
     struct Opened: Equatable {
@@ -44,19 +41,33 @@ struct PresenceFunctions: Sendable {
         var gatewayLives: Bool
     }
 
+    /// - Parameter read: what PostgreSQL has of the user's attributes, to be cached; nil when they are.
+    /// - Returns: nil when a later commit of the attributes is known: they are to be read again.
     func open(
-        _ command: OpenSession, uid: UInt32, timeout: Int, _ id: CommandID, deadline: Int64
-    ) async throws(SignalingError) -> Opened {
+        _ command: OpenSession, uid: UInt32, timeout: Int, caching read: VersionedAttributes?, _ id: CommandID,
+        deadline: Int64
+    ) async throws(SignalingError) -> Opened? {
         let line = command.line
+        var attributes: [RedisArgument] = [""]
+        if let read {
+            attributes = [.int64(read.version)]
+            for attribute in read.attributes {
+                attributes += [.string(attribute.name.rawValue), .string(attribute.value)]
+            }
+        }
         let replies = try await all([
             Self.addRoutes([line], to: command.gateway),
             .function(
-                "session_open", tag: KeySpace.tag(line.user), .string(id.rawValue), .int64(deadline),
-                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret), .int(uid),
-                .string(command.device), command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry)),
+                "session_open", tag: KeySpace.tag(line.user),
+                arguments: [
+                    .string(id.rawValue), .int64(deadline), .string(command.gateway.rawValue),
+                    .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
+                    command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry),
+                ] + attributes),
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
         ])
         let fields = Self.texts(replies[1])
+        if fields.isEmpty { return nil }
         guard fields.count >= 2, let change = Int64(fields[0]), let now = Int64(fields[1]) else { throw Self.shape }
         return Opened(
             change: change, now: now, replaced: EndedSession(fields: Array(fields.dropFirst(2))),

@@ -55,15 +55,13 @@ private struct Handlers {
         let messages = MessageStore(connection: connection)
         let store = AttributeStore(pool: pool)
         let users = UserStore(pool: pool)
-        let cache = UserAttributeCache(functions: functions, store: store)
+        let cache = UserAttributeCache(
+            functions: functions,
+            store: Batcher { users throws(PostgresError) in try await store.userAttributes(users) })
         let ending = SessionEnding(functions: functions, messages: messages, logger: logger)
-        let numbers = Batcher<UserKey, UInt32> { keys throws(PostgresError) in
-            let uids = try await users.uids(for: keys)
-            return keys.map { uids[$0] ?? 0 }
-        }
+        let logins = Batcher<UserKey, UserLogin> { keys throws(PostgresError) in try await users.logins(of: keys) }
         let sessions = SessionHandler(
-            functions: functions, ending: ending, attributes: cache, numbers: numbers, messages: messages,
-            timers: timers, logger: logger)
+            functions: functions, ending: ending, logins: logins, timers: timers, logger: logger)
         let changes = Batcher<UserAttributeChange, Int64> { batch throws(PostgresError) in
             try await store.changeUserAttributes(batch)
         }
@@ -72,7 +70,7 @@ private struct Handlers {
         let reassertion = SessionReassertion(functions: functions, logger: logger)
         let apps = AppDirectory(store: AppStore(pool: pool))
         var router = CommandRouter()
-        router.on(OpenSession.self, sessions.open)
+        router.onFollowed(OpenSession.self, sessions.open)
         router.on(ResumeSession.self, sessions.resume)
         router.on(DetachSession.self, sessions.detach)
         router.on(CloseSession.self, sessions.close)

@@ -13,45 +13,84 @@ internal import SignalingProtocol
 struct SessionHandler: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
-    let attributes: UserAttributeCache
-    let numbers: Batcher<UserKey, UInt32>
-    let messages: MessageStore
+    /// Reads users' numbers and attributes.
+    let logins: Batcher<UserKey, UserLogin>
     let timers: DueTimers
     let logger: Logger
 
-    func open(_ command: OpenSession, _ context: CommandContext) async throws(SignalingError) -> SessionOpened {
+    func open(
+        _ command: OpenSession, _ context: CommandContext
+    ) async throws(SignalingError) -> FollowedReply<SessionOpened> {
         let user = command.line.user
         let known = try await functions.known(user)
-        let uid = try await number(of: user, known.uid)
-        let timeout = await timeout(of: user, known)
         if let older = known.session, older != command.line.session {
-            try await schedule(.session(user, older), at: known.now + SessionEnding.patience)
+            try await schedule(.session(user, older), at: try await functions.now() + SessionEnding.patience)
         }
-        let opened = try await functions.open(
-            command, uid: uid, timeout: timeout, context.id, deadline: context.deadline)
+        let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
             try await schedule(.gateway(command.gateway), at: opened.now + LeaseFleet.gateways.watchDelay)
         }
-        await afterwards(command.line) { () async throws(SignalingError) in
-            try await follow(opened, command, uid: uid)
+        if let replaced = opened.replaced {
+            await afterwards(command.line) { () async throws(SignalingError) in
+                try await ending.carryOut(replaced, of: user)
+            }
         }
         PresenceMetrics.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
-        return SessionOpened(uid: uid)
+        return FollowedReply(SessionOpened(uid: uid), then: following(opened, command, uid: uid))
     }
 
-    private func follow(
+    /// Reads what Redis does not know of the user, and opens the session.
+    private func open(
+        _ command: OpenSession, _ known: PresenceFunctions.KnownUser, _ context: CommandContext
+    ) async throws(SignalingError) -> (uid: UInt32, opened: PresenceFunctions.Opened) {
+        var timeout = ConnectionTimeout.seconds(known.connectionTimeout)
+        if let uid = known.uid, known.attributesAreCached {
+            let opened = try await functions.open(
+                command, uid: uid, timeout: timeout, caching: nil, context.id, deadline: context.deadline)
+            guard let opened else { throw PresenceFunctions.shape }
+            return (uid, opened)
+        }
+        for attempt in 1...UserAttributeCache.attempts {
+            let login: UserLogin?
+            do {
+                login = try await logins.submit(command.line.user)
+            } catch {
+                // A user whose attributes cannot be read just now gets the default, rather than no login.
+                guard known.uid != nil else { throw error.signaling }
+                login = nil
+            }
+            var read: VersionedAttributes?
+            if !known.attributesAreCached {
+                read = login?.attributes
+                let name = BuiltInAttribute.connectionTimeout
+                timeout = ConnectionTimeout.seconds(read?.attributes.first { $0.name.rawValue == name }?.value)
+            }
+            guard let uid = known.uid ?? login?.uid else { throw PresenceFunctions.shape }
+            // What concurrent changes overtake again and again is not cached, but used all the same.
+            let cached = attempt < UserAttributeCache.attempts ? read : nil
+            let opened = try await functions.open(
+                command, uid: uid, timeout: timeout, caching: cached, context.id, deadline: context.deadline)
+            if let opened { return (uid, opened) }
+        }
+        throw PresenceFunctions.shape
+    }
+
+    /// What follows a new session.
+    private func following(
         _ opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
-    ) async throws(SignalingError) {
+    ) -> [RedisCommand] {
         let (user, session) = (command.line.user, command.line.session)
         let row = PresenceMirrorRow(
             user: user, version: opened.change, present: true, uid: uid, session: session, gateway: command.gateway,
             device: command.device, detached: false, since: opened.now)
-        _ = try await functions.one(PresenceMirror.entry(row))
-        if let replaced = opened.replaced { return try await ending.carryOut(replaced, of: user) }
-        let announcement = PresenceAnnouncement(
-            event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.now)
-        _ = try await messages.sendToChannel(announcement.message)
+        var after = [PresenceMirror.entry(row)]
+        if opened.replaced == nil {
+            let announcement = PresenceAnnouncement(
+                event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.now)
+            after.append(MessageStore.command(announcement.message))
+        }
+        return after
     }
 
     func resume(_ command: ResumeSession, _ context: CommandContext) async throws(SignalingError) -> SessionResumed {
@@ -141,23 +180,6 @@ struct SessionHandler: Sendable {
                 "what follows a change of a session is not done",
                 metadata: ["account": "\(line.user.account)", "session": "\(line.session)", "error": "\(error)"])
         }
-    }
-
-    private func number(of user: UserKey, _ known: UInt32?) async throws(SignalingError) -> UInt32 {
-        if let known { return known }
-        do {
-            return try await numbers.submit(user)
-        } catch {
-            throw error.signaling
-        }
-    }
-
-    /// A user whose attributes cannot be read just now gets the default, rather than no login.
-    private func timeout(of user: UserKey, _ known: PresenceFunctions.KnownUser) async -> Int {
-        if known.attributesAreCached { return ConnectionTimeout.seconds(known.connectionTimeout) }
-        let loaded = try? await attributes.load(user)
-        let value = loaded?.first { $0.name.rawValue == BuiltInAttribute.connectionTimeout }?.value
-        return ConnectionTimeout.seconds(value)
     }
 
     private func log(_ message: Logger.Message, _ user: UserKey, _ session: SessionID, _ gateway: GatewayID) {

@@ -6,10 +6,10 @@ internal import SignalingProtocol
 /// Users' attributes: kept in PostgreSQL, read from Redis where they are loaded there.
 struct UserAttributeCache: Sendable {
     /// Reads of PostgreSQL before an answer that a concurrent change has overtaken is given all the same.
-    private static let attempts = 3
+    static let attempts = 3
 
     let functions: PresenceFunctions
-    let store: AttributeStore
+    let store: Batcher<UserKey, VersionedAttributes>
 
     /// One attribute's value; empty when missing.
     func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
@@ -43,7 +43,7 @@ struct UserAttributeCache: Sendable {
         var read = VersionedAttributes(version: 0, attributes: [])
         for _ in 0..<Self.attempts {
             do {
-                read = try await store.userAttributes(user)
+                read = try await store.submit(user)
             } catch {
                 throw error.signaling
             }

@@ -193,13 +193,16 @@ end
 -- Returns {highest version forgotten, last version given, 1 when more wait, version, expiry, line, ...}.
 local function mailbox_read(keys, args)
     local tag = keys[1]
-    local now = clock()
     local limit = tonumber(args[2])
+    local clear, ver = unpack(redis.call('HMGET', tag .. ':box', 'clear', 'ver'))
+    local result = {clear or '0', ver or '0', 0}
+    if redis.call('EXISTS', tag .. ':mbox') == 0 then
+        return result
+    end
     if args[3] == '1' then
         drop_stale_calls(tag)
     end
-    local clear, ver = unpack(redis.call('HMGET', tag .. ':box', 'clear', 'ver'))
-    local result = {clear or '0', ver or '0', 0}
+    local now = clock()
     local expired = {}
     walk(tag .. ':mbox', math.max(tonumber(args[1]), tonumber(clear or '0')), function(entry)
         local fields = entry_fields(entry)
@@ -242,12 +245,11 @@ end
 -- Returns {sequence, client id}; {0, 0} when the channel has no members to hear it.
 local function message_to_channel(keys, args)
     local tag = keys[1]
+    if args[4] == '1' and redis.call('EXISTS', tag .. ':members') == 0 then
+        return {0, 0}
+    end
     return once(tag, args[1], 0, function()
-        if args[4] == '1' then
-            if redis.call('EXISTS', tag .. ':members') == 0 then
-                return {0, 0}
-            end
-        elseif redis.call('HEXISTS', tag .. ':info', args[2]) == 0 then
+        if args[4] ~= '1' and redis.call('HEXISTS', tag .. ':info', args[2]) == 0 then
             return {err = 'SIG 400 not_member the sender is not in the channel'}
         end
         local own, seq, id = unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id'))

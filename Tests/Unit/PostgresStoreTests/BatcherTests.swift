@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -18,6 +19,16 @@ import Testing
         func open() {
             isOpen = true
             held?.resume()
+        }
+    }
+
+    /// Runs tasks one after the other, in the order in which they became ready.
+    private final class Turns: TaskExecutor {
+        private let queue = DispatchQueue(label: "turns")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }
     }
 
@@ -48,6 +59,22 @@ import Testing
         #expect(results == [0: 0, 1: 10, 2: 20, 3: 30, 4: 40, 5: 50, 6: 60])
         #expect(await gate.batches == [[0], [1, 2, 3, 4], [5, 6]])
         #expect(try await batcher.submit(7) == 70)
+    }
+
+    /// What is submitted in one turn is there before the first flush.
+    @Test func whatComesInOneTurnGoesTogether() async throws {
+        let batches = Mutex<[[Int]]>([])
+        let batcher = Batcher<Int, Int> { inputs async throws(PostgresError) in
+            batches.withLock { $0.append(inputs) }
+            return inputs
+        }
+        try await withTaskExecutorPreference(Turns()) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<5 { group.addTask { _ = try await batcher.submit(number) } }
+                try await group.waitForAll()
+            }
+        }
+        #expect(batches.withLock { $0.map(\.count) } == [5])
     }
 
     @Test func oneBadInputDoesNotFailTheOthers() async throws {

@@ -1,6 +1,7 @@
 import SignalingProtocol
-import SignalingWire
 import Testing
+
+@testable import SignalingWire
 
 @Suite struct ServerFrameTests {
     private static let line = "s1.secret.app.anna"
@@ -57,13 +58,30 @@ import Testing
         try check(
             "reply-joined",
             ServerFrame.callSucceeded(
-                id: "2", .joined(id: 1_700_000_000_000_000, members: members, attributes: [topic])))
+                id: "2", .joined(id: 1_700_000_000_000_000, members: LatestMembers(members), attributes: [topic])))
         try check(
-            "reply-joined-alone", ServerFrame.callSucceeded(id: "2", .joined(id: 5, members: [anna], attributes: [])))
+            "reply-joined-alone",
+            ServerFrame.callSucceeded(id: "2", .joined(id: 5, members: LatestMembers([anna]), attributes: [])))
         try check("reply-count", ServerFrame.callSucceeded(id: "2", .memberCount(room, 3)))
         try check("reply-isin", ServerFrame.callSucceeded(id: "2", .membership(room, bob, isMember: false)))
         try check(
             "reply-members", ServerFrame.callSucceeded(id: "2", .members(total: 1000, [Member(account: bob, uid: 2)])))
+    }
+
+    /// The answer to a join is written by hand; it says what its JSON would.
+    @Test(arguments: ["anna", "\"", "\\", "\\\"n", "é", "日本", "\",1],[\"", "a:1:b"])
+    func anyMemberIsListed(account: String) throws {
+        let members = LatestMembers([
+            Member(account: try Account(account), uid: .max), Member(account: try Account("bob"), uid: 0),
+        ])
+        let attributes = [Attribute(name: try AttributeName("q \""), value: "\n\\\"")]
+        let body = ReplyBody.joined(id: .max, members: members, attributes: attributes)
+        let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
+        #expect(
+            frame
+                == .array([
+                    .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
+                ]))
     }
 
     @Test func channelEvents() throws {

@@ -19,14 +19,15 @@ local COUNTERS = {
 }
 
 -- What a change of membership asks the state, in one call.
--- Returns {announced: whether joins and leaves are, num, total: intervals in seconds}.
+-- Returns {announced: whether joins and leaves are, num, total: intervals in seconds}, and fields of the state.
 local function settings(tag)
-    local notification, num, total = unpack(redis.call('HMGET', tag .. ':state', '_userNotification',
-        '_auto_update_num', '_auto_update_total_num'))
+    local notification, num, total, id, seq, joins, emptied = unpack(redis.call('HMGET', tag .. ':state',
+        '_userNotification', '_auto_update_num', '_auto_update_total_num', 'id', 'seq', 'joins', 'emptied'))
     num = tonumber(num or '0')
     total = tonumber(total or '0')
     -- The total needs both.
-    return {announced = notification ~= '0', num = num, total = num > 0 and total or 0}
+    return {announced = notification ~= '0', num = num, total = num > 0 and total or 0},
+        {id = id, seq = seq, joins = joins, emptied = emptied}
 end
 
 -- When a counter may be told again, in ms.

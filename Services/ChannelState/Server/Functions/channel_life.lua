@@ -32,8 +32,8 @@ local function channel_delete(keys, args)
     if redis.call('ZCARD', tag .. ':members') > 0 then
         return 0
     end
-    redis.call('DEL', tag .. ':members', tag .. ':info', tag .. ':state', tag .. ':log', tag .. ':attrs',
-        tag .. ':attrver', tag .. ':attrwait')
+    redis.call('DEL', tag .. ':members', tag .. ':info', tag .. ':latest', tag .. ':state', tag .. ':log',
+        tag .. ':attrs', tag .. ':attrver', tag .. ':attrwait')
     raise_floor(tag, tonumber(args[1]))
     return 1
 end

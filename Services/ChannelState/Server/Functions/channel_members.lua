@@ -4,13 +4,95 @@ local function sid_of(info)
     return string.match(info, '^%S+ (.*)$')
 end
 
--- ARGV: command, deadline, account, uid, sid, 1 for a special channel, latest members to list.
--- Returns {outcome, sequence, members, change number, when to tell counter num, and total ('0' for never), accounts
--- listed, account, info, ..., name, value, ...}; the outcome is joined, replaced (by a newer session of the account) or
--- present.
+-- The latest members are also kept as text, :latest, so that a join need not look up each. What holds of it, where it is
+-- there: its lines are the latest members in the order of their joins, LATEST of them at least or else all.
+
+local function latest_line(account, info)
+    return string.match(info, '^%S+') .. ' ' .. account .. '\n'
+end
+
+-- The lines of members by their rank from the latest on, oldest first.
+local function latest_lines(tag, first, last)
+    local accounts = redis.call('ZREVRANGE', tag .. ':members', first, last)
+    if #accounts == 0 then
+        return ''
+    end
+    local infos = redis.call('HMGET', tag .. ':info', unpack(accounts))
+    local list = {}
+    for i = #accounts, 1, -1 do
+        list[#list + 1] = latest_line(accounts[i], infos[i] or '0 -')
+    end
+    return table.concat(list)
+end
+
+-- The text, made anew where it is missing.
+local function latest_text(tag)
+    local text = redis.call('GET', tag .. ':latest')
+    if not text then
+        text = latest_lines(tag, 0, LATEST - 1)
+        if text ~= '' then
+            redis.call('SET', tag .. ':latest', text)
+        end
+    end
+    return text
+end
+
+-- The text without a line; nil when it does not stand there. An account stands there once: no other line ends like this.
+local function without_line(text, line)
+    local first, last = string.find(text, line, 1, true)
+    return first and string.sub(text, 1, first - 1) .. string.sub(text, last + 1)
+end
+
+local function count_lines(text)
+    return select(2, string.gsub(text, '\n', ''))
+end
+
+-- A member has joined, the `join`th of the channel, or joined anew (`former`: its info before). Returns the text.
+local function latest_joined(tag, join, account, info, former)
+    local key = tag .. ':latest'
+    local text = redis.call('GET', key)
+    if not text or join % LATEST_SLACK == 0 then
+        -- More lines than are listed are cut off now and then: mostly a join writes no more than its own.
+        text = latest_lines(tag, 0, LATEST - 1)
+        redis.call('SET', key, text)
+        return text
+    end
+    local line = latest_line(account, info)
+    local rest = former and without_line(text, latest_line(account, former))
+    if rest then
+        redis.call('SET', key, rest .. line)
+    else
+        redis.call('APPEND', key, line)
+    end
+    return (rest or text) .. line
+end
+
+-- A member has left. Called after that.
+local function latest_left(tag, account, info)
+    local key = tag .. ':latest'
+    local members = redis.call('ZCARD', tag .. ':members')
+    if members == 0 then
+        redis.call('DEL', key)
+        return
+    end
+    local text = redis.call('GET', key)
+    local rest = text and without_line(text, latest_line(account, info))
+    if not rest then
+        return
+    end
+    if members >= LATEST and count_lines(rest) < LATEST then
+        rest = latest_lines(tag, LATEST - 1, LATEST - 1) .. rest
+    end
+    redis.call('SET', key, rest)
+end
+
+-- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
+-- Returns {outcome, sequence, members, change number, when to tell counter num, and total ('0' for never), text of the
+-- latest members, name, value, ...}; the outcome is joined, replaced (by a newer session of the account) or present.
 local function channel_join(keys, args)
     local tag = keys[1]
-    local wanted = settings(tag)
+    local wanted, before = settings(tag)
+    local latest
     -- Kept for a redelivery is only what it cannot find out again: the lists are long.
     local done = once(tag, args[1], args[2], function()
         local account, uid, sid = args[3], args[4], args[5]
@@ -19,32 +101,39 @@ local function channel_join(keys, args)
         if info then
             outcome = sid_of(info) == sid and 'present' or 'replaced'
         end
-        local id = next_id(tag)
+        local ms, us = clock()
+        local id = number(math.max(us, tonumber(before.id or '0') + 1))
+        local seq = tonumber(before.seq or ms)
+        local announced = outcome == 'joined' and wanted.announced and args[6] ~= '1'
+        if announced then
+            seq = seq + 1
+        end
         local num, total = '0', '0'
-        if outcome ~= 'present' then
-            local join = redis.call('HINCRBY', tag .. ':state', 'joins', 1)
+        if outcome == 'present' then
+            redis.call('HSET', tag .. ':state', 'id', id, 'seq', number(seq))
+        else
+            local join = tonumber(before.joins or '0') + 1
+            redis.call('HSET', tag .. ':state', 'id', id, 'seq', number(seq), 'joins', number(join))
             redis.call('ZADD', tag .. ':members', join, account)
             redis.call('HSET', tag .. ':info', account, uid .. ' ' .. sid)
-            redis.call('HDEL', tag .. ':state', 'emptied')
+            if before.emptied then
+                redis.call('HDEL', tag .. ':state', 'emptied')
+            end
+            latest = latest_joined(tag, join, account, uid .. ' ' .. sid, info)
             num = counter_changed(tag, 'num', wanted.num, account, uid)
             total = counter_changed(tag, 'total', wanted.total, account, uid)
         end
-        if outcome == 'joined' and wanted.announced and args[6] ~= '1' then
-            publish(tag, id, account, uid, 'join')
+        if announced then
+            publish_as(tag, number(seq), id, account, uid, 'join')
         end
-        return {outcome, sequence(tag), id, num, total}
+        return {outcome, number(seq), id, num, total}
     end)
     if done.err then
         return done
     end
-    local latest = redis.call('ZREVRANGE', tag .. ':members', 0, tonumber(args[7]) - 1)
     local result = {
-        done[1], done[2], redis.call('ZCARD', tag .. ':members'), done[3], done[4], done[5], #latest,
+        done[1], done[2], redis.call('ZCARD', tag .. ':members'), done[3], done[4], done[5], latest or latest_text(tag),
     }
-    for _, member in ipairs(latest) do
-        result[#result + 1] = member
-        result[#result + 1] = redis.call('HGET', tag .. ':info', member) or '0 -'
-    end
     for _, text in ipairs(redis.call('HGETALL', tag .. ':attrs')) do
         result[#result + 1] = text
     end
@@ -66,6 +155,7 @@ local function channel_leave(keys, args)
         local uid = string.match(info, '^%S+')
         redis.call('ZREM', tag .. ':members', account)
         redis.call('HDEL', tag .. ':info', account)
+        latest_left(tag, account, info)
         local id = next_id(tag)
         local count = redis.call('ZCARD', tag .. ':members')
         if count == 0 then
@@ -96,6 +186,8 @@ local function channel_reassert(keys, args)
         end
     end
     redis.call('HDEL', tag .. ':state', 'emptied')
+    -- Made anew by the next join.
+    redis.call('DEL', tag .. ':latest')
     return result
 end
 
@@ -106,9 +198,14 @@ local function channel_members(keys, args)
     local below = args[1] == '+inf' and args[1] or '(' .. args[1]
     local page = redis.call('ZREVRANGEBYSCORE', tag .. ':members', below, '-inf', 'WITHSCORES', 'LIMIT', 0, args[2])
     local result = {redis.call('ZCARD', tag .. ':members'), page[#page] or ''}
+    local accounts = {}
     for i = 1, #page, 2 do
-        result[#result + 1] = page[i]
-        result[#result + 1] = redis.call('HGET', tag .. ':info', page[i]) or '0 -'
+        accounts[#accounts + 1] = page[i]
+    end
+    local infos = #accounts > 0 and redis.call('HMGET', tag .. ':info', unpack(accounts)) or {}
+    for i, account in ipairs(accounts) do
+        result[#result + 1] = account
+        result[#result + 1] = infos[i] or '0 -'
     end
     return result
 end

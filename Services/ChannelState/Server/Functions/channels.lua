@@ -6,6 +6,7 @@
 -- The channel_* functions take one key, a channel's tag, and work on
 --   :members  zset: account -> number of its join; the latest members have the highest scores
 --   :info     hash: account -> "uid sid"
+--   :latest   string: the latest members as lines "uid account", oldest first (see channel_members); may be missing
 --   :state    hash: seq (last event), id (last client id or change, us), joins, emptied (ms, when the last member left),
 --             copies of the built-in attributes under their own names (heliograph_messages reads _sendmsg_limit),
 --             and of each counter that is on: COUNTER_told (the number last told), COUNTER_at (ms, when),
@@ -22,6 +23,10 @@ local FLOOR_MS = 60000
 local LOG_EVENTS = 2000
 local LOG_MS = 3600000
 local WAITING_CHANGES = 1000
+-- Limits.userListLatest.
+local LATEST = 200
+-- Lines that :latest may have beyond LATEST.
+local LATEST_SLACK = 50
 local BUILT_IN = {
     _userNotification = true, _channel_ttl = true, _auto_update_num = true, _auto_update_total_num = true,
     _sendmsg_limit = true, _setattr_limit = true,
@@ -50,14 +55,19 @@ local function next_id(tag)
     return id
 end
 
--- Numbers, keeps and publishes an event.
-local function publish(tag, id, account, uid, rest)
-    local seq = number(tonumber(sequence(tag)) + 1)
-    redis.call('HSET', tag .. ':state', 'seq', seq)
+-- Keeps and publishes an event whose number is recorded.
+local function publish_as(tag, seq, id, account, uid, rest)
     local event = seq .. ' ' .. id .. ' ' .. account .. ' ' .. uid .. ' ' .. rest
     redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq .. '-0', 'e', event)
     redis.call('PEXPIRE', tag .. ':log', LOG_MS)
     redis.call('PUBLISH', tag .. ':events', event)
+end
+
+-- Numbers, keeps and publishes an event.
+local function publish(tag, id, account, uid, rest)
+    local seq = number(tonumber(sequence(tag)) + 1)
+    redis.call('HSET', tag .. ':state', 'seq', seq)
+    publish_as(tag, seq, id, account, uid, rest)
 end
 
 -- Publishes a change of attributes; verb: update, del or clear.

@@ -38,7 +38,9 @@ local function session_enter(keys, args)
         if channel and channel ~= args[4] then
             list[#list + 1] = channel
         end
-        keep_leaving(tag, list)
+        if leaving or #list > 0 then
+            keep_leaving(tag, list)
+        end
         redis.call('HSET', tag .. ':session', 'channel', args[4])
         return list
     end)
@@ -47,14 +49,16 @@ end
 -- ARGV: sid, channel. All of session_enter is carried out. Returns alive, over or elsewhere (a later join came in between).
 local function session_entered(keys, args)
     local tag = keys[1]
-    local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
+    local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
     if sid ~= args[1] then
         return redis.status_reply('over')
     end
     if channel ~= args[2] then
         return redis.status_reply('elsewhere')
     end
-    redis.call('HDEL', tag .. ':session', 'leaving')
+    if leaving then
+        redis.call('HDEL', tag .. ':session', 'leaving')
+    end
     return redis.status_reply('alive')
 end
 

@@ -21,11 +21,14 @@ local function topic(gateway)
     return 'gateway:' .. gateway .. ':events'
 end
 
--- The number of a change of this user's presence: grows even when Redis came back empty.
-local function change_number(tag)
+-- The number of a change of this user's presence that follows `last`: grows even when Redis came back empty.
+local function next_change(last)
     local _, now = clock()
-    local last = tonumber(redis.call('HGET', tag .. ':box', 'pver') or '0')
-    local change = number(math.max(now, last + 1))
+    return number(math.max(now, tonumber(last or '0') + 1))
+end
+
+local function change_number(tag)
+    local change = next_change(redis.call('HGET', tag .. ':box', 'pver'))
     redis.call('HSET', tag .. ':box', 'pver', change)
     return change
 end
@@ -55,10 +58,36 @@ local function read_session(tag)
     return session
 end
 
--- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s).
--- Returns {change number, now, fields of the replaced session's record...}.
+-- Puts what PostgreSQL has of the user's attributes into the cache: the pairs from args[first] on.
+-- Returns 1 when these or newer ones are cached now, 0 when they are older than a known commit.
+local function cache_attributes(tag, version, args, first)
+    local floor, cached = unpack(redis.call('MGET', tag .. ':attrmin', tag .. ':attrver'))
+    if version < tonumber(floor or '0') then
+        return 0
+    end
+    if version <= tonumber(cached or '-1') then
+        return 1
+    end
+    redis.call('DEL', tag .. ':attrs')
+    for i = first, #args, 2 do
+        redis.call('HSET', tag .. ':attrs', args[i], args[i + 1])
+    end
+    redis.call('SET', tag .. ':attrver', number(version), 'PX', CACHE_MS)
+    if args[first] then
+        redis.call('PEXPIRE', tag .. ':attrs', CACHE_MS)
+    end
+    return 1
+end
+
+-- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s), then what was read of
+-- PostgreSQL because the attributes were not cached ('' when they were): version, name, value, ...
+-- Returns {change number, now, fields of the replaced session's record...}; {} when a later commit of the attributes is
+-- known: they are to be read again.
 local function session_open(keys, args)
     local tag = keys[1]
+    if args[11] ~= '' and cache_attributes(tag, tonumber(args[11]), args, 12) == 0 then
+        return {}
+    end
     return once(tag, args[1], args[2], function()
         local now = clock()
         local old = read_session(tag)
@@ -67,14 +96,18 @@ local function session_open(keys, args)
             replaced = end_session(tag, old, 601, true)
             redis.call('PUBLISH', topic(old.gateway), 'kick ' .. old.sid .. ' 103')
         end
-        redis.call('HSETNX', tag .. ':box', 'ver', number(now))
-        redis.call('HSET', tag .. ':box', 'uid', args[6])
-        redis.call('DEL', tag .. ':session')
+        local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
+        ver = ver or number(now)
+        local change = next_change(pver)
+        redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change)
+        if old then
+            redis.call('DEL', tag .. ':session')
+        end
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'sid', args[4], 'secret', args[5], 'uid', args[6],
             'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
-            'attached', number(now), 'openver', redis.call('HGET', tag .. ':box', 'ver'), 'deadline', args[2],
+            'attached', number(now), 'openver', ver, 'deadline', args[2],
             'expires', args[10])
-        local result = {change_number(tag), number(now)}
+        local result = {change, number(now)}
         for i = 1, #replaced do
             result[#result + 1] = replaced[i]
         end
@@ -255,21 +288,7 @@ end
 -- ARGV: version, name, value, ... What PostgreSQL has.
 -- Returns 1 when it is cached now (or something newer was), 0 when it is older than a known commit.
 local function user_attributes_load(keys, args)
-    local tag = keys[1]
-    local version = tonumber(args[1])
-    if version < tonumber(redis.call('GET', tag .. ':attrmin') or '0') then
-        return 0
-    end
-    if version <= tonumber(redis.call('GET', tag .. ':attrver') or '-1') then
-        return 1
-    end
-    forget_attributes(tag)
-    for i = 2, #args, 2 do
-        redis.call('HSET', tag .. ':attrs', args[i], args[i + 1])
-    end
-    redis.call('SET', tag .. ':attrver', number(version))
-    renew_attributes(tag)
-    return 1
+    return cache_attributes(keys[1], tonumber(args[1]), args, 2)
 end
 
 redis.register_function('session_open', session_open)
