@@ -10,7 +10,8 @@ public protocol ByteIdentifier: Hashable, Comparable, Sendable, CustomStringConv
 extension ByteIdentifier {
     /// Equality of the UTF-8 bytes.
     public static func == (left: Self, right: Self) -> Bool {
-        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+        var (left, right) = (left.rawValue, right.rawValue)
+        return left.withUTF8 { left in right.withUTF8 { left.count == $0.count && left.elementsEqual($0) } }
     }
 
     /// Order of the UTF-8 bytes.

@@ -28,7 +28,8 @@ public struct Account: ByteIdentifier {
     /// - Throws: `SignalingError` with ``SignalingCode/invalidUser``.
     public init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.accountBytes).contains(rawValue.utf8.count),
-            rawValue.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace && !$0.isControl })
+            rawValue.isVisibleASCII
+                || rawValue.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace && !$0.isControl })
         else {
             throw SignalingError(
                 .invalidUser, "invalid_account",
@@ -47,7 +48,7 @@ public struct ChannelName: ByteIdentifier {
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
     public init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.channelNameBytes).contains(rawValue.utf8.count),
-            rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
+            rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
         else {
             throw SignalingError(
                 .wrongParameter, "invalid_channel",
@@ -88,7 +89,7 @@ public struct AttributeName: ByteIdentifier {
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
     public init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.attributeNameBytes).contains(rawValue.utf8.count),
-            rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
+            rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
         else {
             throw SignalingError(
                 .wrongParameter, "invalid_attribute_name",
@@ -124,6 +125,11 @@ public struct ChannelKey: Hashable, Sendable {
         self.app = app
         self.name = name
     }
+}
+
+extension String {
+    /// What most names are, told without a look at Unicode's tables.
+    var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
 extension Unicode.Scalar {

@@ -207,7 +207,7 @@ final class GatewayShard: @unchecked Sendable {
         guard !batched.isEmpty else { return }
         let channels = batched
         batched = []
-        for channel in channels { channel.flush() }
+        for channel in channels { channel.endCollecting(on: eventLoop) }
     }
 
     /// Takes the shard into the cluster.

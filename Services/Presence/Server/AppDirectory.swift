@@ -7,7 +7,9 @@ struct AppDirectory: Sendable {
 
     init(store: AppStore) {
         records = CachedRecords { app async throws(PostgresError) in
-            try await store.find(app).map { AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired) }
+            try await store.find(app).map {
+                AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired, limits: $0.limits)
+            }
         }
     }
 

@@ -40,14 +40,16 @@ public struct DigestServer: Sendable {
         self.maxNonces = maxNonces
     }
 
-    /// The values of WWW-Authenticate, the best first.
+    /// The values of WWW-Authenticate, for MD5 and SHA-256.
+    ///
+    /// MD5 comes first: peers of old look at the first only and give up on one that they do not know (sipp 3.6).
     /// - Parameters:
     ///   - now: ms of a monotonic clock.
     ///   - salt: text of hexadecimal digits that nobody can foresee.
     public func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
         let nonce = signed("\(String(now, radix: 16)).\(salt)")
         let stale = isStale ? ", stale=true" : ""
-        return [DigestAlgorithm.sha256, .md5].map { algorithm in
+        return [DigestAlgorithm.md5, .sha256].map { algorithm in
             SIPHeaderField(
                 "WWW-Authenticate",
                 "Digest realm=\"\(SIPEncoding.quoted(realm))\", nonce=\"\(nonce)\", algorithm=\(algorithm.rawValue), "
