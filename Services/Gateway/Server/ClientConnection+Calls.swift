@@ -52,7 +52,8 @@ extension ClientConnection {
             if admitted { return .success(call) }
             GatewayMetrics.limited.increment()
             return .failure(
-                SignalingError(.messageOther, "rate_limited", "more than \(limits.messagesPerSecond) messages a second"))
+                SignalingError(.messageOther, "rate_limited", "more than \(limits.messagesPerSecond) messages a second")
+            )
         } catch {
             return .failure(error)
         }

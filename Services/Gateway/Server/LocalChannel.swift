@@ -178,7 +178,8 @@ final class LocalChannel {
         }
         guard member.isWritable else { return false }
         let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
-        guard let first = batch.events.first, shownAfter < first.sequence, member.lastEventID < first.id, !isNamed else {
+        guard let first = batch.events.first, shownAfter < first.sequence, member.lastEventID < first.id, !isNamed
+        else {
             show(batch.events.filter { $0.sequence > shownAfter }, to: member)
             return true
         }

@@ -102,8 +102,12 @@ public struct DigestServer: Sendable {
         return UInt64(text.prefix { $0 != "." }, radix: 16)
     }
 
-    /// The parameters of a URI may be another's on the way; the rest is what was asked for.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
-        left.prefix { $0 != ";" } == right.prefix { $0 != ";" }
+    /// Whether an answer's URI is the requested one. The parameters may be another's on the way, and some senders (sipp)
+    /// name the host alone.
+    private static func isSame(_ named: String, _ requested: String) -> Bool {
+        let named = named.prefix { $0 != ";" }
+        let requested = requested.prefix { $0 != ";" }
+        guard let at = requested.lastIndex(of: "@"), !named.contains("@") else { return named == requested }
+        return named == "\(requested.prefix { $0 != ":" }):\(requested[at...].dropFirst())"
     }
 }

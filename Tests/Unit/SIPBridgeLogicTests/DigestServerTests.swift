@@ -53,7 +53,9 @@ struct DigestServerTests {
         #expect(verdict(try answer(challenge, user: "v", password: "")) == .refused)
         #expect(verdict(try answer(challenge, uri: "sip:c@a.test")) == .refused)
         #expect(verdict(try answer(challenge, method: "BYE")) == .refused)
+        #expect(verdict(try answer(challenge, uri: "sip:b.test")) == .refused)
         #expect(verdict(try answer(challenge, uri: "sip:b@a.test;transport=udp")) == .accepted(username: "u"))
+        #expect(verdict(try answer(challenge, uri: "sip:a.test", count: 2)) == .accepted(username: "u"))
     }
 
     @Test("An answer without quality of protection could be used again, so it is refused")
