@@ -143,7 +143,7 @@ public struct SessionPolicy: Equatable, Sendable {
     func agreed(_ terms: SessionTerms) -> SessionTimer? {
         guard let interval = terms.interval else { return nil }
         // A 2xx must name the refresher; if not, it can't hurt that we refresh.
-        return SessionTimer(interval: max(interval, Self.shortest), isOurs: terms.refresher == .uac)
+        return SessionTimer(interval: max(interval, Self.shortest), isOurs: terms.refresher != .uas)
     }
 
     /// How a peer's INVITE or UPDATE is answered.
