@@ -3,7 +3,7 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev \
+    && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev libre-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The dependencies change less often than the sources: this layer keeps them.
@@ -20,7 +20,7 @@ FROM debian:bookworm-slim
 # The C libraries that the programs link; curl asks the health listener.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates curl libhiredis0.14 libpq5 libssl3 libstdc++6 \
+        ca-certificates curl libhiredis0.14 libpq5 libre0 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin heliograph
 COPY --from=build /out/ /usr/local/bin/

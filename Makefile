@@ -44,4 +44,4 @@ stack-down: ## end the cluster in .stack
 	@Scripts/stack down
 
 clean: stack-down ## end the cluster, and delete what was built and the Python packages
-	rm -rf .build .venv .stack
+	rm -rf .build .venv .stack Benchmarks/.build

@@ -161,11 +161,12 @@ let package = Package(
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingWire"]),
+            unitTests("GatewayServer", [nioCore, nioPosix]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
-            unitTests("SIPBridgeServer", ["SIPBridgeLogic", "SignalingProtocol"]),
+            unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol"]),
             unitTests("SignalingClient", ["AgoraSigKit", "SignalingProtocol", "SignalingWire"]),
             .executableTarget(
                 name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict

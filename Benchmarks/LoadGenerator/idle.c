@@ -11,6 +11,7 @@
 #define STALLED (60 * SECOND)
 
 static uint64_t answers, refused;
+static bool is_cycling;
 
 static void delivered(struct connection *c, const uint8_t *end) {
     (void)c;
@@ -18,9 +19,14 @@ static void delivered(struct connection *c, const uint8_t *end) {
 }
 
 static void answered(struct connection *c, bool good) {
-    (void)c;
-    answers++;
     refused += !good;
+    if (is_cycling && !c->has_joined) {
+        // The join was answered; the leave is counted.
+        c->has_joined = true;
+        c->driver->leave(c);
+        return;
+    }
+    answers++;
 }
 
 static void told(const char *what, int64_t start, uint32_t failed_before) {
@@ -64,22 +70,25 @@ static void stand(double seconds, double period) {
     told("stood", start, failed_before);
 }
 
-// Lets connections join or leave the channel of connection 0, `concurrency` at a time, and waits for the answers.
-static void all_do(const char *what, uint32_t from, uint32_t to, void (*act)(struct connection *)) {
+// Lets connections join the channel of connection 0 and leave it, so many at a time.
+static void cycle(uint32_t from, uint32_t to, uint32_t together) {
     uint32_t failed_before = people.failed, next = from;
     answers = refused = 0;
     if (to > people.count) to = people.count;
+    is_cycling = true;
     cpu_mark();
     int64_t start = now_ns();
     while (answers < to - from && people.failed == failed_before && now_ns() - start < STALLED) {
-        while (next < to && next - from - answers < options.concurrency) {
+        while (next < to && next - from - answers < together) {
             struct connection *c = &people.all[next++];
             c->channel = people.all[0].channel;
-            act(c);
+            c->has_joined = false;
+            c->driver->join(c);
         }
         loop_turn(now_ns() + SECOND);
     }
-    told(what, start, failed_before);
+    is_cycling = false;
+    told("cycled", start, failed_before);
 }
 
 static int idle(void) {
@@ -94,12 +103,11 @@ static int idle(void) {
     say("{\"event\":\"ready\",\"connections\":0}");
     char line[4096];
     double seconds, period;
-    unsigned from, to;
+    unsigned from, to, together;
     while (loop_command(line, sizeof line)) {
         if (sscanf(line, "open %u", &to) == 1) open_to(to);
         else if (sscanf(line, "stand %lf %lf", &seconds, &period) == 2) stand(seconds, period);
-        else if (sscanf(line, "join %u %u", &from, &to) == 2) all_do("joined", from, to, options.driver->join);
-        else if (sscanf(line, "leave %u %u", &from, &to) == 2) all_do("left", from, to, options.driver->leave);
+        else if (sscanf(line, "cycle %u %u %u", &from, &to, &together) == 3) cycle(from, to, together);
         else if (strncmp(line, "pids ", 5) == 0) cpu_processes(line + 5);
     }
     return 0;

@@ -20,6 +20,7 @@
 struct sockaddr_in endpoints[64];
 uint32_t endpoint_count;
 int64_t arrived;
+bool losses_expected;
 
 static int poller;
 static struct connection *dirty;
@@ -79,7 +80,7 @@ void connection_close(struct connection *c) {
 }
 
 void connection_failed(struct connection *c, const char *format, ...) {
-    if (failures_told++ < FAILURES_TOLD) {
+    if (!losses_expected && failures_told++ < FAILURES_TOLD) {
         va_list arguments;
         va_start(arguments, format);
         fprintf(stderr, "connection %u (%s): ", c->index, c->account ? c->account : "-");

@@ -20,10 +20,10 @@ struct connection {
     // The driver's own step within PHASE_GREETING.
     uint8_t step;
     bool wants_write, is_dirty;
-    // What the driver does when the connection stands: subscribe, resume an old session.
+    // What the driver does when the connection stands: subscribe, resume an old session; whether it takes pushes.
     bool joins, resumes, pushes;
     uint32_t index, endpoint, calls;
-    // In fan-outs: the last number seen of each sender. In pairs: unused.
+    // The last number seen of each sender.
     uint32_t *seen;
     struct connection *peer, *next_dirty;
     struct buffer in, out;
@@ -31,8 +31,10 @@ struct connection {
     char *account, *channel;
     // Heliograph: the session's line, the mailbox version processed and acknowledged, whether a poll is outstanding.
     char *line;
-    int64_t version, acknowledged, event_id, moment;
+    int64_t version, acknowledged;
     bool polls;
+    // In cycles of joining and leaving: the join was answered.
+    bool has_joined;
     uint32_t number;
 };
 
@@ -40,6 +42,8 @@ extern struct sockaddr_in endpoints[64];
 extern uint32_t endpoint_count;
 // Taken after each read: when what is being handed over arrived.
 extern int64_t arrived;
+// Whether a connection that ends is no surprise.
+extern bool losses_expected;
 
 void loop_start(void);
 void connection_open(struct connection *c);

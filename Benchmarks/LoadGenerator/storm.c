@@ -53,6 +53,8 @@ static void lost_one(struct connection *c) {
     if (storm_start == 0) storm_start = now_ns();
     lost++;
     c->resumes = true;
+    // From here on a loss is an error.
+    if (lost == options.members) losses_expected = false;
 }
 
 static struct connection *speaker(void) { return &people.all[options.members]; }
@@ -93,6 +95,7 @@ static void storm(double rate, double before, double after, bool cuts) {
     memcpy(calm, &latencies, sizeof *calm);
     histogram_clear(&latencies);
     is_storming = true;
+    losses_expected = !cuts;
     say("{\"event\":\"storm\"}");
     if (cuts) {
         storm_start = now_ns();

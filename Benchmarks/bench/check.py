@@ -12,7 +12,7 @@ BASELINE = BENCHMARKS / "baseline.json"
 def keep() -> None:
     """Makes the present runs' ratios, and the micro-benchmarks' counts, the baseline."""
     known = [goal for goal in goals(results.load()) if goal.value is not None and goal.is_guarded]
-    ratios = {goal.text: round(goal.value, 3) for goal in known}
+    ratios = {goal.guard_name: round(goal.guard, 3) for goal in known}
     counts = {
         row["name"]: {"instructions": row["instructions"], "allocations": row["allocations"]} for row in micro.kept()}
     BASELINE.write_text(json.dumps({"ratios": ratios, "micro": counts}, indent=2) + "\n")
@@ -33,12 +33,12 @@ def regressions() -> list[str]:
         f"{key}: messages were lost, out of order or refused"
         for key in runs if OURS in runs[key] and not results.is_whole(runs, key, OURS)]
     for goal in goals(runs):
-        known = baseline.get(goal.text)
+        known = baseline.get(goal.guard_name)
         if known is None or goal.value is None or not goal.is_guarded:
             continue
         bound = known * (1 + goal.tolerance)
-        if goal.value > bound:
-            found.append(f"{goal.text}: {goal.value:.2f}, baseline {known:.2f}, at most {bound:.2f} with noise")
+        if goal.guard > bound:
+            found.append(f"{goal.guard_name}: {goal.guard:.2f}, baseline {known:.2f}, at most {bound:.2f} with noise")
     return found
 
 

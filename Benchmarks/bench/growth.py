@@ -9,6 +9,8 @@ from .processes import total_rss_kib
 
 PROBES = 500
 ROUNDS = 4
+# So many are in the channel beside its members at any time.
+TOGETHER = 4
 
 
 def gateways(seconds: float, counts: tuple[int, ...] = (1, 2, 4), members: int = 1000, rate: float = 50) -> dict:
@@ -26,24 +28,24 @@ def gateways(seconds: float, counts: tuple[int, ...] = (1, 2, 4), members: int =
 
 def joins(sizes: tuple[int, ...] = (10, 200, 10_000)) -> dict:
     """Cost of joining and leaving a channel of so many members, without join events."""
-    costs, processes = {}, {}
+    costs, processes, whole = {}, {}, True
     for size in sizes:
         with Heliograph() as server, Load(
-            server, "idle", "--members", size, "--others", PROBES, "--concurrency", 20, "--push",
+            server, "idle", "--members", size, "--others", PROBES, "--push",
         ) as load:
             load.ask(f"open {size + PROBES}", "opened")
             total: dict[str, float] = {}
             for turn in range(ROUNDS + 1):
-                for what, event in (("join", "joined"), ("leave", "left")):
-                    done = load.ask(f"{what} {size} {size + PROBES}", event)
-                    # The first round warms up.
-                    for name, cpu in done["cpu_by_process"].items() if turn else ():
-                        total[name] = round(total.get(name, 0) + cpu, 3)
+                done = load.ask(f"cycle {size} {size + PROBES} {TOGETHER}", "cycled")
+                whole = whole and done["disconnected"] == done["refused"] == 0 and done["answers"] == PROBES
+                # The first round warms up.
+                for name, cpu in done["cpu_by_process"].items() if turn else ():
+                    total[name] = round(total.get(name, 0) + cpu, 3)
         costs[str(size)] = round(sum(total.values()) / (PROBES * ROUNDS) * 1e6, 1)
         processes[str(size)] = total
     first = costs[str(sizes[0])]
     return {"us_per_join_and_leave": costs, "ratios": {size: round(cost / first, 2) for size, cost in costs.items()},
-            "cpu_by_process": processes, "whole": True}
+            "cpu_by_process": processes, "whole": whole}
 
 
 def memory(connections: int = 4000) -> dict:

@@ -43,7 +43,7 @@ def test_endpoints_have_the_promised_shape(stack: Stack):
     assert sorted(app["tokenRequired"] for app in found["apps"]) == [False, True]
     assert all(set(app) == {"appId", "certificate", "tokenRequired"} for app in found["apps"])
     assert stack.token_app.certificate
-    assert set(found["sip"]) == {"host", "port"}
+    assert set(found["sip"]) == {"host", "port", "bridges"}
     assert all(is_running(pid) for pid in stack.pids.values()) and len(stack.pids) == 8
 
 

@@ -36,7 +36,8 @@ class Baresip(Peer):
             f"sip_listen {LOOPBACK}:{sip}\nmodule_path {MODULES}\n"
             + "".join(f"module {name}.so\n" for name in names) +
             f"ctrl_tcp_listen {LOOPBACK}:{self.control_port}\naudio_source aubridge,a\naudio_player aubridge,a\n"
-            f"audio_alert aubridge,b\nringback_disabled yes\nrtp_ports {free_port()}-20999\nnet_interface {LOOPBACK}\n{settings}")
+            f"audio_alert aubridge,b\nringback_disabled yes\nrtp_ports {free_port()}-20999\n"
+            f"net_interface {LOOPBACK}\n{settings}")
         super().__init__("baresip", ["baresip", "-f", str(directory), "-v", "-s"], directory, self.control_port)
         self.events: list[dict] = []
         self._tokens = itertools.count(1)
@@ -87,7 +88,7 @@ class Baresip(Peer):
 
     async def happens(self, kind: str, count: int = 1) -> dict:
         """Waits for the nth event of a kind, such as CALL_INCOMING."""
-        await eventually(lambda: len(self.of_kind(kind)) >= count, f"baresip tells {kind}; told {self.kinds}", ANSWER_SECONDS)
+        await eventually(lambda: len(self.of_kind(kind)) >= count, f"baresip tells {kind}; told {self.kinds}")
         return self.of_kind(kind)[count - 1]
 
     def of_kind(self, kind: str) -> list[dict]:

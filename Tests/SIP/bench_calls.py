@@ -82,7 +82,8 @@ async def inbound(stack: Stack, rate: int, seconds: int, media: int) -> tuple[in
         sip = stack.endpoints["sip"]
         phones = Sipp(
             peers, text, target=(sip["host"], sip["port"]), calls=total,
-            extra=("-r", str(rate), "-l", str(rate * (TALK_SECONDS + 10)), "-inf", "numbers.csv"), seconds=seconds + FINISH_SECONDS)
+            extra=("-r", str(rate), "-l", str(rate * (TALK_SECONDS + 10)), "-inf", "numbers.csv"),
+            seconds=seconds + FINISH_SECONDS)
         (phones.directory / "numbers.csv").write_text("SEQUENTIAL\n" + "".join(f"{number}\n" for number in numbers))
         await peers.start(phones)
         await phones.process.wait()

@@ -83,9 +83,10 @@ class Called:
         cls, status: int, reason: str = "Whatever", body: str = "", *headers: str, tag: str | None = None,
         retransmits: bool = False, again: bool = False,
     ) -> str:
-        """Answers the INVITE, even after its CANCEL came in between; `again` after any other request (not behind proxies)."""
+        """Answers the INVITE, also after its CANCEL; `again` after any other request, if there is no proxy between."""
         lines = [
-            "Via:[$via]" if again else "[last_Via:]", "[last_Record-Route:]", "From:[$from]", f"To:[$to];tag={tag or cls.TAG}", "[last_Call-ID:]",
+            "Via:[$via]" if again else "[last_Via:]", "[last_Record-Route:]", "From:[$from]",
+            f"To:[$to];tag={tag or cls.TAG}", "[last_Call-ID:]",
             "CSeq: [$cseq] INVITE", cls.CONTACT, *headers]
         return send(message(f"SIP/2.0 {status} {reason}", lines, body), retransmits=retransmits)
 
@@ -113,7 +114,8 @@ class Called:
         """A request within the dialog; `number` is its CSeq, rising by one from any start."""
         lines = [
             "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]", "Max-Forwards: 70", "[routes]",
-            f"From:[$to];tag={cls.TAG}", "To:[$from]", "Call-ID: [call_id]", f"CSeq: {number} {method}", cls.CONTACT, *headers]
+            f"From:[$to];tag={cls.TAG}", "To:[$from]", "Call-ID: [call_id]", f"CSeq: {number} {method}", cls.CONTACT,
+            *headers]
         return send(message(f"{method} [next_url] SIP/2.0", lines, body, kind), retransmits=method != "ACK")
 
     @classmethod

@@ -39,7 +39,7 @@ class Scene:
         return sip["host"], sip["port"]
 
     def trunk(self, *, host: str = LOOPBACK, port: int | None = None, **settings: object) -> None:
-        """Sets the app's trunk: `trunk(dtmf="info", register=True)`, as in `heliographctl trunk set --dtmf=info --register`."""
+        """Sets the app's trunk, with heliographctl's options: `trunk(dtmf="info", register=True)`."""
         options = [
             f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}") for name, value in settings.items()]
         self.stack.control("trunk", "set", self.app.id, f"{host}:{port or self.port}", *options)

@@ -38,8 +38,8 @@ class Sipp(Peer):
         command = [
             "sipp", "-sf", "scenario.xml", "-i", host, "-p", str(port), "-t", transport, "-m", str(calls), "-nostdin",
             # The control port is of no use here, but must not be another sipp's.
-            "-cp", str(free_port()), "-recv_timeout", str(RECEIVE_MS * (3 if patient else 1)), "-timeout", f"{seconds}s", "-timeout_error",
-            "-trace_err", "-error_file", str(self.error_path), *extra]
+            "-cp", str(free_port()), "-recv_timeout", str(RECEIVE_MS * (3 if patient else 1)),
+            "-timeout", f"{seconds}s", "-timeout_error", "-trace_err", "-error_file", str(self.error_path), *extra]
         if log_messages:
             command += ["-trace_msg", "-message_file", str(self.log_path)]
         if target is not None:

@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from peers import LOOPBACK
 from rtp import FRAME_SECONDS, Keypad
 from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, Caller, expect, pause, sdp
 from scene import Scene, dial, digits, heard, press, saw, scene, words
@@ -96,7 +98,8 @@ async def test_all_sixteen_reach_a_called_phone(stack: Stack):
 
 
 async def test_digits_reach_a_calling_phone_under_the_number_that_it_offered(stack: Stack, line: App):
-    async with inbound(stack, line, formats=(("8", "PCMA/8000"), ("0", "PCMU/8000"), ("110", "telephone-event/8000"))) as call:
+    formats = (("8", "PCMA/8000"), ("0", "PCMU/8000"), ("110", "telephone-event/8000"))
+    async with inbound(stack, line, formats=formats) as call:
         await call.play.rtp.hears_audio()
         await call.press("12#")
         await call.press("0")
@@ -191,6 +194,37 @@ async def test_whatever_is_lost_repeated_or_reordered(stack: Stack):
 
 def packet_without_marker(packet):
     return type(packet)(**(packet.__dict__ | {"marker": False}))
+
+
+async def test_a_long_press_is_one_digit(stack: Stack):
+    """Over 8.19 s it goes on under a new time stamp (RFC 4733, 2.5.1.3)."""
+    async with outbound(stack) as call:
+        keypad = Keypad(call.receiving_type)
+        begin = keypad.timestamp
+        first = keypad.press("9", frames=409, ends=0)
+        keypad.timestamp = begin + 0xFFFF
+        second = keypad.press("9", frames=5)
+        for packet in [*first, packet_without_marker(second[0]), *second[1:]]:
+            call.play.rtp.send([packet], call.media)
+            await asyncio.sleep(0)
+        call.play.rtp.send(keypad.press("1"), call.media)
+        await heard(call.user, "91")
+
+
+async def test_a_repeated_info_is_one_digit(stack: Stack):
+    """The phone's copies of one INFO, as after the loss of the answers; sipp can't send them on purpose."""
+    async with outbound(stack, formats=PCMU_ONLY) as call:
+        invite, ok = call.phone.received("INVITE")[0], call.phone.sent(200)[0]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as copies:
+            copies.bind((LOOPBACK, 0))
+            here = f"{LOOPBACK}:{copies.getsockname()[1]}"
+            for number, digit in ((5, 4), (5, 4), (5, 4), (6, 5), (6, 5)):
+                copies.sendto((
+                    f"INFO sip:{call.play.bridge[0]} SIP/2.0\r\nVia: SIP/2.0/UDP {here};branch=z9hG4bK-{number}\r\n"
+                    f"Max-Forwards: 70\r\nFrom: {ok.header('To')}\r\nTo: {invite.header('From')}\r\n"
+                    f"Call-ID: {invite.header('Call-ID')}\r\nCSeq: {number} INFO\r\n"
+                    f"Content-Type: application/dtmf\r\nContent-Length: 1\r\n\r\n{digit}").encode(), call.play.bridge)
+            await heard(call.user, "45")
 
 
 async def test_a_digit_by_rtp_and_by_info_is_one(stack: Stack):

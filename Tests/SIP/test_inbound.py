@@ -300,8 +300,8 @@ async def test_a_stranger_with_digest(stack: Stack):
                 call.invite(sdp(play.rtp.port)), call.challenged(401),
                 call.invite(sdp(play.rtp.port), f"[authentication username=branch password={secret}]")]
             steps += [call.is_answered(), call.hangs_up()] if good else [
-                expect(100, optional=True), expect(401, optional=True, attributes='next="1"'), expect(403), '<label id="1"/>',
-                call.acknowledge(same_branch=True)]
+                expect(100, optional=True), expect(401, optional=True, attributes='next="1"'), expect(403),
+                '<label id="1"/>', call.acknowledge(same_branch=True)]
             phone = await play.caller(*steps, host=BRANCH)
             if good:
                 channel, peer = await rings_at(bob)

@@ -162,7 +162,8 @@ async def test_who_calls_and_extra_headers(stack: Stack):
 
 
 BAD_HEADERS = (
-    "From", "f", "t", "l", "v", "CSeq", "Content-Length", "Via", "VIA", "Max-Forwards", "Route", "X Y", "", "X-Colon:", "X\r\nY")
+    "From", "f", "t", "l", "v", "CSeq", "Content-Length", "Via", "VIA", "Max-Forwards", "Route", "X Y", "",
+    "X-Colon:", "X\r\nY")
 BAD_VALUES = ("1\r\nX-Evil: 1", "1\nX-Evil: 1", "1\rX-Evil: 1", "1\u0000")
 
 
@@ -213,6 +214,24 @@ async def test_without_a_trunk(stack: Stack):
         # Digits are a user's account then, here one who never comes.
         await dial(alice, "12345", {"_timeout": 1})
         assert words(await saw(alice, "invite_failed", 2))["code"] == 703
+
+
+async def test_the_user_logs_out(stack: Stack):
+    """A call goes with its user, whether it rings or is up."""
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+        await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await alice.logout()
+        await phone.done()
+        bob, = await play.users("bob")
+        phone = await play.phone(Called.invited(), Called.answer(180), Called.cancelled())
+        await dial(bob, NUMBER)
+        await saw(bob, "invite_ack")
+        await bob.logout()
+        await phone.done()
 
 
 async def test_nobody_answers(stack: Stack):

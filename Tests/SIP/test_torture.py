@@ -43,7 +43,8 @@ def check_serves(endpoint: socket.socket, bridge: tuple[str, int], after: str) -
         except TimeoutError:
             raise AssertionError(f"OPTIONS unanswered for {ANSWER_SECONDS} s after {after}") from None
         if f"Call-ID: {call}" in text:
-            assert SIPMessage.parse(text, True).status == 200, text
+            answer = SIPMessage.parse(text, True)
+            assert answer.status == 200 and "INVITE" in answer.header("Allow"), text
             return
 
 

@@ -40,14 +40,16 @@ public struct DigestServer: Sendable {
         self.maxNonces = maxNonces
     }
 
-    /// The values of WWW-Authenticate, the best first.
+    /// The values of WWW-Authenticate, for MD5 and SHA-256.
+    ///
+    /// MD5 comes first: peers of old look at the first only and give up on one that they do not know (sipp 3.6).
     /// - Parameters:
     ///   - now: ms of a monotonic clock.
     ///   - salt: text of hexadecimal digits that nobody can foresee.
     public func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
         let nonce = signed("\(String(now, radix: 16)).\(salt)")
         let stale = isStale ? ", stale=true" : ""
-        return [DigestAlgorithm.sha256, .md5].map { algorithm in
+        return [DigestAlgorithm.md5, .sha256].map { algorithm in
             SIPHeaderField(
                 "WWW-Authenticate",
                 "Digest realm=\"\(SIPEncoding.quoted(realm))\", nonce=\"\(nonce)\", algorithm=\(algorithm.rawValue), "
@@ -100,8 +102,12 @@ public struct DigestServer: Sendable {
         return UInt64(text.prefix { $0 != "." }, radix: 16)
     }
 
-    /// The parameters of a URI may be another's on the way; the rest is what was asked for.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
-        left.prefix { $0 != ";" } == right.prefix { $0 != ";" }
+    /// Whether an answer's URI is the requested one. The parameters may be another's on the way, and some senders (sipp)
+    /// name the host alone.
+    private static func isSame(_ named: String, _ requested: String) -> Bool {
+        let named = named.prefix { $0 != ";" }
+        let requested = requested.prefix { $0 != ";" }
+        guard let at = requested.lastIndex(of: "@"), !named.contains("@") else { return named == requested }
+        return named == "\(requested.prefix { $0 != ":" }):\(requested[at...].dropFirst())"
     }
 }

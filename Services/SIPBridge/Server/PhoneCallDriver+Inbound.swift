@@ -28,6 +28,7 @@ extension PhoneCallDriver {
         invitationExtra = inbound.extra
         ring = inbound.ring
         noteCallID(message.callID, isTraced: inbound.trunk.trace)
+        if inbound.trunk.trace { trace(message) }
         digest = inbound.trunk.authUser.flatMap { user in
             inbound.trunk.secret.map { DigestClient(credentials: DigestCredentials(username: user, password: $0)) }
         }
@@ -66,6 +67,11 @@ extension PhoneCallDriver {
 
     func respondInvite(_ reply: DialogReply) {
         guard let inviteRequest else { return }
+        if reply.status >= 300 {
+            note(status: reply.status)
+            // The caller's own end is what the call began with.
+            if reply != .terminated { result = reply == .busy ? .refused : .failed }
+        }
         respond(to: inviteRequest, reply)
     }
 

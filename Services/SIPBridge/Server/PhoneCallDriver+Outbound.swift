@@ -8,6 +8,7 @@ internal import SignalingProtocol
 extension PhoneCallDriver {
     /// The trunk was looked up, and the caller's wishes read: makes the dialog and the offer.
     func prepare(_ plan: OutboundPlan) {
+        guard !isOver else { return }  // The user gave up meanwhile.
         do {
             if plan.trunk.transport == .tls { try line.stack.trust(plan.trunk.host) }
             let dialog = try line.stack.makeDialog(target: plan.target, to: plan.target, from: plan.from)

@@ -75,7 +75,8 @@ final class PhoneCallDriver: @unchecked Sendable {
     private(set) var messages: [Message] = []
     private(set) var record = PhoneRecord()
     private let startedAt = SIPLoop.now
-    private var result = PhoneMetrics.Result.cancelled
+    /// What it counts as.
+    var result = PhoneMetrics.Result.cancelled
 
     init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, line: PhoneLine) {
         line.stack.loop.preconditionIsolated()
@@ -97,6 +98,17 @@ final class PhoneCallDriver: @unchecked Sendable {
         record.sipCallID = id
         logger[metadataKey: "sip_call_id"] = "\(id)"
         if isTraced { line.stack.traced.insert(id) }
+    }
+
+    /// Shows a message that passed before it was known that its call is traced.
+    func trace(_ message: SIPMessage) {
+        guard !line.stack.tracesAll else { return }
+        let here = SIPEndpoint(
+            host: line.stack.contactHost, port: line.stack.port, transport: message.source.transport)
+        line.stack.onTrace?(
+            SIPTraceRecord(
+                isSent: false, source: message.source, destination: here, callID: message.callID,
+                text: String(decoding: message.bytes, as: UTF8.self)))
     }
 
     /// Notes the final status of a peer's INVITE.
@@ -175,6 +187,12 @@ final class PhoneCallDriver: @unchecked Sendable {
         let extra = PhoneExtra.text(act, note)
         logger.info("telephone", metadata: ["act": "\(act.name)", "extra": "\(extra)"])
         enqueue(act, extra)
+    }
+
+    /// Tells that a call is over that the invitation service may take for one that is not.
+    func reportLost() {
+        let act = PhoneAct.ended(.inviteNetwork)
+        enqueue(act, PhoneExtra.text(act, DialogNote(.unreachable)))
     }
 
     private func enqueue(_ act: PhoneAct, _ extra: String) {

@@ -12,7 +12,7 @@ extension PhoneExchange {
         if message.to.tag != nil { return arrivedInDialog(request) }
         switch message.method {
         case "INVITE":
-            screen(request)
+            invited(request)
         case "ACK":
             break  // Of nothing.
         default:
@@ -38,23 +38,35 @@ extension PhoneExchange {
 
     // MARK: - Who calls
 
-    private func screen(_ request: SIPServerRequest) {
+    /// INVITEs whose senders and numbers are being looked up, at most; further ones get no answer and come again.
+    private static let pendingBound = 1000
+
+    private func invited(_ request: SIPServerRequest) {
         let message = request.message
-        let source = message.source.host
-        guard !strangers.isSilent(source, now: Int64(SIPLoop.now)) else { return PhoneMetrics.count(.silenced) }
-        let key = InviteKey(callID: message.callID, tag: message.from.tag ?? "", sequence: message.sequence)
-        let isKnown = drivers(message.callID).contains {
-            $0.direction == .inbound && $0.inviteRequest?.message.from.tag == message.from.tag
+        guard !strangers.isSilent(message.source.host, now: Int64(SIPLoop.now)) else {
+            return PhoneMetrics.count(.silenced)
         }
-        guard !isKnown, pendingInvites.insert(key).inserted else { return reply(request, 482) }
-        let cancellation = Cancellation()
-        request.onCancel = { cancellation.isRequested = true }
-        Task {
-            // A trunk that was set a moment ago is none that its telephones may be refused for.
-            if table.trunks(at: source).isEmpty { await readTrunks() }
-            if let trunks = senders(of: request) { await admit(request, from: trunks, cancellation) }
-            pendingInvites.remove(key)
+        let key = InviteKey(message)
+        let isKnown = drivers(message.callID).contains { driver in
+            driver.inviteRequest.map { InviteKey($0.message) == key } ?? false
         }
+        guard !isKnown, pendingInvites[key] == nil else { return reply(request, 482) }
+        guard pendingInvites.count < Self.pendingBound else {
+            return logger.warning("an INVITE is dropped", metadata: ["bound": "\(Self.pendingBound)"])
+        }
+        pendingInvites[key] = false
+        request.onCancel = { [unowned self] in
+            assumeIsolated { if $0.pendingInvites[key] != nil { $0.pendingInvites[key] = true } }
+        }
+        admitLater(request, key)
+    }
+
+    /// Finds out who sent an INVITE, and goes on with it.
+    func screen(_ request: SIPServerRequest, _ key: InviteKey) async {
+        // A trunk that was set a moment ago is none that its telephones may be refused for.
+        if table.trunks(at: request.message.source.host).isEmpty { await readTrunks() }
+        guard let trunks = senders(of: request) else { return }
+        await admit(request, from: trunks, key)
     }
 
     /// The trunks that an INVITE can have come by; nil when it was refused.
@@ -122,12 +134,7 @@ extension PhoneExchange {
 
     // MARK: - Whom
 
-    /// A CANCEL that comes while the number is looked up.
-    private final class Cancellation {
-        var isRequested = false
-    }
-
-    private func admit(_ request: SIPServerRequest, from trunks: [SIPTrunk], _ cancellation: Cancellation) async {
+    private func admit(_ request: SIPServerRequest, from trunks: [SIPTrunk], _ key: InviteKey) async {
         let message = request.message
         let found: (number: SIPNumber, trunk: SIPTrunk)?
         do {
@@ -136,9 +143,9 @@ extension PhoneExchange {
             logger.warning(
                 "a number cannot be looked up",
                 metadata: ["sip_call_id": "\(message.callID)", "error": "\(error)"])
-            return reply(request, cancellation.isRequested ? 487 : 503)
+            return reply(request, pendingInvites[key] == true ? 487 : 503)
         }
-        if cancellation.isRequested { return reply(request, 487) }
+        if pendingInvites[key] == true { return reply(request, 487) }
         guard let found else {
             logger.notice(
                 "a call to a number that is nobody's",
@@ -183,8 +190,12 @@ extension PhoneExchange {
     ) async throws(PostgresError) -> (number: SIPNumber, trunk: SIPTrunk)? {
         let user = message.requestURI?.user ?? ""
         // A registrar puts our Contact into the request line; the number that was called is in To then.
-        let isContact = trunks.contains { $0.register && $0.authUser.map { PhoneTarget(callee: $0)?.user == user } ?? false }
-        for spelling in PhoneCaller.spellings(ofCalled: user) + (isContact ? PhoneCaller.spellings(ofCalled: message.to.user) : []) {
+        let isContact = trunks.contains {
+            $0.register && $0.authUser.map { PhoneTarget(callee: $0)?.user == user } ?? false
+        }
+        for spelling in PhoneCaller.spellings(ofCalled: user)
+            + (isContact ? PhoneCaller.spellings(ofCalled: message.to.user) : [])
+        {
             guard let number = try await numbers.find(spelling) else { continue }
             guard let trunk = trunks.first(where: { $0.app == number.user.app }) else { continue }
             return (number, trunk)
@@ -199,5 +210,11 @@ extension PhoneExchange {
             PhoneMetrics.count(.unsent)
             logger.warning("a response cannot be sent", metadata: ["status": "\(status)", "error": "\(error)"])
         }
+    }
+}
+
+extension PhoneExchange.InviteKey {
+    init(_ message: SIPMessage) {
+        self.init(callID: message.callID, tag: message.from.tag ?? "", sequence: message.sequence)
     }
 }

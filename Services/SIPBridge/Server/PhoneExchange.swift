@@ -15,6 +15,13 @@ actor PhoneExchange {
         var sequence: UInt32
     }
 
+    /// What takes more than a step, and so is a task of ``run()``.
+    private enum Job: Sendable {
+        case pump(PhoneCallDriver)
+        case prepare(PhoneCallDriver, extra: String)
+        case admit(SIPServerRequest, InviteKey)
+    }
+
     nonisolated let loop: SIPLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -33,11 +40,14 @@ actor PhoneExchange {
     var table = TrunkTable()
     var strangers = StrangerLimit()
     var digest: DigestServer
-    var pendingInvites: Set<InviteKey> = []
+    /// INVITEs whose number is being looked up; true once the caller has cancelled.
+    var pendingInvites: [InviteKey: Bool] = [:]
     var isDraining = false
     private var calls: [String: PhoneCallDriver] = [:]
     private var dialogs: [String: [PhoneCallDriver]] = [:]
     private var callsMade = 0
+    private let jobs: AsyncStream<Job>
+    private let addJob: AsyncStream<Job>.Continuation
     /// Calls whose messages are being sent.
     private var pumping: Set<String> = []
 
@@ -54,6 +64,8 @@ actor PhoneExchange {
         trunks = CachedRecords { app throws(PostgresError) in try await trunkStore.find(app) }
         numbers = CachedRecords { number throws(PostgresError) in try await numberStore.find(number) }
         watch = TrunkWatch(store: trunkStore, logger: logger)
+        // Bounded by the calls, the pending INVITEs and the commands in work.
+        (jobs, addJob) = AsyncStream.makeStream()
         digest = DigestServer(realm: configuration.realm, secret: SecureRandom.hex(bytes: 16))
     }
 
@@ -81,6 +93,26 @@ actor PhoneExchange {
             clock: MediaClock(loop: loop), logger: logger)
         return (stack.port, stack.tlsPort)
     }
+
+    /// Does what takes time, until cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { tasks in
+            for await job in jobs { tasks.addTask { await self.perform(job) } }
+        }
+    }
+
+    private func perform(_ job: Job) async {
+        switch job {
+        case .pump(let driver): await pump(driver)
+        case .prepare(let driver, let extra): await prepare(driver, extra)
+        case .admit(let request, let key):
+            await screen(request, key)
+            pendingInvites[key] = nil
+        }
+    }
+
+    /// Looks at an INVITE as soon as it is its turn.
+    func admitLater(_ request: SIPServerRequest, _ key: InviteKey) { addJob.yield(.admit(request, key)) }
 
     /// Whether calls can be made.
     var isOpen: Bool { line != nil }
@@ -124,7 +156,7 @@ actor PhoneExchange {
         let driver = PhoneCallDriver(command.call, .outbound, line: line)
         let extra = command.extra
         driver.onPrepare = { [unowned self, unowned driver] in
-            assumeIsolated { exchange in _ = Task { await exchange.prepare(driver, extra) } }
+            assumeIsolated { _ = $0.addJob.yield(.prepare(driver, extra: extra)) }
         }
         add(driver)
         driver.step { $0.dial() }
@@ -176,7 +208,7 @@ actor PhoneExchange {
         driver.onMessage = { [unowned self, unowned driver] in
             assumeIsolated { exchange in
                 guard !exchange.pumping.contains(driver.call.id) else { return }
-                _ = Task { await exchange.pump(driver) }
+                exchange.addJob.yield(.pump(driver))
             }
         }
         driver.onClose = { [unowned self, unowned driver] in
@@ -224,6 +256,8 @@ actor PhoneExchange {
         case .failure(let error):
             driver.logger.notice("the user cannot be invited", metadata: ["error": "\(error)"])
             driver.step { $0.invitationAnswered(stands: false, code: error.code) }
+            // Without an answer the user may be ringing all the same.
+            if error == .timeout() { driver.reportLost() }
         }
     }
 

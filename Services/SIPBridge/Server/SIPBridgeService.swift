@@ -52,6 +52,7 @@ final class SIPBridgeService: Service {
                 "bridge": "\(bridge)",
             ])
         await withTaskGroup { tasks in
+            tasks.addTask { await self.exchange.run() }
             tasks.addTask { await self.beat() }
             tasks.addTask { await self.follow() }
             try? await gracefulShutdown()

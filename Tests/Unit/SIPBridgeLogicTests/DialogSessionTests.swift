@@ -14,6 +14,10 @@ import Testing
         script = .ringing()
         _ = script.final(200, .timer("1800;refresher=uas"))
         #expect(script.taken().suffix(2) == ["no refresh", "expiry in 1768000"])
+        // A 2xx that should have said so: refreshing ourselves hurts nobody.
+        script = .ringing()
+        _ = script.final(200, .timer("1800"))
+        #expect(script.taken().suffix(2) == ["refresh in 900000", "expiry in 1768000"])
     }
 
     @Test func aShortSessionEndsAThirdEarly() {

@@ -23,7 +23,7 @@ struct DigestServerTests {
     @Test("Both algorithms are offered and accepted, once for each count")
     mutating func accepted() throws {
         let challenges = server.challenges(now: 100, salt: "ab")
-        #expect(challenges.map { DigestChallenge($0.value)?.algorithm } == [.sha256, .md5])
+        #expect(challenges.map { DigestChallenge($0.value)?.algorithm } == [.md5, .sha256])
         for (index, challenge) in challenges.enumerated() {
             let request = try answer(challenge, count: UInt32(index + 1))
             #expect(verdict(request) == .accepted(username: "u"))
@@ -53,12 +53,14 @@ struct DigestServerTests {
         #expect(verdict(try answer(challenge, user: "v", password: "")) == .refused)
         #expect(verdict(try answer(challenge, uri: "sip:c@a.test")) == .refused)
         #expect(verdict(try answer(challenge, method: "BYE")) == .refused)
+        #expect(verdict(try answer(challenge, uri: "sip:b.test")) == .refused)
         #expect(verdict(try answer(challenge, uri: "sip:b@a.test;transport=udp")) == .accepted(username: "u"))
+        #expect(verdict(try answer(challenge, count: 2, uri: "sip:a.test")) == .accepted(username: "u"))
     }
 
     @Test("An answer without quality of protection could be used again, so it is refused")
     mutating func unprotected() throws {
-        var challenge = try #require(DigestChallenge(server.challenges(now: 100, salt: "ab")[1].value))
+        var challenge = try #require(DigestChallenge(server.challenges(now: 100, salt: "ab")[0].value))
         challenge.hasQuality = false
         let value = DigestCredentials(username: "u", password: "p")
             .authorization(for: challenge, method: "INVITE", uri: "sip:b@a.test", cnonce: "c", count: 1)

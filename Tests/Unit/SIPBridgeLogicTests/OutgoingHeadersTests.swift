@@ -12,7 +12,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["X-Campaign", "User-to-User", "P-Asserted-Identity", "Diversion", "Subject", "Alert-Info", "x_y.z!"])
+    @Test(arguments: [
+        "X-Campaign", "User-to-User", "P-Asserted-Identity", "Diversion", "Subject", "Alert-Info", "x_y.z!",
+    ])
     func theCallersOwnAreTaken(name: String) throws {
         var headers = OutgoingHeaders()
         try headers.add(name: name, value: "a value; with=\"anything\", even \u{e9}")
@@ -31,7 +33,9 @@ import Testing
         #expect(problem(name) == .reservedName)
     }
 
-    @Test(arguments: ["", " X-A", "X-A ", "X A", "X:A", "X\r\nVia", "X\u{0}", "X(A)", "\u{e9}", String(repeating: "x", count: 65)])
+    @Test(arguments: [
+        "", " X-A", "X-A ", "X A", "X:A", "X\r\nVia", "X\u{0}", "X(A)", "\u{e9}", String(repeating: "x", count: 65),
+    ])
     func namesAreTokens(name: String) {
         #expect(problem(name) == .invalidName)
     }

@@ -1,0 +1,86 @@
+"""Many messages, and members who do not keep up: nothing is lost, nobody waits for the slow."""
+
+import asyncio
+
+from signaling import Client, eventually
+from stack_control import Stack, unique
+
+LARGE = "x" * 8000
+MESSAGES = 2500  # 20 MB: more than the kernel keeps for a connection
+
+
+async def say_all(sender: Client, channel: str, count: int, filler: str = "") -> None:
+    """Says `0`, `1`, ... followed by the filler."""
+    for start in range(0, count, 100):
+        said = [sender.call("channel_sendmsg", name=channel, msg=f"{n} {filler}") for n in range(start, min(start + 100, count))]
+        await asyncio.gather(*said)
+
+
+def heard(client: Client) -> list[int]:
+    return [int(event.content["msg"].split()[0]) for event in client.of_type("channel_msg")]
+
+
+def pause(client: Client) -> None:
+    """The client reads nothing more from its socket."""
+    client._socket.transport.pause_reading()
+
+
+def go_on(client: Client) -> None:
+    client._socket.transport.resume_reading()
+
+
+async def test_an_unlimited_app_is_not_bounded_by_rates(make_stack, people):
+    stack = make_stack("--unlimited", gateways=2)
+    channel = unique("room")
+    async with people(stack) as cast:
+        sender, receiver = await cast.login("sender", "receiver")
+        for client in (sender, receiver):
+            await client.join(channel)
+        await say_all(sender, channel, 500)
+        await asyncio.gather(*(sender.tell(receiver.account, f"note {n}") for n in range(200)))
+        await eventually(lambda: len(heard(receiver)) == 500, "500 channel messages")
+        assert heard(receiver) == list(range(500))
+        await eventually(lambda: len(receiver.texts()) == 200, "200 instant messages")
+        # The rate goes along with a session that moves.
+        sender.abort()
+        await sender.resume(stack.gateways[1])
+        await say_all(sender, channel, 100)
+        await eventually(lambda: len(heard(receiver)) == 600, "100 more")
+
+
+async def test_a_member_who_pauses_gets_all_in_order(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_SEND_BUFFER", str(64 << 20))
+    stack = make_stack("--unlimited", gateways=1)
+    channel = unique("room")
+    async with people(stack) as cast:
+        sender, eager, lazy = await cast.login("sender", "eager", "lazy")
+        for client in (sender, eager, lazy):
+            await client.join(channel)
+        pause(lazy)
+        await say_all(sender, channel, MESSAGES, LARGE)
+        await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait for the lazy one", 30)
+        assert len(heard(lazy)) < MESSAGES
+        # While it catches up its socket takes a little now and then: nothing new may overtake what waits.
+        go_on(lazy)
+        await say_all(sender, channel, MESSAGES)
+        await eventually(lambda: len(heard(lazy)) == 2 * MESSAGES, "the lazy one catches up", 30)
+        assert heard(lazy) == heard(eager) == 2 * list(range(MESSAGES))
+
+
+async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, people):
+    stack: Stack = make_stack("--unlimited", gateways=1)
+    channel = unique("room")
+    async with people(stack) as cast:
+        sender, eager, stuck = await cast.login("sender", "eager", "stuck")
+        for client in (sender, eager, stuck):
+            await client.join(channel)
+        pause(stuck)
+        await say_all(sender, channel, MESSAGES, LARGE)
+        await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait", 30)
+        go_on(stuck)
+        await eventually(stuck.closed.is_set, "the stuck one was cut off", 30)
+        assert heard(stuck) == list(range(len(heard(stuck)))), "what it got is whole"
+        answer = await stuck.resume(stack.gateways[0])
+        assert answer["resumed"]
+        await sender.say(channel, "9999 again")
+        await eventually(lambda: heard(stuck)[-1:] == [9999], "it is back in the channel")
