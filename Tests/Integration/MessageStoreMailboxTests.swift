@@ -50,7 +50,8 @@ import Testing
         try await MessageStoreScene.run { scene in
             let first = try await scene.send("one", command: CommandID("c1"))
             let again = try await scene.send("one", command: CommandID("c1"))
-            #expect(first == again)
+            #expect(again.version == 0)
+            #expect(try await scene.lines() == ["one"])
             #expect(try await scene.send("one", command: CommandID("c2")).version == first.version + 1)
         }
     }
