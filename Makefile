@@ -25,7 +25,7 @@ test: ## everything: deps, check, release build, unit, integration and end-to-en
 bench-sip: deps release ## telephone calls at a steady rate: 20 per second for 30 s, in each direction
 	@.venv/bin/python Tests/SIP/bench_calls.py
 
-bench-deps:
+bench-deps: ## install the peers that the benchmarks compare with
 	@Scripts/install-bench-dependencies
 
 bench: bench-deps release ## measure Heliograph beside the limit and its peers; writes Benchmarks/RESULTS.md (an hour)

@@ -11,6 +11,7 @@ switch (arguments.first, arguments.dropFirst().first.flatMap { Int($0) }) {
 case ("--list", _):
     for benchmark in benchmarks { print(benchmark.name) }
 case (let name?, let count?):
+    // Only Benchmarks/run calls it this way, with a name of --list.
     guard let benchmark = benchmarks.first(where: { $0.name == name }) else { fatalError("no benchmark \(name)") }
     benchmark.run(count)
 case (nil, _):

@@ -21,17 +21,9 @@ final class LocalChannel {
     private var batch: [ChannelEvent] = []
     /// Whether ``endCollecting(on:)`` is to come.
     private var isCollecting = false
-    /// Until then nothing is written that only tells who came and went; see ``rest``.
-    private var quietUntil = NIODeadline.uptimeNanoseconds(0)
+    private var pacing = MovePacing()
     private var isPostponed = false
     private(set) var isSubscribed = false
-
-    /// After a flush, joins and leaves wait for so many times as long as it took, and then go together: when thousands come
-    /// at once, telling each of each must not take the whole loop. A message takes what waits along, without delay.
-    private static let rest: Int64 = 4
-    private static let longestRest = TimeAmount.milliseconds(250)
-    /// Joins and leaves that wait at most.
-    private static let movesBound = 1024
     private var waiters: [(Bool) -> Void] = []
 
     init(key: ChannelKey) { self.key = key }
@@ -89,8 +81,8 @@ final class LocalChannel {
         if !held.isEmpty { show(held, to: member) }
     }
 
-    /// Collects events for ``flush()``.
-    /// - Returns: whether the channel is to be flushed at the end of the present read; true once a read.
+    /// Collects events of the present read.
+    /// - Returns: whether ``endCollecting(on:)`` is to be called at its end; true once a read.
     func collect(_ events: [ChannelEvent]) -> Bool {
         batch.append(contentsOf: events)
         defer { isCollecting = true }
@@ -100,24 +92,25 @@ final class LocalChannel {
     /// The end of the read: writes the collected events, now or, if they only tell who came and went, when it is time.
     func endCollecting(on eventLoop: any EventLoop) {
         isCollecting = false
-        let now = NIODeadline.now()
-        guard now < quietUntil, batch.count < Self.movesBound, batch.allSatisfy(\.isMove) else { return flush() }
+        let until = pacing.postponement(of: batch.count, onlyMoves: batch.allSatisfy(\.isMove), now: Self.now)
+        guard let until else { return flush() }
         guard !isPostponed else { return }
         isPostponed = true
-        eventLoop.assumeIsolated().scheduleTask(deadline: quietUntil) { [self] in
+        eventLoop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(until))) { [self] in
             isPostponed = false
             flush()
         }
     }
 
     /// Writes the collected events to every member.
-    func flush() {
+    private func flush() {
         guard !batch.isEmpty else { return }
-        let start = NIODeadline.now()
+        let start = Self.now
         writeBatch()
-        let end = NIODeadline.now()
-        quietUntil = end + min(TimeAmount.nanoseconds((end - start).nanoseconds * Self.rest), Self.longestRest)
+        pacing.wrote(from: start, to: Self.now)
     }
+
+    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
     private func writeBatch() {
         guard let first = batch.first else { return }

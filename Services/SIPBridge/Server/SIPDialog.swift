@@ -20,8 +20,9 @@ final class SIPDialog: @unchecked Sendable {
     private var peerTag: String?
 
     /// A dialog of libre's, shared by those that were forked from it.
+    ///
+    /// `@unchecked Sendable`: `libre` never changes; it is used and freed on the loop's thread.
     private final class Handle: @unchecked Sendable {
-        // `@unchecked Sendable`: `libre` never changes; it is used and freed on the loop's thread.
         let libre: OpaquePointer
         private let loop: SIPLoop
 
@@ -31,6 +32,7 @@ final class SIPDialog: @unchecked Sendable {
         }
 
         deinit {
+            // Unsafe: nobody else has it any more, and it is freed on the loop's thread.
             nonisolated(unsafe) let libre = libre
             loop.perform { cre_dialog_free(libre) }
         }

@@ -12,26 +12,35 @@ final class SIPServerRequest: @unchecked Sendable {
     /// What the peer sent.
     let message: SIPMessage
     /// Called once when the peer cancels before the final answer. libre has answered the CANCEL; reply 487 to this.
-    var onCancel: (() -> Void)?
+    var onCancel: (() -> Void)? {
+        get { cell.act }
+        set { cell.act = newValue }
+    }
     /// Whether it has its final answer.
     private(set) var isAnswered = false
 
     let stack: SIPStack
     private let libre: OpaquePointer
+    private let cell = Cell()
+
+    /// What libre calls back; it outlives the request when that ends on another thread.
+    private final class Cell {
+        var act: (() -> Void)?
+    }
 
     init(_ libre: OpaquePointer, stack: SIPStack) {
         self.libre = libre
         self.stack = stack
         message = SIPMessage(cre_server_request_message(libre)!)
         cre_server_request_on_cancel(
-            libre, { Unmanaged<SIPServerRequest>.fromOpaque($0!).takeUnretainedValue().onCancel?() },
-            Unmanaged.passUnretained(self).toOpaque())
+            libre, { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act?() },
+            Unmanaged.passUnretained(cell).toOpaque())
     }
 
     deinit {
-        // Nothing may call back into what is going.
-        nonisolated(unsafe) let libre = libre
-        stack.loop.perform { cre_server_request_free(libre) }
+        // Unsafe: nobody else has them any more, and they are used on the loop's thread only.
+        nonisolated(unsafe) let (libre, cell) = (libre, cell)
+        stack.loop.perform { withExtendedLifetime(cell) { cre_server_request_free(libre) } }
     }
 
     /// Answers it; libre repeats the answer for retransmissions, but a 2xx to INVITE is repeated by the caller of this with

@@ -22,11 +22,13 @@ final class SIPTimer: @unchecked Sendable {
         cell = Cell(act: act)
         let made = cre_timer_make(
             { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act() }, Unmanaged.passUnretained(cell).toOpaque())
+        // As for any object of Swift's, there is no going on without memory.
         guard let made else { fatalError("no memory for a SIP timer") }
         timer = made
     }
 
     deinit {
+        // Unsafe: nobody else has them any more, and they are used on the loop's thread only.
         nonisolated(unsafe) let (timer, cell) = (timer, cell)
         loop.perform { withExtendedLifetime(cell) { cre_timer_free(timer) } }
     }

@@ -12,6 +12,7 @@ struct SIPSecureTests {
     /// A server that shows the test certificate, called by a client that trusts its authority, or does not.
     private func call(authority: String?, name: String?) async throws -> Result<Int, SIPError> {
         let result = Mailbox<Result<Int, SIPError>>()
+        // Unsafe: it is filled on the loop's thread, and read here when that is done.
         nonisolated(unsafe) let unchecked = result
         try await LoopThread.shared.run { thread in
             let callee = try StackUnderTest(
