@@ -33,8 +33,8 @@ extension ClientConnection {
             }
             let command = ResumeSession(gateway: shard.id, line: session.line)
             shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in
-                shard.resumeAnswered(of: id, on: self)
                 perform(machine.resumed($0))
+                shard.resumeAnswered(of: id, on: self)
             }
         case .loggedIn(let session):
             GatewayMetrics.logins.increment()

@@ -1,3 +1,4 @@
+internal import GatewayLogic
 public import Logging
 internal import MessageStore
 internal import NIOCore

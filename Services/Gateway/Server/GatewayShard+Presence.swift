@@ -13,22 +13,33 @@ extension GatewayShard {
 
     /// Tells presence that a session's connection is gone, until presence has heard it.
     func detach(_ session: SessionID, of user: UserKey) {
-        let known = detaching.updateValue(Detaching(user: user, isAsked: true), forKey: session)
-        guard known?.isAsked != true else { return }
-        let command = DetachSession(gateway: id, user: user, session: session)
-        sender.send(command, within: configuration.commandTimeout) { [self] result in
-            switch result {
-            case .success: detaching[session] = nil
-            case .failure(let error):
-                detaching[session]?.isAsked = false
-                logger.warning("session not detached yet", metadata: ["session": "\(session)", "error": "\(error)"])
-            }
-        }
+        detaching.lost(session, of: user)
+        tellDetached()
     }
 
     /// Tells again what presence has not confirmed; called with the heartbeat.
     func retryDetaching() {
-        for (session, detaching) in detaching where !detaching.isAsked { detach(session, of: detaching.user) }
+        detaching.retry()
+        tellDetached()
+    }
+
+    func tellDetached() {
+        for request in detaching.next(isResuming: isResuming) {
+            let command = DetachSession(gateway: id, user: request.user, session: request.session)
+            sender.send(command, within: configuration.commandTimeout) { [self] result in
+                switch result {
+                case .success:
+                    detaching.confirmed(request)
+                    tellDetached()
+                case .failure(let error):
+                    // The rest waits for the heartbeat too: presence has trouble.
+                    detaching.failed(request)
+                    logger.warning(
+                        "session not detached yet",
+                        metadata: ["session": "\(request.session)", "error": "\(error)"])
+                }
+            }
+        }
     }
 
     func redisConnected() {

@@ -30,17 +30,9 @@ final class GatewayShard: @unchecked Sendable {
     private var batched: [LocalChannel] = []
     private let ownTopic: Topic
 
-    /// A session that presence has not confirmed to be detached.
-    struct Detaching {
-        let user: UserKey
-        /// Whether the answer is awaited; otherwise the next heartbeat asks again.
-        var isAsked: Bool
-    }
-
     /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
     private var resuming: [SessionID: [ClientConnection]] = [:]
-    /// Sessions whose connection is gone and whose detaching presence has not confirmed.
-    var detaching: [SessionID: Detaching] = [:]
+    var detaching = DetachQueue()
     /// Whether Redis may have lost what this shard holds.
     var mustReassert = false
     var isDraining = false
@@ -91,7 +83,7 @@ final class GatewayShard: @unchecked Sendable {
 
     /// Binds a session to a connection; an older connection of the same session is dropped silently.
     func bind(_ session: SessionID, to connection: ClientConnection) {
-        detaching[session] = nil
+        detaching.bound(session)
         let older = sessions.updateValue(connection, forKey: session)
         if let older, older !== connection { older.superseded(.silent) }
     }
@@ -110,11 +102,17 @@ final class GatewayShard: @unchecked Sendable {
         resuming[session, default: []].append(connection)
     }
 
-    /// The resume was answered.
+    /// The resume was answered, and where it succeeded the session bound.
     func resumeAnswered(of session: SessionID, on connection: ClientConnection) {
         resuming[session]?.removeAll { $0 === connection }
         if resuming[session]?.isEmpty == true { resuming[session] = nil }
+        guard !isResuming(session) else { return }
+        detaching.resumeEnded(session)
+        tellDetached()
     }
+
+    /// Whether a connection here waits to take the session over.
+    func isResuming(_ session: SessionID) -> Bool { resuming[session] != nil }
 
     /// A new session's line.
     func makeLine(_ user: UserKey) -> Line {

@@ -1,0 +1,100 @@
+internal import DequeModule
+public import SignalingProtocol
+
+/// Sessions whose connection is gone and whose detaching presence has not confirmed.
+///
+/// Thousands may lose their connections at once, and most of those come back before presence could hear of it. So presence
+/// is told of a few at a time, and not of a session that is being resumed here: the resume says all.
+public struct DetachQueue: Sendable {
+    /// Requests that await their answers at most.
+    public static let bound = 64
+
+    /// What presence is to be told.
+    public struct Request: Equatable, Sendable {
+        /// The session without a connection.
+        public let session: SessionID
+        /// Whose it is.
+        public let user: UserKey
+        fileprivate let number: Int
+    }
+
+    private enum Stage {
+        /// In the queue. Goes to `asked`, `held`.
+        case waiting
+        /// Passed over, because it is being resumed. Goes to `waiting`.
+        case held
+        /// Presence was told, under this number. Goes to `failed`, or is confirmed.
+        case asked(Int)
+        /// Presence did not confirm it. Goes to `waiting` with the next ``retry()``.
+        case failed
+    }
+
+    private var sessions: [SessionID: (user: UserKey, stage: Stage)] = [:]
+    private var queue: Deque<SessionID> = []
+    private var unanswered = 0
+    private var requests = 0
+
+    /// Nothing to tell.
+    public init() {}
+
+    /// How many are not confirmed.
+    public var count: Int { sessions.count }
+
+    /// A session's connection is gone.
+    public mutating func lost(_ session: SessionID, of user: UserKey) {
+        wait(session, of: user)
+    }
+
+    /// A connection has the session (again).
+    public mutating func bound(_ session: SessionID) { sessions[session] = nil }
+
+    /// No resume of the session is under way here any more. Where it had succeeded, ``bound(_:)`` came first.
+    public mutating func resumeEnded(_ session: SessionID) {
+        if case (let user, .held)? = sessions[session] { wait(session, of: user) }
+    }
+
+    /// What failed waits again.
+    public mutating func retry() {
+        for case (let session, (let user, .failed)) in sessions { wait(session, of: user) }
+    }
+
+    /// The requests to send now; each is to be ``confirmed(_:)`` or ``failed(_:)``.
+    public mutating func next(isResuming: (SessionID) -> Bool) -> [Request] {
+        var next: [Request] = []
+        while unanswered < Self.bound, let session = queue.popFirst() {
+            guard case (let user, .waiting)? = sessions[session] else { continue }
+            guard !isResuming(session) else {
+                sessions[session] = (user, .held)
+                continue
+            }
+            requests += 1
+            unanswered += 1
+            sessions[session] = (user, .asked(requests))
+            next.append(Request(session: session, user: user, number: requests))
+        }
+        return next
+    }
+
+    /// Presence knows.
+    public mutating func confirmed(_ request: Request) {
+        unanswered -= 1
+        if isCurrent(request) { sessions[request.session] = nil }
+    }
+
+    /// Presence may not know.
+    public mutating func failed(_ request: Request) {
+        unanswered -= 1
+        if isCurrent(request) { sessions[request.session] = (request.user, .failed) }
+    }
+
+    /// Whether the answer still matters: the session may have been resumed and lost again meanwhile.
+    private func isCurrent(_ request: Request) -> Bool {
+        if case (_, .asked(request.number))? = sessions[request.session] { true } else { false }
+    }
+
+    private mutating func wait(_ session: SessionID, of user: UserKey) {
+        let known = sessions.updateValue((user, .waiting), forKey: session)
+        if case .waiting? = known?.stage { return }
+        queue.append(session)
+    }
+}

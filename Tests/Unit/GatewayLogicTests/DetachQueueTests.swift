@@ -1,0 +1,90 @@
+import SignalingProtocol
+import Testing
+
+@testable import GatewayLogic
+
+@Suite struct DetachQueueTests {
+    private let user: UserKey
+    private let one = SessionID("gw-1")
+    private var queue = DetachQueue()
+
+    init() throws {
+        user = UserKey(app: try AppID("demo"), account: try Account("ada"))
+    }
+
+    private mutating func next(resuming: Set<SessionID> = []) -> [DetachQueue.Request] {
+        queue.next { resuming.contains($0) }
+    }
+
+    @Test mutating func aLostSessionIsToldOnceAndForgottenWhenConfirmed() {
+        queue.lost(one, of: user)
+        queue.lost(one, of: user)
+        let asked = next()
+        #expect(asked.map(\.session) == [one] && asked.map(\.user) == [user])
+        #expect(next().isEmpty)
+        queue.confirmed(asked[0])
+        #expect(queue.count == 0)
+    }
+
+    @Test mutating func fewAreToldAtATime() {
+        for number in 0..<DetachQueue.bound + 2 { queue.lost(SessionID("gw-\(number)"), of: user) }
+        let asked = next()
+        #expect(asked.count == DetachQueue.bound)
+        #expect(next().isEmpty)
+        queue.confirmed(asked[0])
+        #expect(next().map(\.session) == [SessionID("gw-\(DetachQueue.bound)")])
+        queue.failed(asked[1])
+        #expect(next().count == 1)
+    }
+
+    @Test mutating func aSessionThatIsBoundAgainIsNotTold() {
+        queue.lost(one, of: user)
+        queue.bound(one)
+        #expect(next().isEmpty && queue.count == 0)
+    }
+
+    @Test mutating func aResumeIsAwaited() {
+        queue.lost(one, of: user)
+        #expect(next(resuming: [one]).isEmpty)
+        #expect(next().isEmpty, "held until the resume has ended")
+        queue.resumeEnded(one)
+        #expect(next().map(\.session) == [one])
+    }
+
+    @Test mutating func aResumeThatSucceededLeavesNothing() {
+        queue.lost(one, of: user)
+        #expect(next(resuming: [one]).isEmpty)
+        queue.bound(one)
+        queue.resumeEnded(one)
+        #expect(next().isEmpty && queue.count == 0)
+    }
+
+    @Test mutating func whatFailedIsToldAgainWithTheRetry() {
+        queue.lost(one, of: user)
+        queue.failed(next()[0])
+        #expect(next().isEmpty && queue.count == 1)
+        queue.retry()
+        #expect(next().map(\.session) == [one])
+    }
+
+    @Test mutating func anOldAnswerDoesNotConfirmALaterLoss() {
+        queue.lost(one, of: user)
+        let first = next()[0]
+        queue.bound(one)
+        queue.lost(one, of: user)
+        let second = next()[0]
+        queue.confirmed(first)
+        #expect(queue.count == 1)
+        queue.failed(first)
+        queue.confirmed(second)
+        #expect(queue.count == 0)
+    }
+
+    @Test mutating func aSessionLostAgainWhileItWasAskedIsToldAgain() {
+        queue.lost(one, of: user)
+        let first = next()[0]
+        queue.lost(one, of: user)
+        queue.confirmed(first)
+        #expect(next().map(\.session) == [one])
+    }
+}
