@@ -41,11 +41,14 @@ def rank_up() -> None:
 
 
 def pin(pids: dict[int, str], core: int = SERVER_CORE) -> None:
-    """Ties all threads to one core; those made later inherit it."""
+    """Ties all threads to one core, with our own precedence; those made later inherit both."""
+    niceness = os.getpriority(os.PRIO_PROCESS, 0)
     for pid in pids:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             try:
                 os.sched_setaffinity(int(thread.name), {core})
+                # libdispatch gives its threads, and so those that they make, a precedence of its own.
+                os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
             except ProcessLookupError:
                 pass
 
