@@ -26,8 +26,8 @@ extension Benchmark {
         let ping = buffer(#"["ping",17]"#)
         let message = entry(1)
         return [
-            Benchmark("frame.decode.channel_sendmsg") { decode(send) },
-            Benchmark("frame.decode.user_sendmsg") { decode(tell) },
+            Benchmark("frame.decode.channel_sendmsg") { decode(send, line: line) },
+            Benchmark("frame.decode.user_sendmsg") { decode(tell, line: line) },
             Benchmark("frame.decode.ping") { use(try? ClientFrame(decoding: ping.readableBytesView)) },
             Benchmark("frame.encode.channel_msg") {
                 use(ServerFrame.channelEvent(event, channel: channel, id: event.id))
@@ -41,9 +41,8 @@ extension Benchmark {
         ]
     }
 
-    private static func decode(_ text: ByteBuffer) {
-        guard case .call(let request)? = try? ClientFrame(decoding: text.readableBytesView) else { return }
-        use(try? ClientCall(request))
+    private static func decode(_ text: ByteBuffer, line: String) {
+        use(try? ClientFrame(decoding: text.readableBytesView, line: line))
     }
 
     /// What gateways are told by publications.

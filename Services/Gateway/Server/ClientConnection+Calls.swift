@@ -41,7 +41,7 @@ extension ClientConnection {
     /// Counts messages when they arrive, not when their turn comes.
     private func admitted(_ request: CallRequest) -> Result<ClientCall, SignalingError> {
         do {
-            let call = try ClientCall(request)
+            let call = try request.call.get()
             let now = Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)
             let admitted =
                 switch call.act {
@@ -65,7 +65,7 @@ extension ClientConnection {
         case .failure(let error):
             answer(queued, .failure(error))
         case .success(let call):
-            guard call.line == lineText else {
+            guard call.isOnItsLine else {
                 return answer(
                     queued, .failure(SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")))
             }

@@ -25,6 +25,7 @@ extension ClientConnection {
                 perform(machine.opened($0))
             }
         case .resume(let session):
+            lineText = session.line.wire
             let id = session.line.session
             shard.awaitResume(of: id, on: self)
             shard.apps.find(session.user.app) { [self] settings in
@@ -44,7 +45,6 @@ extension ClientConnection {
         case .resumed(let session, let channel):
             GatewayMetrics.resumes.increment()
             bind(session.line.session)
-            lineText = session.line.wire
             if let channel {
                 rejoin(ChannelKey(app: session.user.app, name: channel), session: session)
             } else {

@@ -18,7 +18,7 @@ final class ClientConnection: ChannelInboundHandler {
     var mailbox: MailboxStateMachine?
     /// Answers the poll that waits for the mailbox, at most one: polls do not overlap.
     var waitingPoll: Finish?
-    /// The session's line as the client sends it with every call.
+    /// The session's line as the client sends it with every call; set before calls are taken.
     var lineText = ""
     /// The session that the shard knows under this connection.
     var boundSession: SessionID?
@@ -127,7 +127,7 @@ final class ClientConnection: ChannelInboundHandler {
     private func received(_ text: ByteBuffer) {
         let frame: ClientFrame
         do {
-            frame = try ClientFrame(decoding: text.readableBytesView)
+            frame = try ClientFrame(decoding: text.readableBytesView, line: lineText)
         } catch {
             return violate(.dataInconsistentWithMessage, error.message)
         }
