@@ -92,10 +92,15 @@ extension Benchmark {
 
     /// RESP.
     private static func redis() -> [Benchmark] {
-        let function = RedisCommand.function(
-            "message_to_channel", tag: KeySpace.tag(ChannelKey(app: app, name: channel)), "", "bench-17", 17, 0,
-            1_000_000,
-            .string(body))
+        let tag = KeySpace.tag(ChannelKey(app: app, name: channel))
+        func command() -> RedisCommand {
+            var command = RedisCommand.function("message_to_channel", keys: 1, bytes: 512)
+            for argument in [tag, "", "bench-17"] { command.append(argument) }
+            for argument in [17, 0, 1_000_000] { command.append(argument) }
+            command.append(body)
+            return command
+        }
+        let function = command()
         let payload = event.payload
         let topic = KeySpace.topic(ChannelKey(app: app, name: channel))
         let push = buffer(
@@ -108,6 +113,7 @@ extension Benchmark {
         let replyReader = ReplyReader(builder: replies, maxReplyBytes: 1 << 20)
         var out = ByteBuffer()
         return [
+            Benchmark("redis.make.fcall") { use(command()) },
             Benchmark("redis.encode.fcall") {
                 out.clear()
                 function.encode(into: &out)
@@ -170,8 +176,9 @@ private final class Feeds {
     }
 
     func call() {
-        use(calls.enqueue(1, .message))
-        use(calls.completed(.message))
+        use(calls.enter(1, .message))
+        calls.completed(.message)
+        use(calls.next())
     }
 
     func admit() {
