@@ -26,8 +26,8 @@ extension Benchmark {
         let ping = buffer(#"["ping",17]"#)
         let message = entry(1)
         return [
-            Benchmark("frame.decode.channel_sendmsg") { decode(send) },
-            Benchmark("frame.decode.user_sendmsg") { decode(tell) },
+            Benchmark("frame.decode.channel_sendmsg") { decode(send, line: line) },
+            Benchmark("frame.decode.user_sendmsg") { decode(tell, line: line) },
             Benchmark("frame.decode.ping") { use(try? ClientFrame(decoding: ping.readableBytesView)) },
             Benchmark("frame.encode.channel_msg") {
                 use(ServerFrame.channelEvent(event, channel: channel, id: event.id))
@@ -41,9 +41,8 @@ extension Benchmark {
         ]
     }
 
-    private static func decode(_ text: ByteBuffer) {
-        guard case .call(let request)? = try? ClientFrame(decoding: text.readableBytesView) else { return }
-        use(try? ClientCall(request))
+    private static func decode(_ text: ByteBuffer, line: String) {
+        use(try? ClientFrame(decoding: text.readableBytesView, line: line))
     }
 
     /// What gateways are told by publications.
@@ -93,10 +92,15 @@ extension Benchmark {
 
     /// RESP.
     private static func redis() -> [Benchmark] {
-        let function = RedisCommand.function(
-            "message_to_channel", tag: KeySpace.tag(ChannelKey(app: app, name: channel)), "", "bench-17", 17, 0,
-            1_000_000,
-            .string(body))
+        let tag = KeySpace.tag(ChannelKey(app: app, name: channel))
+        func command() -> RedisCommand {
+            var command = RedisCommand.function("message_to_channel", keys: 1, bytes: 512)
+            for argument in [tag, "", "bench-17"] { command.append(argument) }
+            for argument in [17, 0, 1_000_000] { command.append(argument) }
+            command.append(body)
+            return command
+        }
+        let function = command()
         let payload = event.payload
         let topic = KeySpace.topic(ChannelKey(app: app, name: channel))
         let push = buffer(
@@ -109,6 +113,7 @@ extension Benchmark {
         let replyReader = ReplyReader(builder: replies, maxReplyBytes: 1 << 20)
         var out = ByteBuffer()
         return [
+            Benchmark("redis.make.fcall") { use(command()) },
             Benchmark("redis.encode.fcall") {
                 out.clear()
                 function.encode(into: &out)
@@ -171,8 +176,9 @@ private final class Feeds {
     }
 
     func call() {
-        use(calls.enqueue(1, .message))
-        use(calls.completed(.message))
+        use(calls.enter(1, .message))
+        calls.completed(.message)
+        use(calls.next())
     }
 
     func admit() {

@@ -120,7 +120,6 @@ public struct GatewayLeases: Sendable {
         let keys = [
             fleet.lease(gateway), fleet.members, fleet.draining, KeySpace.due(fleet.watcher), fleet.holdings(gateway),
         ]
-        return RedisCommand(
-            "FCALL", arguments: [.string(function), .int(keys.count)] + keys.map { .string($0) } + arguments)
+        return .function(function, keys: keys, arguments: arguments)
     }
 }

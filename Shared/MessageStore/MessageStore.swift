@@ -50,30 +50,50 @@ public struct MessageStore: Sendable {
     // MARK: - Commands and answers
 
     private static func command(_ message: UserMessage) -> RedisCommand {
-        var arguments: [RedisArgument] = [
-            .string(message.command?.rawValue ?? ""), .string(message.line), .int64(message.timeToLive),
-            .int(message.mailboxBound),
-        ]
+        let tag = KeySpace.tag(message.to)
+        var command = RedisCommand.function(
+            "message_to_user", keys: 1, bytes: tag.utf8.count + message.line.utf8.count + 256)
+        command.append(tag)
+        command.append(message.command?.rawValue ?? "")
+        command.append(message.line)
+        command.append(Int(message.timeToLive))
+        command.append(message.mailboxBound)
         switch message.condition {
         case .always:
-            arguments += ["", "", 0, "", ""]
+            append(to: &command, type: "", call: "", knownOnly: 0, session: "")
+            command.append("")
         case .invitation(let call):
-            arguments += [.string(CallVerb.invite.rawValue), .string(call), 0, "", ""]
+            append(to: &command, type: CallVerb.invite.rawValue, call: call, knownOnly: 0, session: "")
+            command.append("")
         case .callEvent(let type, let call, let session, let invitedAt):
-            arguments += [
-                .string(type), .string(call), 1, .string(session?.rawValue ?? ""),
-                invitedAt.map { .int64($0) } ?? "",
-            ]
+            append(to: &command, type: type, call: call, knownOnly: 1, session: session?.rawValue ?? "")
+            command.append(invitedAt.map { .int64($0) } ?? "")
         }
-        return .function("message_to_user", tag: KeySpace.tag(message.to), arguments: arguments)
+        return command
+    }
+
+    private static func append(
+        to command: inout RedisCommand, type: String, call: String, knownOnly: Int, session: String
+    ) {
+        command.append(type)
+        command.append(call)
+        command.append(knownOnly)
+        command.append(session)
     }
 
     /// The command that publishes a message to a channel's members, for a pipeline of the caller's.
     public static func command(_ message: ChannelMessage) -> RedisCommand {
-        .function(
-            "message_to_channel", tag: KeySpace.tag(message.channel), .string(message.command?.rawValue ?? ""),
-            .string(message.account.rawValue), .int(message.uid), message.force ? 1 : 0, .int(message.limitPerSecond),
-            .string(message.body))
+        let tag = KeySpace.tag(message.channel)
+        var command = RedisCommand.function(
+            "message_to_channel", keys: 1, bytes: tag.utf8.count + message.body.utf8.count + 320)
+        command.append(tag)
+        command.append(message.command?.rawValue ?? "")
+        command.append(message.account.rawValue)
+        command.append(Int(message.uid))
+        command.append(message.force ? 1 : 0)
+        command.append(message.limitPerSecond)
+        command.append(message.body)
+        return command
     }
 
     private static func queued(_ reply: RedisValue) -> MessageQueued? {

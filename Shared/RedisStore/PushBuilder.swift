@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// The builder of a pub/sub connection: a message costs one buffer for its payload and nothing else, because the word
-/// `message` is compared in place and a topic that repeats reuses its String.
+/// The builder of a pub/sub connection: a message costs one copy and nothing else, because the word `message` is compared
+/// in place, a topic that repeats reuses its String, and a payload the buffer of the last, unless somebody kept that.
 final class PushBuilder: ReplyBuilder {
     private enum Kind {
         case message
@@ -20,7 +20,7 @@ final class PushBuilder: ReplyBuilder {
     private var kind = Kind.other
     private var topic = ""
     private var topicBytes: [UInt8] = []
-    private var payload: ByteBuffer?
+    private var payload = ByteBuffer()
 
     override func beginArray(count: Int, depth: Int) {
         guard depth == 0 else { return super.beginArray(count: count, depth: depth) }
@@ -34,7 +34,7 @@ final class PushBuilder: ReplyBuilder {
         switch position {
         case 0: kind = Self.kind(of: bytes)
         case 1: setTopic(bytes)
-        case 2: payload = kind == .message ? ByteBuffer(bytes: bytes) : nil
+        case 2: setPayload(bytes)
         default: break
         }
         position += 1
@@ -55,13 +55,19 @@ final class PushBuilder: ReplyBuilder {
         isPush = false
         switch kind {
         case .message:
-            guard let payload else { return }
-            self.payload = nil
+            guard position == 3 else { return }
             onMessage(topic, payload)
         case .subscribed: onConfirmation(topic, true)
         case .unsubscribed: onConfirmation(topic, false)
         case .other: break  // The answer to PING: that something came is all it is for.
         }
+    }
+
+    private func setPayload(_ bytes: UnsafeRawBufferPointer) {
+        guard kind == .message else { return }
+        // A large one's memory is given back.
+        if payload.capacity > 1 << 16 { payload = ByteBuffer() } else { payload.clear() }
+        payload.writeBytes(bytes)
     }
 
     private func setTopic(_ bytes: UnsafeRawBufferPointer) {

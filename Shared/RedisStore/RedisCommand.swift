@@ -23,10 +23,22 @@ public enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, Expr
     public init(integerLiteral value: Int64) { self = .int64(value) }
 }
 
-/// A command and its arguments.
+/// A command and its arguments, which are kept as they go over the wire.
 public struct RedisCommand: Sendable, Equatable {
-    /// The name, then what follows it.
-    public private(set) var arguments: [RedisArgument]
+    /// What is logged of it: arguments may be confidential.
+    let name: String
+    let isFunctionCall: Bool
+    /// The name and the arguments.
+    private var count = 0
+    /// Each of them in RESP. hiredis' encoder would make an sds of its own that is then copied; the format is two lines of
+    /// arithmetic, so this is both simpler and one copy cheaper.
+    private var body: [UInt8] = []
+
+    private init(name: String, isFunctionCall: Bool, bytes: Int) {
+        self.name = name
+        self.isFunctionCall = isFunctionCall
+        body.reserveCapacity(bytes)
+    }
 
     /// Makes a command.
     public init(_ name: String, _ arguments: RedisArgument...) {
@@ -35,12 +47,10 @@ public struct RedisCommand: Sendable, Equatable {
 
     /// Makes a command of a list of arguments.
     public init(_ name: String, arguments: [RedisArgument]) {
-        self.arguments = [.string(name)]
-        self.arguments.append(contentsOf: arguments)
+        self.init(name: name, isFunctionCall: false, bytes: 64 + 16 * arguments.count)
+        append(name)
+        for argument in arguments { append(argument) }
     }
-
-    /// Adds an argument at the end.
-    public mutating func append(_ argument: RedisArgument) { arguments.append(argument) }
 
     /// A call of a function on one key: `FCALL name 1 tag arguments...`.
     public static func function(_ name: String, tag: String, _ arguments: RedisArgument...) -> RedisCommand {
@@ -49,76 +59,74 @@ public struct RedisCommand: Sendable, Equatable {
 
     /// A call of a function on one key, with a list of arguments.
     public static func function(_ name: String, tag: String, arguments: [RedisArgument]) -> RedisCommand {
-        var command = RedisCommand("FCALL", arguments: [])
-        command.arguments.reserveCapacity(arguments.count + 4)
-        command.arguments += [.string(name), 1, .string(tag)]
-        command.arguments += arguments
+        function(name, keys: [tag], arguments: arguments)
+    }
+
+    /// A call of a function: `FCALL name <count> keys... arguments...`.
+    public static func function(_ name: String, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
+        var command = function(name, keys: keys.count, bytes: 64 + 32 * keys.count + 16 * arguments.count)
+        for key in keys { command.append(key) }
+        for argument in arguments { command.append(argument) }
         return command
     }
 
-    var isFunctionCall: Bool { arguments.first == .string("FCALL") }
-
-    /// What is logged of it: arguments may be confidential.
-    var name: String {
-        guard case .string(let name)? = arguments.first else { return "" }
-        if isFunctionCall, arguments.count > 1, case .string(let function) = arguments[1] { return function }
-        return name
+    /// The start of a call of a function; the keys and the arguments are to be appended.
+    /// - Parameter bytes: of all that, about; saves copies.
+    public static func function(_ name: String, keys: Int, bytes: Int) -> RedisCommand {
+        var command = RedisCommand(name: name, isFunctionCall: true, bytes: bytes + 64)
+        command.append("FCALL")
+        command.append(name)
+        command.append(keys)
+        return command
     }
-}
 
-extension RedisCommand {
-    /// Writes the command in RESP straight into the outgoing buffer. hiredis' encoder would make an sds of its own that is
-    /// then copied; the format is two lines of arithmetic, so this is both simpler and one copy cheaper.
-    func encode(into buffer: inout ByteBuffer) {
-        Self.writeLine(UInt8(ascii: "*"), arguments.count, into: &buffer)
-        for argument in arguments {
-            switch argument {
-            case .string(let text):
-                Self.writeLine(UInt8(ascii: "$"), text.utf8.count, into: &buffer)
-                buffer.writeString(text)
-            case .int64(let value):
-                let text = String(value)
-                Self.writeLine(UInt8(ascii: "$"), text.utf8.count, into: &buffer)
-                buffer.writeString(text)
-            case .bytes(let bytes):
-                Self.writeLine(UInt8(ascii: "$"), bytes.count, into: &buffer)
-                buffer.writeBytes(bytes)
-            case .buffer(let bytes):
-                Self.writeLine(UInt8(ascii: "$"), bytes.readableBytes, into: &buffer)
-                buffer.writeImmutableBuffer(bytes)
-            }
-            buffer.writeInteger(crlf)
+    /// Adds an argument at the end.
+    public mutating func append(_ argument: RedisArgument) {
+        switch argument {
+        case .string(let text): append(text)
+        case .int64(let value): append(String(value))
+        case .bytes(let bytes): bytes.withUnsafeBytes { append($0) }
+        case .buffer(let buffer): buffer.withUnsafeReadableBytes { append($0) }
         }
+    }
+
+    /// Adds text at the end, as UTF-8.
+    public mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds an integer at the end, as decimal text.
+    public mutating func append(_ value: Int) { append(String(value)) }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        count += 1
+        body.append(UInt8(ascii: "$"))
+        appendDigits(of: bytes.count)
+        appendLineEnd()
+        body.append(contentsOf: bytes)
+        appendLineEnd()
+    }
+
+    private mutating func appendDigits(of number: Int) {
+        let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
+        if rest > 0 { appendDigits(of: rest) }
+        body.append(UInt8(ascii: "0") + UInt8(digit))
+    }
+
+    private mutating func appendLineEnd() {
+        body.append(0x0D)
+        body.append(0x0A)
+    }
+
+    /// Writes the command in RESP into the outgoing buffer.
+    func encode(into buffer: inout ByteBuffer) {
+        buffer.writeInteger(UInt8(ascii: "*"))
+        buffer.writeString(String(count))
+        buffer.writeInteger(0x0D0A as UInt16)
+        buffer.writeBytes(body)
     }
 
     /// Bytes of the encoded command, a little over-estimated.
-    var byteEstimate: Int {
-        arguments.reduce(16) { sum, argument in
-            switch argument {
-            case .string(let text): sum + text.utf8.count + 16
-            case .int64: sum + 32
-            case .bytes(let bytes): sum + bytes.count + 16
-            case .buffer(let bytes): sum + bytes.readableBytes + 16
-            }
-        }
-    }
-
-    private static func writeLine(_ marker: UInt8, _ count: Int, into buffer: inout ByteBuffer) {
-        if count < 10 {
-            // Most lines: one store instead of a String and three writes.
-            let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: count)
-            buffer.writeInteger(UInt32(marker) << 24 | UInt32(digit) << 16 | UInt32(crlf))
-        } else if count < 100 {
-            let (tens, ones) = count.quotientAndRemainder(dividingBy: 10)
-            let digits = UInt32(tens << 8 | ones) + 0x3030
-            buffer.writeInteger(marker)
-            buffer.writeInteger(digits << 16 | UInt32(crlf))
-        } else {
-            buffer.writeInteger(marker)
-            buffer.writeString(String(count))
-            buffer.writeInteger(crlf)
-        }
-    }
+    var byteEstimate: Int { body.count + 24 }
 }
-
-private let crlf: UInt16 = 0x0D0A

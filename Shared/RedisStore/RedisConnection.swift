@@ -14,7 +14,6 @@ public final class RedisConnection: @unchecked Sendable {
     /// What one command waits for.
     private struct Pending {
         let command: RedisCommand
-        let bytes: Int
         let deadline: NIODeadline
         var isRetry = false
         let completion: (Result<RedisValue, RedisError>) -> Void
@@ -101,7 +100,7 @@ public final class RedisConnection: @unchecked Sendable {
         }
         bytesPending += bytes
         let deadline = NIODeadline.now() + configuration.commandTimeout
-        let pending = Pending(command: command, bytes: bytes, deadline: deadline, completion: completion)
+        let pending = Pending(command: command, deadline: deadline, completion: completion)
         if link.isUp { write(pending) } else { waiting.append(pending) }
         armTimer(deadline)
     }
@@ -154,7 +153,7 @@ extension RedisConnection {
     }
 
     private func complete(_ pending: Pending, _ result: Result<RedisValue, RedisError>) {
-        bytesPending -= pending.bytes
+        bytesPending -= pending.command.byteEstimate
         pending.completion(result)
     }
 

@@ -27,11 +27,15 @@ final class RedisLink: @unchecked Sendable {
     private let logger: Logger
     private let handshake: [RedisCommand]
     private var machine = LinkStateMachine()
-    private var channel: (any Channel)?
+    private var channel: (any Channel)? {
+        didSet { identity = channel.map(ObjectIdentifier.init) }
+    }
+    private var identity: ObjectIdentifier?
     private var repliesToAwait = 0
     private var handshakeTimer: Scheduled<Void>?
     private var tls: NIOSSLContext?
-    private weak var owner: (any RedisLinkOwner)?
+    /// Until ``close()``. Not weak: each reply goes there, and what a weak reference points to is slower to retain.
+    private var owner: (any RedisLinkOwner)?
     private var generator = SystemRandomNumberGenerator()
 
     init(configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary], logger: Logger)
@@ -73,6 +77,7 @@ final class RedisLink: @unchecked Sendable {
 
     func close() {
         perform(machine.close(), because: .shutDown)
+        owner = nil
     }
 
     private func perform(_ action: LinkStateMachine.Action, because error: RedisError) {
@@ -160,7 +165,7 @@ final class RedisLink: @unchecked Sendable {
     private func makeHandler(_ channel: any Channel) -> ReplyHandler {
         let builder = owner?.makeBuilder() ?? ReplyBuilder()
         let identity = ObjectIdentifier(channel)
-        builder.onReply = { [unowned self] in received($0, from: identity) }
+        builder.onReply = { [self] in received($0, from: identity) }
         let reader = ReplyReader(builder: builder, maxReplyBytes: configuration.maxReplyBytes)
         return ReplyHandler(link: self, reader: reader)
     }
@@ -187,7 +192,7 @@ final class RedisLink: @unchecked Sendable {
         if repliesToAwait == 0 { perform(machine.handshakeSucceeded(), because: .closed) }
     }
 
-    private func isCurrent(_ identity: ObjectIdentifier) -> Bool { channel.map(ObjectIdentifier.init) == identity }
+    private func isCurrent(_ identity: ObjectIdentifier) -> Bool { self.identity == identity }
 
     fileprivate func readEnded(on channel: any Channel) {
         if isCurrent(ObjectIdentifier(channel)), machine.isUp { owner?.linkReadEnded() }

@@ -11,22 +11,22 @@ class ReplyBuilder {
         case error
     }
 
-    private struct OpenArray {
-        var remaining: Int
-        var elements: [RedisValue]
-    }
-
     /// Receives each whole reply.
     var onReply: (RedisValue) -> Void = { _ in }
-    private var openArrays: [OpenArray] = []
+    /// The innermost list that is being read, and how many elements it wants yet; 0 outside of lists.
+    private var elements: [RedisValue] = []
+    private var missing = 0
+    /// The lists around it.
+    private var outer: [(elements: [RedisValue], missing: Int)] = []
     private var complete: RedisValue?
 
     func beginArray(count: Int, depth: Int) {
         guard count > 0 else { return add(.array([])) }
-        var open = OpenArray(remaining: count, elements: [])
+        if missing > 0 { outer.append((elements, missing)) }
+        missing = count
+        elements = []
         // The count is the peer's claim: reserve for the usual, let longer lists grow.
-        open.elements.reserveCapacity(min(count, 1024))
-        openArrays.append(open)
+        elements.reserveCapacity(min(count, 1024))
     }
 
     func addText(_ kind: TextKind, _ bytes: UnsafeRawBufferPointer, depth: Int) {
@@ -49,13 +49,18 @@ class ReplyBuilder {
     }
 
     private func add(_ value: RedisValue) {
-        var value = value
-        while let last = openArrays.indices.last {
-            openArrays[last].elements.append(value)
-            openArrays[last].remaining -= 1
-            guard openArrays[last].remaining == 0 else { return }
-            value = .array(openArrays.removeLast().elements)
+        guard missing > 0 else {
+            complete = value
+            return
         }
-        complete = value
+        elements.append(value)
+        missing -= 1
+        if missing == 0 { closeList() }
+    }
+
+    private func closeList() {
+        let list = RedisValue.array(elements)
+        (elements, missing) = outer.popLast() ?? ([], 0)
+        add(list)
     }
 }

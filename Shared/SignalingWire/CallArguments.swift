@@ -3,11 +3,32 @@ internal import SignalingProtocol
 /// Reads the arguments of a call within the API's bounds. Values that are not strings are taken as their compact JSON text
 /// (wire protocol, section 12.15).
 struct CallArguments {
-    let object: JSONValue
+    let outline: JSONOutline
+    let object: JSONOutline.Place
 
-    func account(_ name: String) throws(SignalingError) -> Account { try Account(try required(name)) }
+    private subscript(_ name: StaticString) -> JSONValue? {
+        outline.member(name, of: object).map { outline.value(at: $0) }
+    }
 
-    func channel(_ name: String) throws(SignalingError) -> ChannelName { try ChannelName(try required(name)) }
+    var isObject: Bool { outline.kind(of: object) == .object }
+
+    /// Whether `line` is there and names something, and whether it is this one.
+    func matches(line: String) -> Bool? {
+        guard let place = outline.member("line", of: object) else { return nil }
+        var line = line
+        if line.withUTF8({ outline.isString(place, $0) }) { return true }
+        return outline.value(at: place).nameText.map { $0 == line }
+    }
+
+    /// The message's id, at most ``ClientCall/messageIDBytes`` bytes; nil when it is missing or empty.
+    var messageID: String? {
+        let id = self["messageID"]?.string ?? ""
+        return (1...ClientCall.messageIDBytes).contains(id.utf8.count) ? id : nil
+    }
+
+    func account(_ name: StaticString) throws(SignalingError) -> Account { try Account(try required(name)) }
+
+    func channel(_ name: StaticString) throws(SignalingError) -> ChannelName { try ChannelName(try required(name)) }
 
     func attributeName() throws(SignalingError) -> AttributeName { try AttributeName(try required("name")) }
 
@@ -15,11 +36,11 @@ struct CallArguments {
         Attribute(name: try attributeName(), value: try bounded("value", Limits.attributeValueBytes))
     }
 
-    func body(_ name: String) throws(SignalingError) -> String { try bounded(name, Limits.messageBytes) }
+    func body(_ name: StaticString) throws(SignalingError) -> String { try bounded(name, Limits.messageBytes) }
 
     /// The content of a message to a user. Its type is `instant`: other types are the system's own.
     func instantContent() throws(SignalingError) -> String {
-        guard object["t"] == nil || object["t"] == .string("instant") else {
+        guard outline.member("t", of: object).map({ outline.isString($0, "instant") }) ?? true else {
             throw SignalingError(.wrongParameter, "invalid_type", "a message's type is instant")
         }
         return try body("content")
@@ -27,7 +48,7 @@ struct CallArguments {
 
     /// `extra`, empty when missing.
     func extra(mustBeJSON: Bool) throws(SignalingError) -> String {
-        guard object["extra"] != nil else { return "" }
+        guard self["extra"] != nil else { return "" }
         let extra = try body("extra")
         if mustBeJSON, !extra.isEmpty, (try? JSONValue.parse(extra.utf8)) == nil {
             throw SignalingError(.wrongParameter, "invalid_extra", "extra is neither empty nor JSON")
@@ -35,27 +56,38 @@ struct CallArguments {
         return extra
     }
 
-    func isTrue(_ name: String) -> Bool { object[name]?.isTrue ?? false }
+    func isTrue(_ name: StaticString) -> Bool { self[name]?.isTrue ?? false }
 
     /// The third field of `flag`, `v1:E:<seconds>`, within 1...``Limits/messageTimeToLive``; the web clients' 3600 when
     /// there is no flag.
     func seconds() throws(SignalingError) -> Int {
-        guard let flag = object["flag"] else { return 3600 }
-        let fields = (flag.string ?? "").split(separator: ":", omittingEmptySubsequences: false)
-        guard fields.count >= 3, let seconds = Double(fields[2]), !seconds.isNaN else {
+        guard let flag = self["flag"] else { return 3600 }
+        guard let text = flag.string, let seconds = Self.seconds(ofFlag: text) else {
             throw SignalingError(.wrongParameter, "invalid_flag", "flag is not v1:E:<seconds>")
         }
         return Int(min(max(seconds, 1), Double(Limits.messageTimeToLive)))
     }
 
+    private static func seconds(ofFlag flag: String) -> Double? {
+        var rest = flag[...]
+        for _ in 0..<2 {
+            guard let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            rest = rest[rest.utf8.index(after: colon)...]
+        }
+        let field = rest.prefix { $0 != ":" }
+        // Mostly a whole number, which is read much faster.
+        if let whole = Int(field) { return Double(whole) }
+        return Double(field).flatMap { $0.isNaN ? nil : $0 }
+    }
+
     /// A poll is never refused, because old clients stop polling for good then: a mark that is no number says nothing.
-    var verClear: Int64 { max(object["ver_clear"]?.integer ?? 0, 0) }
+    var verClear: Int64 { max(self["ver_clear"]?.integer ?? 0, 0) }
 
     /// Entries of one answer.
-    var pageLimit: Int { clamp(object["max"]?.integer ?? 30, to: Limits.mailboxPage) }
+    var pageLimit: Int { clamp(self["max"]?.integer ?? 30, to: Limits.mailboxPage) }
 
     func listLimit() throws(SignalingError) -> Int {
-        guard let num = object["num"], num != .null else { return Limits.userListAll }
+        guard let num = self["num"], num != .null else { return Limits.userListAll }
         guard let limit = num.integer else {
             throw SignalingError(.wrongParameter, "invalid_num", "num is no whole number")
         }
@@ -66,8 +98,8 @@ struct CallArguments {
         Int(min(max(number, Int64(range.lowerBound)), Int64(range.upperBound)))
     }
 
-    private func required(_ name: String) throws(SignalingError) -> String {
-        guard let value = object[name] else {
+    private func required(_ name: StaticString) throws(SignalingError) -> String {
+        guard let value = self[name] else {
             throw SignalingError(.wrongParameter, "missing_argument", "the argument \(name) is missing")
         }
         guard let text = value.nameText else {
@@ -76,8 +108,8 @@ struct CallArguments {
         return text
     }
 
-    private func bounded(_ name: String, _ bound: Int) throws(SignalingError) -> String {
-        guard let value = object[name] else {
+    private func bounded(_ name: StaticString, _ bound: Int) throws(SignalingError) -> String {
+        guard let value = self[name] else {
             throw SignalingError(.wrongParameter, "missing_argument", "the argument \(name) is missing")
         }
         let text = value.textOrCompact

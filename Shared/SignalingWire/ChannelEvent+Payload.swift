@@ -4,7 +4,12 @@ extension ChannelEvent {
     /// Reads a publication or a log entry: `SEQ ID ACCOUNT UID KIND ...`.
     /// - Throws: `SignalingError` (1001, `bad_event`).
     public init(payload: some Collection<UInt8>) throws(SignalingError) {
-        var fields = TextFields(payload, what: "a channel event")
+        self = try TextFields.read(payload, what: "a channel event") { fields throws(SignalingError) in
+            try Self.read(&fields)
+        }
+    }
+
+    private static func read(_ fields: inout TextFields) throws(SignalingError) -> ChannelEvent {
         let sequence = try fields.number(Int64.self)
         let id = try fields.number(Int64.self)
         let account = try Account(fields.next())
@@ -17,7 +22,7 @@ extension ChannelEvent {
         case "attr": kind = .attributes(try Self.change(&fields))
         default: throw fields.bad()
         }
-        self.init(sequence: sequence, id: id, account: account, uid: uid, kind: kind)
+        return ChannelEvent(sequence: sequence, id: id, account: account, uid: uid, kind: kind)
     }
 
     /// The text that functions publish and keep.

@@ -2,8 +2,8 @@ public import SignalingProtocol
 
 /// A function that a client calls, its arguments checked. Source: wire protocol, section 4.
 public struct ClientCall: Equatable, Sendable {
-    /// The line that came with the call; must be the connection's own.
-    public var line: String
+    /// Whether the line that came with the call is the connection's own, as it must be.
+    public var isOnItsLine: Bool
     /// What is asked.
     public var act: Act
     /// The client's id of a message, at most ``messageIDBytes`` bytes: what makes a repeated send take effect once, for
@@ -51,18 +51,16 @@ public struct ClientCall: Equatable, Sendable {
     /// - Throws: `SignalingError`: ``SignalingCode/wrongParameter``, ``SignalingCode/largeParameter`` or
     ///   ``SignalingCode/invalidUser`` for bad arguments, ``SignalingCode/unknown`` (`unknown_function`) for a function that
     ///   does not exist, ``SignalingCode/notLoggedIn`` without a line.
-    public init(_ request: CallRequest) throws(SignalingError) {
-        guard case .object = request.arguments else {
+    init(_ function: String, _ arguments: CallArguments, line: String) throws(SignalingError) {
+        guard arguments.isObject else {
             throw SignalingError(.wrongParameter, "invalid_arguments", "the arguments are no object")
         }
-        let arguments = CallArguments(object: request.arguments)
-        act = try Act(request.function, arguments)
-        guard let line = request.arguments.text("line") else {
+        act = try Act(function, arguments)
+        guard let isOnItsLine = arguments.matches(line: line) else {
             throw SignalingError(.notLoggedIn, "bad_line", "the line is missing")
         }
-        self.line = line
-        let messageID = request.arguments["messageID"]?.string ?? ""
-        self.messageID = (1...Self.messageIDBytes).contains(messageID.utf8.count) ? messageID : nil
+        self.isOnItsLine = isOnItsLine
+        messageID = arguments.messageID
     }
 }
 

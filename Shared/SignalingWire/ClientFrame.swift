@@ -1,4 +1,4 @@
-internal import SignalingProtocol
+public import SignalingProtocol
 
 /// One text frame of a client: a JSON array `[name, argument]`. Source: wire protocol, sections 2 to 4.
 public enum ClientFrame: Equatable, Sendable {
@@ -12,23 +12,35 @@ public enum ClientFrame: Equatable, Sendable {
     case call(CallRequest)
 
     /// Reads a frame.
+    /// - Parameter line: the connection's own, which calls must carry; empty before there is one.
     /// - Throws: `FrameError`.
-    public init(decoding bytes: some Collection<UInt8>) throws(FrameError) {
-        let json: JSONValue
+    public init(decoding bytes: some Collection<UInt8>, line: String = "") throws(FrameError) {
+        let frame: Result<ClientFrame, FrameError>
         do {
-            json = try JSONValue.parse(bytes)
+            frame = try JSONScanner.scan(bytes) { scanner throws(SignalingError) in
+                let outline = try JSONOutline(&scanner)
+                return Result { () throws(FrameError) in try ClientFrame(outline, line: line) }
+            }
         } catch {
             throw FrameError(.malformed, error.message)
         }
-        guard case .array(let elements) = json, elements.count == 2, case .string(let name) = elements[0] else {
+        self = try frame.get()
+    }
+
+    private init(_ outline: JSONOutline, line: String) throws(FrameError) {
+        guard let (name, argument) = outline.pair(at: outline.root), outline.kind(of: name) == .string else {
             throw FrameError(.shape, "a frame is an array of a name and one argument")
         }
-        switch name {
-        case "call2": self = .call(try CallRequest(elements[1]))
-        case "ping": self = .ping(elements[1])
-        case "login": self = .login(try LoginRequest(elements[1]))
-        case "line_login": self = .lineLogin(try LineLoginRequest(elements[1]))
-        default: throw FrameError(.unknownName, "unknown frame")
+        if outline.isString(name, "call2") {
+            self = .call(try CallRequest(outline, argument, line: line))
+        } else if outline.isString(name, "ping") {
+            self = .ping(outline.value(at: argument))
+        } else if outline.isString(name, "login") {
+            self = .login(try LoginRequest(outline.value(at: argument)))
+        } else if outline.isString(name, "line_login") {
+            self = .lineLogin(try LineLoginRequest(outline.value(at: argument)))
+        } else {
+            throw FrameError(.unknownName, "unknown frame")
         }
     }
 }
@@ -80,24 +92,25 @@ public struct LineLoginRequest: Equatable, Sendable {
     }
 }
 
-/// A `call2`: a function to call; its arguments are not checked yet.
+/// A `call2`: a function to call.
 public struct CallRequest: Equatable, Sendable {
     /// The client's number of the call, as the raw text to be written back: clients compare its type and value.
     public var id: String
-    /// The function's name.
-    public var function: String
-    /// Its arguments, an object unless the client errs.
-    public var arguments: JSONValue
+    /// What is asked, or why it cannot be.
+    public var call: Result<ClientCall, SignalingError>
 
     /// Bytes of an id at most.
     static let idBytes = 32
 
-    init(_ argument: JSONValue) throws(FrameError) {
-        guard case .array(let parts) = argument, parts.count == 3, case .string(let function) = parts[0],
-            case .number(let id) = parts[1], id.utf8.count <= Self.idBytes
+    init(_ outline: JSONOutline, _ argument: JSONOutline.Place, line: String) throws(FrameError) {
+        guard let (function, id, arguments) = outline.triple(at: argument), outline.kind(of: function) == .string,
+            outline.kind(of: id) == .number, outline.text(at: id).count <= Self.idBytes
         else { throw FrameError(.shape, "the argument of call2 is a function's name, a number and an object") }
-        self.id = id
-        self.function = function
-        arguments = parts[2]
+        self.id = String(decoding: outline.text(at: id), as: UTF8.self)
+        call = Result { () throws(SignalingError) in
+            try ClientCall(
+                outline.value(at: function).string ?? "", CallArguments(outline: outline, object: arguments), line: line
+            )
+        }
     }
 }

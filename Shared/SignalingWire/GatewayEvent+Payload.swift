@@ -4,16 +4,21 @@ extension GatewayEvent {
     /// Reads a publication on a gateway's topic.
     /// - Throws: `SignalingError` (1001, `bad_event`).
     public init(payload: some Collection<UInt8>) throws(SignalingError) {
-        var fields = TextFields(payload, what: "a gateway event")
+        self = try TextFields.read(payload, what: "a gateway event") { fields throws(SignalingError) in
+            try Self.read(&fields)
+        }
+    }
+
+    private static func read(_ fields: inout TextFields) throws(SignalingError) -> GatewayEvent {
         switch try fields.next() {
         case "reply":
             let command = CommandID(try fields.next())
             switch try fields.next() {
-            case "ok": self = .reply(command, .success(Array(fields.remainder)))
+            case "ok": return .reply(command, .success(Array(fields.remainder)))
             case "error":
                 let code = SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown
                 let reason = try fields.next()
-                self = .reply(command, .failure(SignalingError(code, reason, try fields.remainderText())))
+                return .reply(command, .failure(SignalingError(code, reason, try fields.remainderText())))
             default: throw fields.bad()
             }
         case "mail":
@@ -21,12 +26,12 @@ extension GatewayEvent {
             let version = try fields.number(Int64.self)
             let expiresAt = try fields.number(Int64.self)
             let line = try fields.remainderText()
-            self = .mail(session, MailboxEntry(version: version, expiresAt: expiresAt, line: line))
+            return .mail(session, MailboxEntry(version: version, expiresAt: expiresAt, line: line))
         case "kick":
             let session = SessionID(try fields.next())
-            self = .kicked(session, SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown)
+            return .kicked(session, SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown)
         case "moved":
-            self = .moved(SessionID(try fields.next()))
+            return .moved(SessionID(try fields.next()))
         default:
             throw fields.bad()
         }

@@ -7,40 +7,61 @@ extension JSONValue {
     /// Reads one strict JSON text (RFC 8259). A lone surrogate escape becomes U+FFFD.
     /// - Throws: `SignalingError` (1004, `malformed`).
     public static func parse(_ bytes: some Collection<UInt8>) throws(SignalingError) -> JSONValue {
-        let result = bytes.withContiguousStorageIfAvailable { storage in
-            Result { () throws(SignalingError) in try parse(storage) }
-        }
-        if let result { return try result.get() }
-        return try parse(ContiguousArray(bytes))
+        try JSONScanner.scan(bytes) { scanner throws(SignalingError) in try scanner.value(depth: 0) }
+    }
+}
+
+/// What a JSON value's first byte tells of it.
+enum JSONKind {
+    case string
+    case number
+    case object
+    case array
+    /// `true`, `false`, `null`.
+    case word
+}
+
+/// Walks over valid UTF-8. Hand-written because frames are the gateway's hot path (`Docs/decisions/0004`).
+struct JSONScanner {
+    let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var index: Int
+
+    /// Begins at the place `index` of bytes that are UTF-8.
+    init(bytes: UnsafeBufferPointer<UInt8>, at index: Int = 0) {
+        self.bytes = bytes
+        self.index = index
     }
 
-    private static func parse(_ storage: UnsafeBufferPointer<UInt8>) throws(SignalingError) -> JSONValue {
+    /// Reads a whole text; `body` reads its value.
+    static func scan<Value>(
+        _ bytes: some Collection<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
+    ) throws(SignalingError) -> Value {
+        let result = bytes.withContiguousStorageIfAvailable { storage in
+            Result { () throws(SignalingError) in try scan(storage: storage, body) }
+        }
+        if let result { return try result.get() }
+        return try scan(ContiguousArray(bytes), body)
+    }
+
+    private static func scan<Value>(
+        storage: UnsafeBufferPointer<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
+    ) throws(SignalingError) -> Value {
         // Validated once, so that strings may be cut out of it.
         guard (try? UTF8Span(validating: Span(_unsafeElements: storage))) != nil else {
             throw SignalingError(.wrongParameter, "malformed", "not UTF-8")
         }
         var scanner = JSONScanner(bytes: storage)
-        let value = try scanner.value(depth: 0)
+        let value = try body(&scanner)
         scanner.skipSpace()
-        guard scanner.isAtEnd else { throw JSONScanner.malformed("text after the end") }
+        guard scanner.index == storage.count else { throw malformed("text after the end") }
         return value
     }
-}
-
-/// Walks over valid UTF-8. Hand-written because frames are the gateway's hot path (`Docs/decisions/0004`).
-struct JSONScanner {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private var index = 0
-
-    init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
-    var isAtEnd: Bool { index == bytes.count }
 
     static func malformed(_ what: String) -> SignalingError {
         SignalingError(.wrongParameter, "malformed", "not JSON: \(what)")
     }
 
-    mutating func skipSpace() {
+    private mutating func skipSpace() {
         while index < bytes.count, bytes[index] == 0x20 || (0x09...0x0D).contains(bytes[index]) {
             // Vertical tab and form feed are no JSON white space.
             guard bytes[index] != 0x0B, bytes[index] != 0x0C else { return }
@@ -48,51 +69,99 @@ struct JSONScanner {
         }
     }
 
-    mutating func value(depth: Int) throws(SignalingError) -> JSONValue {
+    /// The kind of the value that comes next, by its first byte.
+    mutating func next() throws(SignalingError) -> JSONKind {
         skipSpace()
         guard index < bytes.count else { throw Self.malformed("it ends too early") }
-        switch bytes[index] {
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "{"): return try object(depth: depth + 1)
-        case UInt8(ascii: "["): return try array(depth: depth + 1)
-        case UInt8(ascii: "t"): return try literal("true", .bool(true))
-        case UInt8(ascii: "f"): return try literal("false", .bool(false))
-        case UInt8(ascii: "n"): return try literal("null", .null)
-        default: return try number()
+        return switch bytes[index] {
+        case UInt8(ascii: "\""): .string
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): .word
+        default: .number
         }
     }
 
-    private mutating func object(depth: Int) throws(SignalingError) -> JSONValue {
+    /// Reads a value.
+    /// - Parameter depth: how many arrays and objects it stands in.
+    mutating func value(depth: Int) throws(SignalingError) -> JSONValue {
+        switch try next() {
+        case .string: return .string(try string())
+        case .object:
+            var members: [JSONMember] = []
+            try object(depth: depth + 1) { (scanner, name) throws(SignalingError) in
+                members.append(JSONMember(name: name, value: try scanner.value(depth: depth + 1)))
+            } name: { scanner throws(SignalingError) in
+                try scanner.string()
+            }
+            return .object(members)
+        case .array:
+            var values: [JSONValue] = []
+            try array(depth: depth + 1) { scanner throws(SignalingError) in
+                values.append(try scanner.value(depth: depth + 1))
+            }
+            return .array(values)
+        case .word: return try word()
+        case .number:
+            let start = index
+            try skipNumber()
+            return .number(String(decoding: bytes[start..<index], as: UTF8.self))
+        }
+    }
+
+    /// Passes a value by.
+    mutating func skip(depth: Int) throws(SignalingError) {
+        switch try next() {
+        case .string: try skipString()
+        case .object:
+            try object(depth: depth + 1) { (scanner, _) throws(SignalingError) in
+                try scanner.skip(depth: depth + 1)
+            } name: { scanner throws(SignalingError) in
+                try scanner.skipString()
+            }
+        case .array:
+            try array(depth: depth + 1) { scanner throws(SignalingError) in try scanner.skip(depth: depth + 1) }
+        case .word: _ = try word()
+        case .number: try skipNumber()
+        }
+    }
+
+    /// Reads an object: `name` reads each member's name, then `member` its value.
+    @inline(__always)
+    mutating func object<Name>(
+        depth: Int, member: (inout JSONScanner, Name) throws(SignalingError) -> Void,
+        name: (inout JSONScanner) throws(SignalingError) -> Name
+    ) throws(SignalingError) {
         try enter(depth)
-        var members: [JSONMember] = []
         skipSpace()
-        if take(UInt8(ascii: "}")) { return .object([]) }
+        if take(UInt8(ascii: "}")) { return }
         repeat {
             skipSpace()
             guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
                 throw Self.malformed("a member's name is missing")
             }
-            let name = try string()
+            let name = try name(&self)
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw Self.malformed("a colon is missing") }
-            members.append(JSONMember(name: name, value: try value(depth: depth)))
+            try member(&self, name)
             skipSpace()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { throw Self.malformed("an object is not closed") }
-        return .object(members)
     }
 
-    private mutating func array(depth: Int) throws(SignalingError) -> JSONValue {
+    /// Reads a list: `element` reads each value.
+    @inline(__always)
+    mutating func array(
+        depth: Int, element: (inout JSONScanner) throws(SignalingError) -> Void
+    ) throws(SignalingError) {
         try enter(depth)
-        var values: [JSONValue] = []
         skipSpace()
-        if take(UInt8(ascii: "]")) { return .array([]) }
+        if take(UInt8(ascii: "]")) { return }
         repeat {
-            values.append(try value(depth: depth))
+            try element(&self)
             skipSpace()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "]")) else { throw Self.malformed("a list is not closed") }
-        return .array(values)
     }
 
     private mutating func enter(_ depth: Int) throws(SignalingError) {
@@ -106,17 +175,23 @@ struct JSONScanner {
         return true
     }
 
-    private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(SignalingError) -> JSONValue {
-        let count = text.utf8CodeUnitCount
-        guard bytes.count - index >= count,
-            (0..<count).allSatisfy({ bytes[index + $0] == text.utf8Start[$0] })
-        else { throw Self.malformed("an unknown word") }
-        index += count
-        return value
+    private mutating func word() throws(SignalingError) -> JSONValue {
+        if take("true") { return .bool(true) }
+        if take("false") { return .bool(false) }
+        if take("null") { return .null }
+        throw Self.malformed("an unknown word")
     }
 
-    private mutating func number() throws(SignalingError) -> JSONValue {
-        let start = index
+    private mutating func take(_ word: StaticString) -> Bool {
+        let count = word.utf8CodeUnitCount
+        guard bytes.count - index >= count, (0..<count).allSatisfy({ bytes[index + $0] == word.utf8Start[$0] }) else {
+            return false
+        }
+        index += count
+        return true
+    }
+
+    private mutating func skipNumber() throws(SignalingError) {
         _ = take(UInt8(ascii: "-"))
         if !take(UInt8(ascii: "0")) { try digits() }
         if take(UInt8(ascii: ".")) { try digits() }
@@ -124,7 +199,6 @@ struct JSONScanner {
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
             try digits()
         }
-        return .number(String(decoding: bytes[start..<index], as: UTF8.self))
     }
 
     private mutating func digits() throws(SignalingError) {
@@ -136,33 +210,40 @@ struct JSONScanner {
     private mutating func string() throws(SignalingError) -> String {
         index += 1
         let start = index
-        while index < bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "\""):
-                let text = String(decoding: bytes[start..<index], as: UTF8.self)
-                index += 1
-                return text
-            case UInt8(ascii: "\\"): return try escapedString(from: start)
-            case ..<0x20: throw Self.malformed("a control character in a string")
-            default: index += 1
-            }
+        guard try skipToSpecial() == UInt8(ascii: "\"") else { return try escapedString(from: start) }
+        index += 1
+        return String(decoding: bytes[start..<(index - 1)], as: UTF8.self)
+    }
+
+    /// Passes a string by.
+    mutating func skipString() throws(SignalingError) {
+        index += 1
+        guard try skipToSpecial() == UInt8(ascii: "\\") else {
+            index += 1
+            return
         }
-        throw Self.malformed("a string is not closed")
+        // Escapes are rare: what they say is checked by resolving them.
+        _ = try escapedString(from: index)
+    }
+
+    /// Goes on to the next quote or backslash of a string.
+    private mutating func skipToSpecial() throws(SignalingError) -> UInt8 {
+        index = JSONText.firstSpecial(in: bytes, from: index)
+        guard index < bytes.count else { throw Self.malformed("a string is not closed") }
+        guard bytes[index] >= 0x20 else { throw Self.malformed("a control character in a string") }
+        return bytes[index]
     }
 
     private mutating func escapedString(from start: Int) throws(SignalingError) -> String {
         var text = Array(bytes[start..<index])
-        while index < bytes.count {
-            let byte = bytes[index]
+        while true {
+            let run = index
+            let special = try skipToSpecial()
+            text.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[run..<index]))
             index += 1
-            switch byte {
-            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"): try escape(into: &text)
-            case ..<0x20: throw Self.malformed("a control character in a string")
-            default: text.append(byte)
-            }
+            if special == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
+            try escape(into: &text)
         }
-        throw Self.malformed("a string is not closed")
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(SignalingError) {

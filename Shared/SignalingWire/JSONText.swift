@@ -1,5 +1,11 @@
 /// Writes JSON strings.
 public enum JSONText {
+    /// How often a text is escaped: once in a JSON string, twice in one that stands in a text that is itself in one.
+    enum Depth {
+        case once
+        case twice
+    }
+
     /// Appends a string with its quotes, escaping what JSON requires and no more.
     public static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
@@ -15,34 +21,70 @@ public enum JSONText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Appends what needs no escape, such as the fixed parts of a frame.
+    static func append(verbatim text: StaticString, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
     /// Appends a string's content without quotes.
-    static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
+    static func appendEscaped(_ text: String, _ depth: Depth = .once, to bytes: inout [UInt8]) {
         var text = text
-        text.withUTF8 { appendEscaped($0, to: &bytes) }
+        text.withUTF8 { appendEscaped($0, depth, to: &bytes) }
     }
 
     /// Appends bytes of UTF-8 as a string's content without quotes; runs without specials are copied whole.
-    static func appendEscaped(_ source: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    static func appendEscaped(
+        _ source: UnsafeBufferPointer<UInt8>, _ depth: Depth = .once, to bytes: inout [UInt8]
+    ) {
         var start = 0
-        for index in source.indices {
-            let byte = source[index]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            bytes.append(contentsOf: source[start..<index])
-            appendEscape(byte, to: &bytes)
-            start = index + 1
+        while true {
+            let end = firstSpecial(in: source, from: start)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: source[start..<end]))
+            guard end < source.count else { return }
+            appendEscape(source[end], depth, to: &bytes)
+            start = end + 1
         }
-        bytes.append(contentsOf: source[start...])
     }
 
-    private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\\"))
+    /// The place of the first byte from `start` on that cannot stand in a JSON string as it is (a quote, a backslash or a
+    /// control character); the end if there is none.
+    static func firstSpecial(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        var index = start
+        // Eight at a time; the bit tricks are those of "Bit Twiddling Hacks": a high bit for each byte that is zero or less
+        // than n. They may err only above a byte that is found.
+        let raw = UnsafeRawBufferPointer(bytes)
+        while index + 8 <= bytes.count {
+            let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let quotes = word ^ 0x2222_2222_2222_2222
+            let backslashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+            let special =
+                (quotes &- 0x0101_0101_0101_0101) & ~quotes
+                | (backslashes &- 0x0101_0101_0101_0101) & ~backslashes
+                | (word &- 0x2020_2020_2020_2020) & ~word
+            guard special & 0x8080_8080_8080_8080 == 0 else { break }
+            index += 8
+        }
+        while index < bytes.count, !isSpecial(bytes[index]) { index += 1 }
+        return index
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func appendEscape(_ byte: UInt8, _ depth: Depth, to bytes: inout [UInt8]) {
+        let backslash = UInt8(ascii: "\\")
+        bytes.append(backslash)
+        if depth == .twice { bytes.append(backslash) }
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+        case UInt8(ascii: "\""), backslash:
+            if depth == .twice { bytes.append(backslash) }
+            bytes.append(byte)
         case 0x0A: bytes.append(UInt8(ascii: "n"))
         case 0x0D: bytes.append(UInt8(ascii: "r"))
         case 0x09: bytes.append(UInt8(ascii: "t"))
         default:
-            bytes.append(contentsOf: "u00".utf8)
+            append(verbatim: "u00", to: &bytes)
             bytes.append(UInt8(ascii: "0") + (byte >> 4))
             let low = byte & 15
             bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)

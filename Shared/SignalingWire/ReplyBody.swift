@@ -21,7 +21,7 @@ public enum ReplyBody: Equatable, Sendable {
     /// `channel_query_userlist` and `_all`.
     case members(total: Int, [Member])
 
-    /// The JSON text of the reply.
+    /// The JSON of the reply. `ServerFrame` writes that of `done`, `mailbox` and `joined` itself, which is faster.
     var json: JSONValue {
         .object([JSONMember("result", .string("ok"))] + fields)
     }
@@ -48,7 +48,6 @@ public enum ReplyBody: Equatable, Sendable {
                 JSONMember("json", .string(Self.object(attributes).compactText)),
             ]
         case .joined(let id, let members, let attributes):
-            // `ServerFrame` writes the same faster.
             [
                 JSONMember("list", Self.list(members.all)), JSONMember("attrs", Self.object(attributes)),
                 JSONMember("id", .number(String(id))),

@@ -4,41 +4,26 @@ internal import SignalingProtocol
 extension ServerFrame {
     static func joined(id: String, joinID: Int64, members: LatestMembers, attributes: [Attribute]) -> [UInt8] {
         let changes = ReplyBody.object(attributes).compactText
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(2 * members.text.count + changes.utf8.count * 5 / 4 + 160)
-        bytes.append(contentsOf: "[\"call2-ret\",[".utf8)
-        bytes.append(contentsOf: id.utf8)
-        bytes.append(contentsOf: #","","{\"result\":\"ok\",\"list\":["#.utf8)
+        var bytes = start(ofCallReturn: id, content: 2 * members.text.count + changes.utf8.count * 5 / 4)
+        JSONText.append(verbatim: #"","{\"result\":\"ok\",\"list\":["#, to: &bytes)
         appendList(members, to: &bytes)
-        bytes.append(contentsOf: #"],\"attrs\":"#.utf8)
+        JSONText.append(verbatim: #"],\"attrs\":"#, to: &bytes)
         JSONText.appendEscaped(changes, to: &bytes)
-        bytes.append(contentsOf: #",\"id\":"#.utf8)
+        JSONText.append(verbatim: #",\"id\":"#, to: &bytes)
         DecimalText.append(joinID, to: &bytes)
-        bytes.append(contentsOf: "}\"]]".utf8)
+        JSONText.append(verbatim: #"}"]]"#, to: &bytes)
         return bytes
     }
 
     /// The members as `[\"ACCOUNT\",UID]`, separated: the content of a JSON array inside of a JSON string.
     private static func appendList(_ members: LatestMembers, to bytes: inout [UInt8]) {
-        let (backslash, quote) = (UInt8(ascii: "\\"), UInt8(ascii: "\""))
         var separates = false
         members.forEach { uid, account in
             if separates { bytes.append(UInt8(ascii: ",")) }
             separates = true
-            bytes.append(UInt8(ascii: "["))
-            bytes.append(backslash)
-            bytes.append(quote)
-            if account.allSatisfy({ $0 >= 0x20 && $0 != quote && $0 != backslash }) {
-                bytes.append(contentsOf: account)
-            } else {
-                // Once as a text in the list, once more as a part of the text that the list stands in.
-                var escaped: [UInt8] = []
-                JSONText.appendEscaped(account, to: &escaped)
-                escaped.withUnsafeBufferPointer { JSONText.appendEscaped($0, to: &bytes) }
-            }
-            bytes.append(backslash)
-            bytes.append(quote)
-            bytes.append(UInt8(ascii: ","))
+            JSONText.append(verbatim: #"[\""#, to: &bytes)
+            JSONText.appendEscaped(account, .twice, to: &bytes)
+            JSONText.append(verbatim: #"\","#, to: &bytes)
             bytes.append(contentsOf: uid)
             bytes.append(UInt8(ascii: "]"))
         }

@@ -39,10 +39,18 @@ public enum ServerFrame {
     /// `call2-ret` of a successful call.
     /// - Parameter id: the call's id as JSON text.
     public static func callSucceeded(id: String, _ body: ReplyBody) -> [UInt8] {
-        if case .joined(let joinID, let members, let attributes) = body {
+        switch body {
+        case .done:
+            var bytes = start(ofCallReturn: id, content: 0)
+            JSONText.append(verbatim: #"","{\"result\":\"ok\"}"]]"#, to: &bytes)
+            return bytes
+        case .mailbox(let cleared, let entries):
+            return mailbox(id: id, cleared: cleared, entries: entries)
+        case .joined(let joinID, let members, let attributes):
             return joined(id: id, joinID: joinID, members: members, attributes: attributes)
+        case .userStatus, .attribute, .attributes, .memberCount, .membership, .members:
+            return callReturn(id: id, error: "", data: body.json)
         }
-        return callReturn(id: id, error: "", data: body.json)
     }
 
     /// `call2-ret` of a failed call: each of the old clients finds the error where it looks for it.
@@ -52,42 +60,45 @@ public enum ServerFrame {
 
     /// Tells that the mailbox has an entry of this version.
     public static func notifyMessage(version: Int64) -> [UInt8] {
-        Array("[\"notify\",[\"msg\",\(version)]]".utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48)
+        JSONText.append(verbatim: #"["notify",["msg","#, to: &bytes)
+        DecimalText.append(version, to: &bytes)
+        JSONText.append(verbatim: "]]", to: &bytes)
+        return bytes
     }
 
     /// The entry itself, for clients that take pushes (section 12.18).
     public static func pushMessage(_ entry: MailboxEntry) -> [UInt8] {
-        let pushed = JSONValue.array([.number(String(entry.version)), .string(entry.line)]).compactText
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(pushed.utf8.count + 64)
-        JSONValue.array([.string("notify"), .array([.string("recvmsg"), .string(pushed)])]).append(to: &bytes)
+        bytes.reserveCapacity(entry.line.utf8.count * 9 / 8 + 96)
+        JSONText.append(verbatim: #"["notify",["recvmsg",""#, to: &bytes)
+        append(entry, to: &bytes)
+        JSONText.append(verbatim: #""]]"#, to: &bytes)
         return bytes
     }
 
     /// An event of a channel, under the id that this receiver is shown.
     public static func channelEvent(_ event: ChannelEvent, channel: ChannelName, id: Int64) -> [UInt8] {
-        var content: [UInt8] = []
-        content.reserveCapacity(256)
-        appendContent(event, channel: channel, to: &content)
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(content.count + content.count / 4 + 128)
-        bytes.append(contentsOf: "[\"notify\",[\"channel2\",0,".utf8)
-        bytes.append(contentsOf: String(id).utf8)
-        bytes.append(contentsOf: ",\"msg-v2 ".utf8)
+        bytes.reserveCapacity(contentEstimate(event) + channel.rawValue.utf8.count + 256)
+        JSONText.append(verbatim: #"["notify",["channel2",0,"#, to: &bytes)
+        DecimalText.append(id, to: &bytes)
+        JSONText.append(verbatim: #","msg-v2 "#, to: &bytes)
         JSONText.appendEscaped(event.account.rawValue, to: &bytes)
-        bytes.append(contentsOf: " - v1:E:0 ".utf8)
-        bytes.append(contentsOf: type(event.kind).utf8)
+        JSONText.append(verbatim: " - v1:E:0 ", to: &bytes)
+        JSONText.append(verbatim: type(event.kind), to: &bytes)
         bytes.append(UInt8(ascii: " "))
-        bytes.append(contentsOf: String(event.id / 1_000_000).utf8)
+        DecimalText.append(event.id / 1_000_000, to: &bytes)
         bytes.append(UInt8(ascii: " "))
-        content.withUnsafeBufferPointer { JSONText.appendEscaped($0, to: &bytes) }
-        bytes.append(contentsOf: "\"]]".utf8)
+        appendContent(event, channel: channel, to: &bytes)
+        JSONText.append(verbatim: #""]]"#, to: &bytes)
         return bytes
     }
 
     // MARK: - The parts
 
-    private static func type(_ kind: ChannelEvent.Kind) -> String {
+    private static func type(_ kind: ChannelEvent.Kind) -> StaticString {
         switch kind {
         case .message: "channel_msg"
         case .joined: "channel_user_join"
@@ -96,18 +107,27 @@ public enum ServerFrame {
         }
     }
 
-    /// Channel, account and uid stand in every event: one client dies without.
+    private static func contentEstimate(_ event: ChannelEvent) -> Int {
+        switch event.kind {
+        case .message(let body): body.utf8.count * 9 / 8
+        case .attributes(.update(let attribute)): attribute.value.utf8.count * 9 / 8 + 128
+        case .joined, .left, .attributes(.delete), .attributes(.clear): 128
+        }
+    }
+
+    /// The content, a JSON text within a JSON string. Channel, account and uid stand in every event: one client dies without.
     private static func appendContent(_ event: ChannelEvent, channel: ChannelName, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: "{\"channel\":".utf8)
-        JSONText.append(channel.rawValue, to: &bytes)
-        bytes.append(contentsOf: ",\"account\":".utf8)
-        JSONText.append(event.account.rawValue, to: &bytes)
-        bytes.append(contentsOf: ",\"uid\":".utf8)
-        bytes.append(contentsOf: String(event.uid).utf8)
+        JSONText.append(verbatim: #"{\"channel\":\""#, to: &bytes)
+        JSONText.appendEscaped(channel.rawValue, .twice, to: &bytes)
+        JSONText.append(verbatim: #"\",\"account\":\""#, to: &bytes)
+        JSONText.appendEscaped(event.account.rawValue, .twice, to: &bytes)
+        JSONText.append(verbatim: #"\",\"uid\":"#, to: &bytes)
+        DecimalText.append(Int64(event.uid), to: &bytes)
         switch event.kind {
         case .message(let body):
-            bytes.append(contentsOf: ",\"msg\":".utf8)
-            JSONText.append(body, to: &bytes)
+            JSONText.append(verbatim: #",\"msg\":\""#, to: &bytes)
+            JSONText.appendEscaped(body, .twice, to: &bytes)
+            JSONText.append(verbatim: #"\""#, to: &bytes)
         case .joined, .left:
             break
         case .attributes(.update(let attribute)):
@@ -120,12 +140,50 @@ public enum ServerFrame {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private static func appendChange(_ type: String, name: String, value: String, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: ",\"name\":".utf8)
-        JSONText.append(name, to: &bytes)
-        bytes.append(contentsOf: ",\"value\":".utf8)
-        JSONText.append(value, to: &bytes)
-        bytes.append(contentsOf: ",\"type\":\"\(type)\"".utf8)
+    private static func appendChange(_ type: StaticString, name: String, value: String, to bytes: inout [UInt8]) {
+        JSONText.append(verbatim: #",\"name\":\""#, to: &bytes)
+        JSONText.appendEscaped(name, .twice, to: &bytes)
+        JSONText.append(verbatim: #"\",\"value\":\""#, to: &bytes)
+        JSONText.appendEscaped(value, .twice, to: &bytes)
+        JSONText.append(verbatim: #"\",\"type\":\""#, to: &bytes)
+        JSONText.append(verbatim: type, to: &bytes)
+        JSONText.append(verbatim: #"\""#, to: &bytes)
+    }
+
+    private static func mailbox(id: String, cleared: Int64, entries: [MailboxEntry]) -> [UInt8] {
+        let content = entries.reduce(0) { $0 + $1.line.utf8.count * 9 / 8 + 48 }
+        var bytes = start(ofCallReturn: id, content: content)
+        JSONText.append(verbatim: #"","{\"result\":\"ok\",\"ver_clear\":"#, to: &bytes)
+        DecimalText.append(cleared, to: &bytes)
+        JSONText.append(verbatim: #",\"msgs\":["#, to: &bytes)
+        var separates = false
+        for entry in entries {
+            if separates { bytes.append(UInt8(ascii: ",")) }
+            separates = true
+            append(entry, to: &bytes)
+        }
+        JSONText.append(verbatim: #"]}"]]"#, to: &bytes)
+        return bytes
+    }
+
+    /// Appends `[VERSION,\"LINE\"]`, a JSON text within a JSON string.
+    private static func append(_ entry: MailboxEntry, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "["))
+        DecimalText.append(entry.version, to: &bytes)
+        JSONText.append(verbatim: #",\""#, to: &bytes)
+        JSONText.appendEscaped(entry.line, .twice, to: &bytes)
+        JSONText.append(verbatim: #"\"]"#, to: &bytes)
+    }
+
+    /// A `call2-ret` up to its error's opening quote.
+    /// - Parameter content: bytes to expect after that and the usual.
+    static func start(ofCallReturn id: String, content: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(content + id.utf8.count + 96)
+        JSONText.append(verbatim: #"["call2-ret",["#, to: &bytes)
+        bytes.append(contentsOf: id.utf8)
+        JSONText.append(verbatim: #",""#, to: &bytes)
+        return bytes
     }
 
     private static func frame(_ name: String, _ argument: [String]) -> [UInt8] {
@@ -136,15 +194,11 @@ public enum ServerFrame {
 
     private static func callReturn(id: String, error: String, data: JSONValue) -> [UInt8] {
         let text = data.compactText
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count + text.utf8.count / 4 + 64)
-        bytes.append(contentsOf: "[\"call2-ret\",[".utf8)
-        bytes.append(contentsOf: id.utf8)
-        bytes.append(UInt8(ascii: ","))
-        JSONText.append(error, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        JSONText.append(text, to: &bytes)
-        bytes.append(contentsOf: "]]".utf8)
+        var bytes = start(ofCallReturn: id, content: text.utf8.count * 5 / 4 + error.utf8.count)
+        JSONText.appendEscaped(error, to: &bytes)
+        JSONText.append(verbatim: #"",""#, to: &bytes)
+        JSONText.appendEscaped(text, to: &bytes)
+        JSONText.append(verbatim: #""]]"#, to: &bytes)
         return bytes
     }
 

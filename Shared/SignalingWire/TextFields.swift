@@ -2,12 +2,19 @@ internal import SignalingProtocol
 
 /// Reads a line of fields separated by single spaces, the last one verbatim to the end.
 struct TextFields {
-    private var rest: ArraySlice<UInt8>
+    private var rest: UnsafeBufferPointer<UInt8>
     private let what: StaticString
 
-    init(_ bytes: some Collection<UInt8>, what: StaticString) {
-        rest = Array(bytes)[...]
-        self.what = what
+    /// Reads a line; `body` takes its fields, which are there only meanwhile.
+    static func read<Value>(
+        _ bytes: some Collection<UInt8>, what: StaticString, _ body: (inout TextFields) throws(SignalingError) -> Value
+    ) throws(SignalingError) -> Value {
+        let result = bytes.withContiguousStorageIfAvailable { storage in
+            var fields = TextFields(rest: storage, what: what)
+            return Result { () throws(SignalingError) in try body(&fields) }
+        }
+        if let result { return try result.get() }
+        return try read(ContiguousArray(bytes), what: what, body)
     }
 
     /// The next field.
@@ -20,35 +27,36 @@ struct TextFields {
         return number
     }
 
-    private mutating func nextBytes() throws(SignalingError) -> ArraySlice<UInt8> {
-        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
-        guard end > rest.startIndex else { throw bad() }
-        let field = rest[..<end]
-        rest = rest[end...].dropFirst()
-        return field
+    private mutating func nextBytes() throws(SignalingError) -> UnsafeBufferPointer<UInt8> {
+        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.count
+        guard end > 0 else { throw bad() }
+        defer { drop(min(end + 1, rest.count)) }
+        return UnsafeBufferPointer(rebasing: rest[..<end])
     }
+
+    private mutating func drop(_ count: Int) { rest = UnsafeBufferPointer(rebasing: rest[count...]) }
 
     /// So many bytes, and the space after them if anything follows.
     mutating func take(_ count: Int) throws(SignalingError) -> String {
         guard count >= 0, count <= rest.count else { throw bad() }
-        let field = rest.prefix(count)
-        rest = rest.dropFirst(count)
+        let field = UnsafeBufferPointer(rebasing: rest[..<count])
+        drop(count)
         if let first = rest.first {
             guard first == UInt8(ascii: " ") else { throw bad() }
-            rest = rest.dropFirst()
+            drop(1)
         }
         return try text(field)
     }
 
     /// Everything that is left.
-    var remainder: ArraySlice<UInt8> { rest }
+    var remainder: UnsafeBufferPointer<UInt8> { rest }
 
     /// Everything that is left, as text.
     func remainderText() throws(SignalingError) -> String { try text(rest) }
 
     func bad() -> SignalingError { SignalingError(.failed, "bad_event", "\(what) has not the expected fields") }
 
-    private func text(_ bytes: ArraySlice<UInt8>) throws(SignalingError) -> String {
+    private func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(SignalingError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw bad() }
         return text
     }

@@ -137,10 +137,17 @@ import Testing
             try await Self.consuming(scene, Self.router(handled)) {
                 let gateway = try await RedisGateway(scene)
                 _ = try await gateway.send(try Self.question()).get()
-                let posted = CommandPost.command(for: try Self.question(), id: CommandID("late"), ttl: .seconds(1))
-                let late = posted.arguments.dropFirst().map { $0 == "*" ? "\(time * 1000 - 60_000)-1" : $0 }
+                var late = RedisCommand(
+                    "XADD", .string(Self.stream), "\(time * 1000 - 60_000)-1", "op", "channel.count", "id", "late",
+                    "ttl", 1000)
+                var fields = FieldWriter()
+                try Self.question().write(to: &fields)
+                for (name, value) in fields.pairs {
+                    late.append(name)
+                    late.append(.bytes(value))
+                }
                 _ = try await scene.connection.execute(RedisCommand("DEL", .string(Self.stream)))
-                _ = try await scene.connection.execute(RedisCommand("XADD", arguments: late))
+                _ = try await scene.connection.execute(late)
                 _ = try await gateway.send(try Self.question()).get()
                 try await waitUntil("an empty stream") {
                     let length = try await Self.length(scene)

@@ -32,31 +32,47 @@ public struct CallPipeline<Call>: ~Copyable {
     /// Whether nothing waits or runs.
     public var isIdle: Bool { waiting.isEmpty && messagesInFlight == 0 && !exclusiveInFlight }
 
-    /// Adds a call at the end.
-    /// - Returns: the calls to start now, or nil when ``bound`` is hit.
-    @inlinable
-    public mutating func enqueue(_ call: Call, _ ordering: Ordering) -> [Call]? {
-        guard waiting.count < Self.bound else { return nil }
-        waiting.append((call, ordering))
-        return startable()
+    /// What becomes of a new call.
+    public enum Entry: Sendable {
+        /// Start it now.
+        case start
+        /// It waits for its turn, see ``next()``.
+        case wait
+        /// ``bound`` is hit: it was not taken.
+        case full
     }
 
-    /// A started call was answered.
-    /// - Returns: the calls to start now.
+    /// Takes a call, behind those that wait.
     @inlinable
-    public mutating func completed(_ ordering: Ordering) -> [Call] {
+    public mutating func enter(_ call: Call, _ ordering: Ordering) -> Entry {
+        if waiting.isEmpty, mayStart(ordering) {
+            started(ordering)
+            return .start
+        }
+        guard waiting.count < Self.bound else { return .full }
+        waiting.append((call, ordering))
+        return .wait
+    }
+
+    /// A started call was answered; ``next()`` may give others now.
+    @inlinable
+    public mutating func completed(_ ordering: Ordering) {
         switch ordering {
         case .message: messagesInFlight -= 1
         case .exclusive: exclusiveInFlight = false
         }
-        return startable()
     }
 
-    /// Lets held calls go.
+    /// Lets held calls go; ``next()`` gives them.
     @inlinable
-    public mutating func release() -> [Call] {
-        isHeld = false
-        return startable()
+    public mutating func release() { isHeld = false }
+
+    /// The call to start now, out of those that wait; to be asked again until there is none.
+    @inlinable
+    public mutating func next() -> Call? {
+        guard let first = waiting.first, mayStart(first.ordering) else { return nil }
+        started(first.ordering)
+        return waiting.removeFirst().call
     }
 
     /// Forgets what waits (the session is over).
@@ -64,19 +80,19 @@ public struct CallPipeline<Call>: ~Copyable {
     public mutating func abandon() { waiting.removeAll() }
 
     @inlinable
-    mutating func startable() -> [Call] {
-        guard !isHeld else { return [] }
-        var started: [Call] = []
-        while let next = waiting.first, !exclusiveInFlight {
-            switch next.ordering {
-            case .message: messagesInFlight += 1
-            case .exclusive:
-                guard messagesInFlight == 0 else { return started }
-                exclusiveInFlight = true
-            }
-            waiting.removeFirst()
-            started.append(next.call)
+    func mayStart(_ ordering: Ordering) -> Bool {
+        guard !isHeld, !exclusiveInFlight else { return false }
+        return switch ordering {
+        case .message: true
+        case .exclusive: messagesInFlight == 0
         }
-        return started
+    }
+
+    @inlinable
+    mutating func started(_ ordering: Ordering) {
+        switch ordering {
+        case .message: messagesInFlight += 1
+        case .exclusive: exclusiveInFlight = true
+        }
     }
 }

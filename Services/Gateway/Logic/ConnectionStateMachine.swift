@@ -94,6 +94,11 @@ public struct ConnectionStateMachine: ~Copyable {
         if case .active(let session) = state { session } else { nil }
     }
 
+    /// Whether the session may act.
+    public var isActive: Bool {
+        if case .active = state { true } else { false }
+    }
+
     /// Whether calls may be queued (a client that resumes does not wait for the answer).
     public var takesCalls: Bool {
         switch state {

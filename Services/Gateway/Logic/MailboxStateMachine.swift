@@ -177,10 +177,11 @@ public struct MailboxStateMachine: ~Copyable {
     }
 
     private mutating func push(now: Int64) -> [Action] {
+        // Only at the end of the window are entries that were not pushed.
+        var first = window.endIndex
+        while first > window.startIndex, window[first - 1].version > pushedThrough { first -= 1 }
         var actions: [Action] = []
-        for entry in window where entry.version > pushedThrough && entry.expiresAt > now {
-            actions.append(.push(entry))
-        }
+        for entry in window[first...] where entry.expiresAt > now { actions.append(.push(entry)) }
         pushedThrough = max(pushedThrough, window.last?.version ?? 0)
         return actions
     }

@@ -10,24 +10,29 @@ internal import SignalingWire
 extension ClientConnection {
     typealias Finish = (Result<ReplyBody, SignalingError>) -> Void
 
-    func perform(_ call: ClientCall, _ session: ConnectionStateMachine.Session, finish: @escaping Finish) {
+    func perform(_ call: ClientCall, _ session: ActiveSession, _ turn: CallTurn) {
         let user = session.user
-        let actor = Actor(user: user, uid: session.uid, session: session.line.session)
-        // A client that takes pushes repeats unanswered sends after a resume.
-        let command =
-            session.push
-            ? call.messageID.map { CommandID("m.\(session.line.session).\(PercentEscape.escape($0))") } : nil
+        func finish(_ result: Result<ReplyBody, SignalingError>) { answer(turn, result) }
         switch call.act {
         case .pollMailbox(let verClear, let limit):
             waitingPoll = finish
             poll(verClear: verClear, limit: limit)
         case .sendMessage(let receiver, let seconds, let content):
-            sendMessage(from: user, to: receiver, seconds: seconds, content: content, command: command, finish: finish)
+            let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
+            let message = UserMessage(
+                to: UserKey(app: user.app, account: receiver),
+                line: MessageLine.instant(
+                    from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
+                    content: content),
+                timeToLive: Int64(seconds) * 1000, condition: .always,
+                command: session.command(forMessage: call.messageID))
+            shard.messages.sendToUser(message) { [self] in answer(turn, $0.map { _ in .done }) }
         case .sendChannelMessage(let name, let body, let force):
             let message = ChannelMessage(
-                channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.uid, force: force,
-                limitPerSecond: limits.channelMessagesPerSecond, body: body, command: command)
-            shard.messages.sendToChannel(message) { finish($0.map { _ in .done }) }
+                channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.actor.uid,
+                force: force, limitPerSecond: limits.channelMessagesPerSecond, body: body,
+                command: session.command(forMessage: call.messageID))
+            shard.messages.sendToChannel(message) { [self] in answer(turn, $0.map { _ in .done }) }
         case .logOut:
             logOut(session, finish: finish)
         case .queryStatus(let account):
@@ -45,11 +50,11 @@ extension ClientConnection {
                 .attributes(account, $0.attributes)
             }
         case .join(let name):
-            join(name, actor: actor, finish: finish)
+            join(name, actor: session.actor, finish: finish)
         case .leave(let name):
-            leave(name, actor: actor, finish: finish)
+            leave(name, actor: session.actor, finish: finish)
         case .changeAttributes(let name, let change):
-            changeAttributes(name, change, actor: actor, finish: finish)
+            changeAttributes(name, change, actor: session.actor, finish: finish)
         case .countMembers(let name):
             ask(CountMembers(channel: ChannelKey(app: user.app, name: name)), finish, timeout: .userNumberTimeout) {
                 .memberCount(name, $0.count)
@@ -63,7 +68,7 @@ extension ClientConnection {
                 .members(total: $0.total, $0.members)
             }
         case .call(let verb, let name, let peer, let extra):
-            let command = CallAct(verb: verb, actor: actor, channel: name, peer: peer.rawValue, extra: extra)
+            let command = CallAct(verb: verb, actor: session.actor, channel: name, peer: peer.rawValue, extra: extra)
             ask(command, finish) { _ in .done }
         }
     }
@@ -78,22 +83,9 @@ extension ClientConnection {
         }
     }
 
-    private func sendMessage(
-        from user: UserKey, to receiver: Account, seconds: Int, content: String, command: CommandID?,
-        finish: @escaping Finish
-    ) {
-        let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
-        let line = MessageLine.instant(
-            from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000, content: content)
-        let message = UserMessage(
-            to: UserKey(app: user.app, account: receiver), line: line, timeToLive: Int64(seconds) * 1000,
-            condition: .always, command: command)
-        shard.messages.sendToUser(message) { finish($0.map { _ in .done }) }
-    }
-
     /// Answers first, then closes: one client closes by itself, the other does not.
-    private func logOut(_ session: ConnectionStateMachine.Session, finish: @escaping Finish) {
-        let command = CloseSession(user: session.user, session: session.line.session, reason: .leaveLogout)
+    private func logOut(_ session: ActiveSession, finish: @escaping Finish) {
+        let command = CloseSession(user: session.user, session: session.actor.session, reason: .leaveLogout)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             switch result {
             case .success:

@@ -13,7 +13,7 @@ extension ClientConnection {
         if channel?.key == key { return sendJoin(name, actor: actor, finish: finish) }
         let joined = shard.channel(key)
         joined.whenSubscribed { [self] subscribed in
-            guard subscribed, machine.activeSession != nil else {
+            guard subscribed, machine.isActive else {
                 shard.releaseIfEmpty(joined)
                 return finish(.failure(.unavailable("redis")))
             }
@@ -74,7 +74,7 @@ extension ClientConnection {
     func rejoin(_ key: ChannelKey, session: ConnectionStateMachine.Session) {
         let joined = shard.channel(key)
         joined.whenSubscribed { [self] subscribed in
-            guard subscribed, machine.activeSession != nil else {
+            guard subscribed, machine.isActive else {
                 shard.releaseIfEmpty(joined)
                 return finishResume(session, channel: key.name, complete: false)
             }

@@ -27,7 +27,7 @@ extension ClientConnection {
     }
 
     private func perform(_ actions: [MailboxStateMachine.Action]) {
-        guard let session = machine.activeSession else { return }
+        guard !actions.isEmpty, let session = active else { return }
         for action in actions {
             switch action {
             case .load(let after, let fresh):

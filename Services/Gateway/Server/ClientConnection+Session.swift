@@ -25,6 +25,7 @@ extension ClientConnection {
                 perform(machine.opened($0))
             }
         case .resume(let session):
+            lineText = session.line.wire
             let id = session.line.session
             shard.awaitResume(of: id, on: self)
             shard.apps.find(session.user.app) { [self] settings in
@@ -38,13 +39,14 @@ extension ClientConnection {
             }
         case .loggedIn(let session):
             GatewayMetrics.logins.increment()
+            self.session = ActiveSession(session)
             lineText = session.line.wire
             send(ServerFrame.loginSucceeded(line: lineText, uid: session.uid, push: session.push))
             startMailbox(session, fresh: true)
         case .resumed(let session, let channel):
             GatewayMetrics.resumes.increment()
+            self.session = ActiveSession(session)
             bind(session.line.session)
-            lineText = session.line.wire
             if let channel {
                 rejoin(ChannelKey(app: session.user.app, name: channel), session: session)
             } else {
@@ -74,7 +76,8 @@ extension ClientConnection {
             ServerFrame.lineLoginSucceeded(
                 line: lineText, uid: session.uid, push: session.push, channel: channel, complete: complete))
         startMailbox(session, fresh: false)
-        start(calls.release())
+        calls.release()
+        startWaiting()
     }
 
     func bind(_ session: SessionID) {

@@ -14,11 +14,13 @@ final class ClientConnection: ChannelInboundHandler {
     let shard: GatewayShard
     let outlet: FrameOutlet
     var machine = ConnectionStateMachine()
+    /// The session that was last active here.
+    var session: ActiveSession?
     var calls = CallPipeline<QueuedCall>(held: false)
     var mailbox: MailboxStateMachine?
     /// Answers the poll that waits for the mailbox, at most one: polls do not overlap.
     var waitingPoll: Finish?
-    /// The session's line as the client sends it with every call.
+    /// The session's line as the client sends it with every call; set before calls are taken.
     var lineText = ""
     /// The session that the shard knows under this connection.
     var boundSession: SessionID?
@@ -40,6 +42,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// The last `channel2` id that was written here.
     var lastEventID: Int64 = 0
 
+    /// When a client's frame came last, and the present one's time while it is dealt with.
     private(set) var lastRead = NIODeadline.now()
     private let openedAt = NIODeadline.now()
     private var context: ChannelHandlerContext?
@@ -56,8 +59,11 @@ final class ClientConnection: ChannelInboundHandler {
 
     var eventLoop: any EventLoop { shard.eventLoop }
 
+    /// The session, while it may act.
+    var active: ActiveSession? { machine.isActive ? session : nil }
+
     /// Who is logged in here.
-    var account: Account? { machine.activeSession?.user.account }
+    var account: Account? { active?.user.account }
 
     // MARK: - Channel events
 
@@ -127,7 +133,7 @@ final class ClientConnection: ChannelInboundHandler {
     private func received(_ text: ByteBuffer) {
         let frame: ClientFrame
         do {
-            frame = try ClientFrame(decoding: text.readableBytesView)
+            frame = try ClientFrame(decoding: text.readableBytesView, line: lineText)
         } catch {
             return violate(.dataInconsistentWithMessage, error.message)
         }
@@ -154,9 +160,7 @@ final class ClientConnection: ChannelInboundHandler {
 
     /// Sends one text frame.
     func send(_ payload: [UInt8]) {
-        var frame = ByteBufferAllocator().buffer(capacity: payload.count + 10)
-        frame.writeTextFrame(payload)
-        outlet.send(frame)
+        shard.send(payload, to: outlet)
     }
 
     /// Sends finished frames.

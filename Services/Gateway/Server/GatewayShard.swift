@@ -29,6 +29,8 @@ final class GatewayShard: @unchecked Sendable {
     private var topics: [Topic: LocalChannel] = [:]
     private var batched: [LocalChannel] = []
     private let ownTopic: Topic
+    /// The text frame that is being sent.
+    private var frame = ByteBuffer()
 
     /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
     private var resuming: [SessionID: [ClientConnection]] = [:]
@@ -122,6 +124,14 @@ final class GatewayShard: @unchecked Sendable {
             secret: SecureRandom.hex(bytes: 16))
     }
 
+    /// Sends one text frame, framed in a buffer that all connections share.
+    func send(_ payload: [UInt8], to outlet: FrameOutlet) {
+        // A large one's memory is given back.
+        if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
+        frame.writeTextFrame(payload)
+        outlet.send(frame)
+    }
+
     // MARK: - Channels
 
     /// The channel as this shard knows it; subscribes when it is the first to ask.
@@ -131,10 +141,11 @@ final class GatewayShard: @unchecked Sendable {
         let topic = Topic(rawValue: KeySpace.topic(key))
         channels[key] = channel
         topics[topic] = channel
-        subscriber?.subscribe(topic.rawValue) { [weak channel] result in
+        subscriber?.subscribe(topic.rawValue) { [unowned self] result in
+            // A channel that was released has nobody who waits.
             switch result {
-            case .success: channel?.subscribed(true)
-            case .failure: channel?.subscribed(false)
+            case .success: channels[key]?.subscribed(true)
+            case .failure: channels[key]?.subscribed(false)
             }
         }
         return channel
@@ -210,7 +221,8 @@ final class GatewayShard: @unchecked Sendable {
 
     /// Takes the shard into the cluster.
     func start() async throws {
-        redis.onConnected { [weak self] in self?.redisConnected() }
+        // Unowned, as the subscriber's: what a weak reference points to is slower to retain.
+        redis.onConnected { [unowned self] in redisConnected() }
         redis.start()
         subscriber?.start()
         let subscribed = eventLoop.makePromise(of: Void.self)

@@ -4,27 +4,56 @@ import Testing
 @Suite struct CallPipelineTests {
     @Test func messagesOverlapAndTheRestWaits() {
         var calls = CallPipeline<Int>(held: false)
-        #expect(calls.enqueue(1, .message) == [1])
-        #expect(calls.enqueue(2, .message) == [2])
-        #expect(calls.enqueue(3, .exclusive) == [])
-        #expect(calls.enqueue(4, .message) == [])
-        #expect(calls.completed(.message) == [])
-        #expect(calls.completed(.message) == [3])
-        #expect(calls.completed(.exclusive) == [4])
+        #expect(calls.enter(1, .message) == .start)
+        #expect(calls.enter(2, .message) == .start)
+        #expect(calls.enter(3, .exclusive) == .wait)
+        #expect(calls.enter(4, .message) == .wait)
+        calls.completed(.message)
+        #expect(calls.next() == nil)
+        calls.completed(.message)
+        #expect(calls.next() == 3)
+        #expect(calls.next() == nil)
+        calls.completed(.exclusive)
+        #expect(calls.next() == 4)
+        #expect(calls.next() == nil)
+    }
+
+    @Test func nothingOvertakesWhatWaits() {
+        var calls = CallPipeline<Int>(held: false)
+        #expect(calls.enter(1, .exclusive) == .start)
+        #expect(calls.enter(2, .message) == .wait)
+        calls.completed(.exclusive)
+        // Before the waiting one was asked for.
+        #expect(calls.enter(3, .message) == .wait)
+        #expect(calls.next() == 2)
+        #expect(calls.next() == 3)
+        #expect(calls.enter(4, .exclusive) == .wait)
     }
 
     @Test func aHeldPipelineStartsNothingBeforeItsRelease() {
         var calls = CallPipeline<Int>(held: true)
-        #expect(calls.enqueue(1, .exclusive) == [])
-        #expect(calls.enqueue(2, .message) == [])
-        #expect(calls.release() == [1])
-        #expect(calls.completed(.exclusive) == [2])
+        #expect(calls.enter(1, .exclusive) == .wait)
+        #expect(calls.enter(2, .message) == .wait)
+        #expect(calls.next() == nil)
+        calls.release()
+        #expect(calls.next() == 1)
+        #expect(calls.next() == nil)
+        calls.completed(.exclusive)
+        #expect(calls.next() == 2)
     }
 
     @Test func theQueueIsBounded() {
         var calls = CallPipeline<Int>(held: true)
-        for call in 0..<CallPipeline<Int>.bound { #expect(calls.enqueue(call, .message) != nil) }
-        #expect(calls.enqueue(-1, .message) == nil)
+        for call in 0..<CallPipeline<Int>.bound { #expect(calls.enter(call, .message) == .wait) }
+        #expect(calls.enter(-1, .message) == .full)
+    }
+
+    @Test func nothingIsLeftOfAnAbandonedQueue() {
+        var calls = CallPipeline<Int>(held: true)
+        #expect(calls.enter(1, .message) == .wait)
+        calls.abandon()
+        calls.release()
+        #expect(calls.next() == nil)
     }
 }
 

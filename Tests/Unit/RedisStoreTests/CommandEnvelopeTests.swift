@@ -5,17 +5,21 @@ import Testing
 @testable import RedisStore
 
 @Suite struct CommandEnvelopeTests {
+    private func arguments(of command: RedisCommand) throws -> [RedisValue] {
+        var sent = ByteBuffer()
+        command.encode(into: &sent)
+        var arguments: [RedisValue] = []
+        let builder = ReplyBuilder()
+        builder.onReply = { arguments = $0.array ?? [] }
+        try ReplyReader(builder: builder, maxReplyBytes: 1 << 20).feed(sent)
+        return arguments
+    }
+
     /// What a stream gives back for an XADD.
     private func entry(_ command: RedisCommand) throws -> StreamEntry {
-        let start = try #require(command.arguments.firstIndex(of: "*"))
-        let fields = command.arguments[(start + 1)...].map { argument -> RedisValue in
-            switch argument {
-            case .string(let text): .bulk(ByteBuffer(string: text))
-            case .int64(let value): .bulk(ByteBuffer(string: String(value)))
-            case .bytes(let bytes): .bulk(ByteBuffer(bytes: bytes))
-            case .buffer(let buffer): .bulk(buffer)
-            }
-        }
+        let arguments = try arguments(of: command)
+        let start = try #require(arguments.firstIndex(of: .bulk(ByteBuffer(string: "*"))))
+        let fields = Array(arguments[(start + 1)...])
         return try #require(StreamEntry(.array([.bulk(ByteBuffer(string: "1700000000123-4")), .array(fields)])))
     }
 
@@ -51,7 +55,7 @@ import Testing
     @Test func aPostedCommandHasNoSender() throws {
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
         let posted = CommandPost.command(for: command, id: CommandID("c.1"), ttl: .seconds(3))
-        #expect(posted.arguments.prefix(3) == ["XADD", "cmd:channel-state", "MAXLEN"])
+        #expect(try arguments(of: posted).prefix(3).map(\.string) == ["XADD", "cmd:channel-state", "MAXLEN"])
         let envelope = try #require(CommandEnvelope(try entry(posted)))
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")

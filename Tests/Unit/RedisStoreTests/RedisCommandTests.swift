@@ -22,12 +22,21 @@ import Testing
         let command = RedisCommand("DEL", arguments: (0..<9).map { _ in "0123456789" })
         #expect(
             encoded(command) == "*10\r\n$3\r\nDEL\r\n" + String(repeating: "$10\r\n0123456789\r\n", count: 9))
+        let long = String(repeating: "x", count: 1234)
+        #expect(encoded(RedisCommand("GET", .string(long))) == "*2\r\n$3\r\nGET\r\n$1234\r\n\(long)\r\n")
     }
 
     @Test func functionCall() {
-        #expect(
-            RedisCommand.function("open", tag: "{t}", "a", 1)
-                == RedisCommand("FCALL", "open", 1, "{t}", "a", 1))
+        let text = encoded(RedisCommand("FCALL", "open", 1, "{t}", "a", 1))
+        #expect(encoded(.function("open", tag: "{t}", "a", 1)) == text)
+        #expect(encoded(.function("open", keys: ["{t}"], arguments: ["a", 1])) == text)
+        var command = RedisCommand.function("open", keys: 1, bytes: 0)
+        command.append("{t}")
+        command.append("a")
+        command.append(1)
+        #expect(encoded(command) == text)
+        #expect(command.isFunctionCall && command.name == "open")
+        #expect(!RedisCommand("PING").isFunctionCall && RedisCommand("PING").name == "PING")
     }
 
     @Test func estimateIsNotLess() {

@@ -5,13 +5,15 @@ import Testing
 @Suite struct ClientCallTests {
     private static let line = "s1.secret.app.anna"
 
-    private func request(_ bytes: [UInt8]) throws -> CallRequest {
-        guard case .call(let request) = try ClientFrame(decoding: bytes) else { throw FrameError(.shape, "no call") }
-        return request
+    private func call(_ bytes: some Collection<UInt8>) throws -> ClientCall {
+        guard case .call(let request) = try ClientFrame(decoding: bytes, line: Self.line) else {
+            throw FrameError(.shape, "no call")
+        }
+        return try request.call.get()
     }
 
     private func call(_ function: String, _ arguments: String) throws -> ClientCall.Act {
-        try ClientCall(request(Array("[\"call2\",[\"\(function)\",0,{\"line\":\"x\",\(arguments)}]]".utf8))).act
+        try call("[\"call2\",[\"\(function)\",0,{\"line\":\"x\",\(arguments)}]]".utf8).act
     }
 
     private func code(_ function: String, _ arguments: String) -> SignalingCode? {
@@ -48,9 +50,8 @@ import Testing
             ("voip-invite-ack", .call(.acknowledge, room, peer: bob, extra: "")),
         ]
         for (fixture, act) in expected {
-            let call = try ClientCall(request(Fixture.bytes("client/\(fixture).json")))
-            #expect(call == (try ClientCall(request(Fixture.bytes("client/\(fixture).json")))))
-            #expect(call.act == act && call.line == Self.line, "\(fixture)")
+            let call = try call(Fixture.bytes("client/\(fixture).json"))
+            #expect(call.act == act && call.isOnItsLine, "\(fixture)")
             #expect(call.act.isMessage == fixture.contains("sendmsg"))
         }
         for verb in CallVerb.allCases {
@@ -63,11 +64,49 @@ import Testing
         for function in ["", "no_such_function", "user_getmsg2", "user_ext_call", "voip_invite_failed", "VOIP_INVITE"] {
             #expect(code(function, #""name":"x""#) == .unknown)
         }
-        let unlined = try request(Array(#"["call2",["user_logout",1,{}]]"#.utf8))
-        #expect { try ClientCall(unlined) } throws: { ($0 as? SignalingError)?.code == .notLoggedIn }
-        for arguments in ["5", "null", "[]", "\"{}\""] {
-            let request = try request(Array("[\"call2\",[\"user_logout\",1,\(arguments)]]".utf8))
-            #expect { try ClientCall(request) } throws: { ($0 as? SignalingError)?.code == .wrongParameter }
+        for line in ["", "\"line\":null", "\"line\":[\"s1.secret.app.anna\"]"] {
+            #expect {
+                try call("[\"call2\",[\"user_logout\",1,{\(line)}]]".utf8)
+            } throws: {
+                ($0 as? SignalingError)?.code == .notLoggedIn
+            }
+        }
+        for arguments in ["5", "null", "[]", "\"{}\"", "true"] {
+            #expect {
+                try call("[\"call2\",[\"user_logout\",1,\(arguments)]]".utf8)
+            } throws: {
+                ($0 as? SignalingError)?.code == .wrongParameter
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("\"s1.secret.app.anna\"", true), ("\"s1.secret.app.ann\\u0061\"", true), ("\"s1.secret.app.ann\"", false),
+        ("\"s1.secret.app.bnna\"", false), ("\"\"", false), ("5", false),
+        ("\"s1.secret.app.anna\\u0020\"", false), ("\"x\",\"line\":\"s1.secret.app.anna\"", true),
+        ("\"s1.secret.app.anna\",\"line\":\"x\"", false),
+    ])
+    func theLineIsTheConnections(line: String, isRight: Bool) throws {
+        #expect(try call("[\"call2\",[\"user_logout\",1,{\"line\":\(line)}]]".utf8).isOnItsLine == isRight)
+    }
+
+    @Test func namesAreWhatTheirEscapesStandFor() throws {
+        let text =
+            #" [ "c\u0061ll2" , [ "user_\u0073endmsg" , 1 , { "p\u0065er" : "b\u006fb" , "x" : { "peer" : [ 1 ] } "#
+            + #","content":"\"","t":"inst\u0061nt","line":"" } ] ] "#
+        #expect(try call(text.utf8).act == .sendMessage(to: try Account("bob"), seconds: 3600, content: "\""))
+        #expect(
+            try call("channel_join", #""name":"a","n\u0061me":"b""#) == .join(try ChannelName("b")), "the last counts")
+    }
+
+    @Test func onlyRealMessageIDsCount() throws {
+        for (value, id) in [
+            ("\"m1\"", "m1"), ("\"\"", nil), ("5", nil), ("null", nil),
+            ("\"\(String(repeating: "m", count: 64))\"", String(repeating: "m", count: 64)),
+            ("\"\(String(repeating: "m", count: 65))\"", nil),
+        ] as [(String, String?)] {
+            let frame = "[\"call2\",[\"user_logout\",1,{\"line\":\"x\",\"messageID\":\(value)}]]"
+            #expect(try call(frame.utf8).messageID == id)
         }
     }
 
@@ -94,7 +133,7 @@ import Testing
                 ? "[\"call2\",[\"\(start)\",\"\(argument)\":\"\(value)\"}]]"
                 : "[\"call2\",[\"\(start)\",0,{\"line\":\"x\",\"\(argument)\":\"\(value)\"}]]"
             do {
-                _ = try ClientCall(request(Array(text.utf8)))
+                _ = try call(text.utf8)
                 return nil
             } catch {
                 return (error as? SignalingError)?.code
@@ -119,6 +158,8 @@ import Testing
         ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"t\":\"voip_invite_bye\""),
         ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1\""),
         ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1:E:soon\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1:E:\""),
+        ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1:E: 60\""),
         ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":\"v1:E:nan\""),
         ("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"flag\":3600"), ("voip_invite", "\"channelName\":\"r\""),
         ("voip_invite", "\"channelName\":\"r\",\"peer\":\"b\",\"extra\":\"not JSON\""),
@@ -151,6 +192,7 @@ import Testing
     @Test(arguments: [
         ("v1:E:60", 60), ("v1:E:0", 1), ("v1:E:-1", 1), ("v1:E:1e300", 2_592_000), ("v1:E:2592001", 2_592_000),
         ("v1:E:inf", 2_592_000), ("v1:E:60:more", 60), ("::7", 7),
+        ("v1:E:+5", 5), ("v1:E:2.9", 2), ("v1:E:99999999999999999999", 2_592_000),
     ])
     func theTimeToLiveIsBounded(flag: String, seconds: Int) throws {
         let act = try call("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"t\":\"instant\",\"flag\":\"\(flag)\"")

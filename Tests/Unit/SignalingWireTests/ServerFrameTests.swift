@@ -84,6 +84,28 @@ import Testing
                 ]))
     }
 
+    /// Mailbox answers are written by hand too.
+    @Test(arguments: [
+        "hi", "\"", "\\", "\\\"\n\r\t", "\u{0}\u{1F}\u{7F}", "日本🙂", String(repeating: "1234567\"", count: 9),
+    ])
+    func anyEntryIsListed(line: String) throws {
+        let entries = [
+            MailboxEntry(version: .max, expiresAt: 1, line: line), MailboxEntry(version: 0, expiresAt: 1, line: ""),
+        ]
+        for body in [ReplyBody.mailbox(cleared: 5, entries: entries), .done] {
+            let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
+            #expect(
+                frame
+                    == .array([
+                        .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
+                    ]))
+        }
+        let pushed = JSONValue.array([.number("\(Int64.max)"), .string(line)]).compactText
+        #expect(
+            try JSONValue.parse(ServerFrame.pushMessage(entries[0]))
+                == .array([.string("notify"), .array([.string("recvmsg"), .string(pushed)])]))
+    }
+
     @Test func channelEvents() throws {
         let room = try ChannelName("room 1")
         let name = try AttributeName("k 1")

@@ -1,0 +1,123 @@
+internal import SignalingProtocol
+
+/// Where the outer values of a JSON text stand, found in one pass that checks all of it: only what is asked for becomes a
+/// value. Valid as long as the bytes are.
+struct JSONOutline {
+    /// Arrays and objects within each other that are looked into: a frame, a call in it, its arguments.
+    private static let levels = 3
+
+    /// A value.
+    private struct Entry {
+        let kind: JSONKind
+        let start: Int
+        var end: Int
+        /// Elements of an array; names and values of an object.
+        var count = 0
+        /// The entry after this one and all in it.
+        var next = 0
+    }
+
+    /// Names one value of the outline.
+    struct Place {
+        fileprivate let index: Int
+    }
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var entries: [Entry] = []
+
+    /// Reads a value.
+    /// - Throws: `SignalingError` (1004, `malformed`), as `JSONValue.parse`.
+    init(_ scanner: inout JSONScanner) throws(SignalingError) {
+        bytes = scanner.bytes
+        // A call's arguments are seldom more than six.
+        entries.reserveCapacity(20)
+        try add(&scanner, depth: 0)
+    }
+
+    private mutating func add(_ scanner: inout JSONScanner, depth: Int) throws(SignalingError) {
+        let index = entries.count
+        let kind = try scanner.next()
+        entries.append(Entry(kind: kind, start: scanner.index, end: 0))
+        switch kind {
+        case .array where depth < Self.levels:
+            try scanner.array(depth: depth + 1) { scanner throws(SignalingError) in
+                entries[index].count += 1
+                try add(&scanner, depth: depth + 1)
+            }
+        case .object where depth < Self.levels:
+            try scanner.object(depth: depth + 1) { (scanner, _) throws(SignalingError) in
+                entries[index].count += 2
+                try add(&scanner, depth: depth + 1)
+            } name: { scanner throws(SignalingError) in
+                let start = scanner.index
+                try scanner.skipString()
+                let next = entries.count + 1
+                entries.append(Entry(kind: .string, start: start, end: scanner.index, next: next))
+            }
+        case .array, .object, .string, .number, .word:
+            try scanner.skip(depth: depth)
+        }
+        entries[index].end = scanner.index
+        entries[index].next = entries.count
+    }
+
+    /// The value that everything is in.
+    var root: Place { Place(index: 0) }
+
+    func kind(of place: Place) -> JSONKind { entries[place.index].kind }
+
+    /// The two elements of a list of just two.
+    func pair(at place: Place) -> (Place, Place)? {
+        guard kind(of: place) == .array, entries[place.index].count == 2 else { return nil }
+        let first = place.index + 1
+        return (Place(index: first), Place(index: entries[first].next))
+    }
+
+    /// The three elements of a list of just three.
+    func triple(at place: Place) -> (Place, Place, Place)? {
+        guard kind(of: place) == .array, entries[place.index].count == 3 else { return nil }
+        let first = place.index + 1
+        let second = entries[first].next
+        return (Place(index: first), Place(index: second), Place(index: entries[second].next))
+    }
+
+    /// An object's member; the last of equal names, as `JSONValue` has it.
+    func member(_ name: StaticString, of object: Place) -> Place? {
+        guard kind(of: object) == .object else { return nil }
+        var found: Place?
+        var index = object.index + 1
+        for _ in 0..<(entries[object.index].count / 2) {
+            if isString(Place(index: index), name) { found = Place(index: index + 1) }
+            index = entries[index + 1].next
+        }
+        return found
+    }
+
+    /// Whether the value is this string.
+    func isString(_ place: Place, _ text: StaticString) -> Bool {
+        isString(place, UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Whether the value is a string of these bytes.
+    func isString(_ place: Place, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let entry = entries[place.index]
+        guard entry.kind == .string else { return false }
+        let content = UnsafeBufferPointer(rebasing: bytes[(entry.start + 1)..<(entry.end - 1)])
+        if content.count == text.count, content.elementsEqual(text) { return true }
+        // An escape is longer than what it stands for.
+        guard content.count > text.count, content.contains(UInt8(ascii: "\\")) else { return false }
+        return value(at: place).string.map { $0.utf8.elementsEqual(text) } ?? false
+    }
+
+    /// The raw text of a value.
+    func text(at place: Place) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[entries[place.index].start..<entries[place.index].end])
+    }
+
+    /// The value itself.
+    func value(at place: Place) -> JSONValue {
+        var scanner = JSONScanner(bytes: bytes, at: entries[place.index].start)
+        // It was read before: this cannot fail.
+        return (try? scanner.value(depth: 0)) ?? .null
+    }
+}
