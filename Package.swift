@@ -161,7 +161,7 @@ let package = Package(
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingWire"]),
-            unitTests("GatewayServer", [nioCore, nioPosix]),
+            unitTests("GatewayServer", [nioCore, nioPosix, nioWebSocket]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),

@@ -92,8 +92,7 @@ public struct RedisCommand: Sendable, Equatable {
 
     /// Adds text at the end, as UTF-8.
     public mutating func append(_ text: String) {
-        var text = text
-        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+        text.utf8Span.span.withUnsafeBytes { append($0) }
     }
 
     /// Adds an integer at the end, as decimal text.

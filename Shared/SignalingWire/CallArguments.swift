@@ -69,15 +69,17 @@ struct CallArguments {
     }
 
     private static func seconds(ofFlag flag: String) -> Double? {
-        var rest = flag[...]
-        for _ in 0..<2 {
-            guard let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            rest = rest[rest.utf8.index(after: colon)...]
+        let colon = UInt8(ascii: ":")
+        var flag = flag
+        return flag.withUTF8 { bytes in
+            guard let first = bytes.firstIndex(of: colon),
+                let second = bytes[(first + 1)...].firstIndex(of: colon)
+            else { return nil }
+            let field = UnsafeBufferPointer(rebasing: bytes[(second + 1)...].prefix { $0 != colon })
+            // Mostly a whole number, which is read much faster.
+            if let whole = DecimalText.parse(field) { return Double(whole) }
+            return Double(String(decoding: field, as: UTF8.self)).flatMap { $0.isNaN ? nil : $0 }
         }
-        let field = rest.prefix { $0 != ":" }
-        // Mostly a whole number, which is read much faster.
-        if let whole = Int(field) { return Double(whole) }
-        return Double(field).flatMap { $0.isNaN ? nil : $0 }
     }
 
     /// A poll is never refused, because old clients stop polling for good then: a mark that is no number says nothing.

@@ -14,17 +14,21 @@ public enum ClientFrame: Equatable, Sendable {
     /// Reads a frame.
     /// - Parameter line: the connection's own, which calls must carry; empty before there is one.
     /// - Throws: `FrameError`.
+    @inlinable
     public init(decoding bytes: some Collection<UInt8>, line: String = "") throws(FrameError) {
-        let frame: Result<ClientFrame, FrameError>
+        self = try bytes.withBytes { Self.decode($0, line: line) }.get()
+    }
+
+    @usableFromInline
+    static func decode(_ bytes: UnsafeBufferPointer<UInt8>, line: String) -> Result<ClientFrame, FrameError> {
         do {
-            frame = try JSONScanner.scan(bytes) { scanner throws(SignalingError) in
+            return try JSONScanner.scan(bytes) { scanner throws(SignalingError) in
                 let outline = try JSONOutline(&scanner)
                 return Result { () throws(FrameError) in try ClientFrame(outline, line: line) }
             }
         } catch {
-            throw FrameError(.malformed, error.message)
+            return .failure(FrameError(.malformed, error.message))
         }
-        self = try frame.get()
     }
 
     private init(_ outline: JSONOutline, line: String) throws(FrameError) {

@@ -3,9 +3,16 @@ public import SignalingProtocol
 extension GatewayEvent {
     /// Reads a publication on a gateway's topic.
     /// - Throws: `SignalingError` (1001, `bad_event`).
+    @inlinable
     public init(payload: some Collection<UInt8>) throws(SignalingError) {
-        self = try TextFields.read(payload, what: "a gateway event") { fields throws(SignalingError) in
-            try Self.read(&fields)
+        self = try payload.withBytes { Self.decode($0) }.get()
+    }
+
+    @usableFromInline
+    static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<GatewayEvent, SignalingError> {
+        Result { () throws(SignalingError) in
+            var fields = TextFields(payload, what: "a gateway event")
+            return try read(&fields)
         }
     }
 

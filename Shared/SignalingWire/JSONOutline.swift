@@ -1,5 +1,11 @@
 internal import SignalingProtocol
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// Where the outer values of a JSON text stand, found in one pass that checks all of it: only what is asked for becomes a
 /// value. Valid as long as the bytes are.
 struct JSONOutline {
@@ -10,7 +16,9 @@ struct JSONOutline {
     private struct Entry {
         let kind: JSONKind
         let start: Int
-        var end: Int
+        var end = 0
+        /// Of a string.
+        var hasEscapes = false
         /// Elements of an array; names and values of an object.
         var count = 0
         /// The entry after this one and all in it.
@@ -36,29 +44,33 @@ struct JSONOutline {
 
     private mutating func add(_ scanner: inout JSONScanner, depth: Int) throws(SignalingError) {
         let index = entries.count
-        let kind = try scanner.next()
-        entries.append(Entry(kind: kind, start: scanner.index, end: 0))
-        switch kind {
+        var entry = Entry(kind: try scanner.next(), start: scanner.index)
+        entries.append(entry)
+        switch entry.kind {
         case .array where depth < Self.levels:
             try scanner.array(depth: depth + 1) { scanner throws(SignalingError) in
-                entries[index].count += 1
+                entry.count += 1
                 try add(&scanner, depth: depth + 1)
             }
         case .object where depth < Self.levels:
             try scanner.object(depth: depth + 1) { (scanner, _) throws(SignalingError) in
-                entries[index].count += 2
+                entry.count += 2
                 try add(&scanner, depth: depth + 1)
             } name: { scanner throws(SignalingError) in
-                let start = scanner.index
-                try scanner.skipString()
-                let next = entries.count + 1
-                entries.append(Entry(kind: .string, start: start, end: scanner.index, next: next))
+                var name = Entry(kind: .string, start: scanner.index)
+                name.hasEscapes = try scanner.skipString()
+                name.end = scanner.index
+                name.next = entries.count + 1
+                entries.append(name)
             }
-        case .array, .object, .string, .number, .word:
+        case .string:
+            entry.hasEscapes = try scanner.skipString()
+        case .array, .object, .number, .word:
             try scanner.skip(depth: depth)
         }
-        entries[index].end = scanner.index
-        entries[index].next = entries.count
+        entry.end = scanner.index
+        entry.next = entries.count
+        entries[index] = entry
     }
 
     /// The value that everything is in.
@@ -102,11 +114,10 @@ struct JSONOutline {
     func isString(_ place: Place, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let entry = entries[place.index]
         guard entry.kind == .string else { return false }
-        let content = UnsafeBufferPointer(rebasing: bytes[(entry.start + 1)..<(entry.end - 1)])
-        if content.count == text.count, content.elementsEqual(text) { return true }
-        // An escape is longer than what it stands for.
-        guard content.count > text.count, content.contains(UInt8(ascii: "\\")) else { return false }
-        return value(at: place).string.map { $0.utf8.elementsEqual(text) } ?? false
+        guard !entry.hasEscapes else { return value(at: place).string.map { $0.utf8.elementsEqual(text) } ?? false }
+        // Between the quotes.
+        guard entry.end - entry.start - 2 == text.count, let base = text.baseAddress else { return false }
+        return memcmp(bytes.baseAddress.map { $0 + entry.start + 1 } ?? base, base, text.count) == 0
     }
 
     /// The raw text of a value.

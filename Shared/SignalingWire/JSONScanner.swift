@@ -6,8 +6,16 @@ extension JSONValue {
 
     /// Reads one strict JSON text (RFC 8259). A lone surrogate escape becomes U+FFFD.
     /// - Throws: `SignalingError` (1004, `malformed`).
+    @inlinable
     public static func parse(_ bytes: some Collection<UInt8>) throws(SignalingError) -> JSONValue {
-        try JSONScanner.scan(bytes) { scanner throws(SignalingError) in try scanner.value(depth: 0) }
+        try bytes.withBytes { parse($0) }.get()
+    }
+
+    @usableFromInline
+    static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, SignalingError> {
+        Result { () throws(SignalingError) in
+            try JSONScanner.scan(bytes) { scanner throws(SignalingError) in try scanner.value(depth: 0) }
+        }
     }
 }
 
@@ -34,26 +42,16 @@ struct JSONScanner {
 
     /// Reads a whole text; `body` reads its value.
     static func scan<Value>(
-        _ bytes: some Collection<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
-    ) throws(SignalingError) -> Value {
-        let result = bytes.withContiguousStorageIfAvailable { storage in
-            Result { () throws(SignalingError) in try scan(storage: storage, body) }
-        }
-        if let result { return try result.get() }
-        return try scan(ContiguousArray(bytes), body)
-    }
-
-    private static func scan<Value>(
-        storage: UnsafeBufferPointer<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
+        _ bytes: UnsafeBufferPointer<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
     ) throws(SignalingError) -> Value {
         // Validated once, so that strings may be cut out of it.
-        guard (try? UTF8Span(validating: Span(_unsafeElements: storage))) != nil else {
+        guard (try? UTF8Span(validating: Span(_unsafeElements: bytes))) != nil else {
             throw SignalingError(.wrongParameter, "malformed", "not UTF-8")
         }
-        var scanner = JSONScanner(bytes: storage)
+        var scanner = JSONScanner(bytes: bytes)
         let value = try body(&scanner)
         scanner.skipSpace()
-        guard scanner.index == storage.count else { throw malformed("text after the end") }
+        guard scanner.index == bytes.count else { throw malformed("text after the end") }
         return value
     }
 
@@ -216,14 +214,17 @@ struct JSONScanner {
     }
 
     /// Passes a string by.
-    mutating func skipString() throws(SignalingError) {
+    /// - Returns: whether it has escapes.
+    @discardableResult
+    mutating func skipString() throws(SignalingError) -> Bool {
         index += 1
         guard try skipToSpecial() == UInt8(ascii: "\\") else {
             index += 1
-            return
+            return false
         }
         // Escapes are rare: what they say is checked by resolving them.
         _ = try escapedString(from: index)
+        return true
     }
 
     /// Goes on to the next quote or backslash of a string.

@@ -5,16 +5,10 @@ struct TextFields {
     private var rest: UnsafeBufferPointer<UInt8>
     private let what: StaticString
 
-    /// Reads a line; `body` takes its fields, which are there only meanwhile.
-    static func read<Value>(
-        _ bytes: some Collection<UInt8>, what: StaticString, _ body: (inout TextFields) throws(SignalingError) -> Value
-    ) throws(SignalingError) -> Value {
-        let result = bytes.withContiguousStorageIfAvailable { storage in
-            var fields = TextFields(rest: storage, what: what)
-            return Result { () throws(SignalingError) in try body(&fields) }
-        }
-        if let result { return try result.get() }
-        return try read(ContiguousArray(bytes), what: what, body)
+    /// Reads a line that is there as long as its fields are taken.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, what: StaticString) {
+        rest = bytes
+        self.what = what
     }
 
     /// The next field.

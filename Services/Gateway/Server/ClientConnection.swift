@@ -87,7 +87,7 @@ final class ClientConnection: ChannelInboundHandler {
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
         case .text where frame.fin && fragments == nil:
-            received(frame.unmaskedData)
+            received(shard.unmasked(frame))
         case .text where fragments == nil:
             fragments = frame.unmaskedData
         case .continuation where fragments != nil:

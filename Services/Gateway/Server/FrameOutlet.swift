@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import NIOWebSocket
 
 #if canImport(Glibc)
     internal import Glibc
@@ -109,6 +110,27 @@ enum FrameLane {
 }
 
 extension ByteBuffer {
+    /// Appends what a client's frame says, eight bytes at a time (NIO goes byte by byte, and makes a buffer for it). Source:
+    /// RFC 6455, section 5.3.
+    mutating func writeUnmasked(_ frame: WebSocketFrame) {
+        let first = readableBytes
+        writeImmutableBuffer(frame.data)
+        guard let key = frame.maskKey else { return }
+        let mask = (0..<8).reduce(0 as UInt64) { $0 << 8 | UInt64(key[$1 & 3]) }.bigEndian
+        withUnsafeMutableReadableBytes { bytes in
+            var index = first
+            while index + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                bytes.storeBytes(of: word ^ mask, toByteOffset: index, as: UInt64.self)
+                index += 8
+            }
+            while index < bytes.count {
+                bytes[index] ^= key[(index - first) & 3]
+                index += 1
+            }
+        }
+    }
+
     /// Appends one unmasked, final text frame. Source: RFC 6455, section 5.2.
     mutating func writeTextFrame(_ payload: [UInt8]) {
         writeInteger(UInt8(0x81))

@@ -2,6 +2,7 @@ internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
+internal import NIOWebSocket
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -31,6 +32,8 @@ final class GatewayShard: @unchecked Sendable {
     private let ownTopic: Topic
     /// The text frame that is being sent.
     private var frame = ByteBuffer()
+    /// The text frame that came last.
+    private var text = ByteBuffer()
 
     /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
     private var resuming: [SessionID: [ClientConnection]] = [:]
@@ -126,10 +129,21 @@ final class GatewayShard: @unchecked Sendable {
 
     /// Sends one text frame, framed in a buffer that all connections share.
     func send(_ payload: [UInt8], to outlet: FrameOutlet) {
-        // A large one's memory is given back.
-        if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
+        Self.clear(&frame)
         frame.writeTextFrame(payload)
         outlet.send(frame)
+    }
+
+    /// A frame's text, in a buffer that all connections share: valid until the next.
+    func unmasked(_ received: WebSocketFrame) -> ByteBuffer {
+        Self.clear(&text)
+        text.writeUnmasked(received)
+        return text
+    }
+
+    private static func clear(_ buffer: inout ByteBuffer) {
+        // A large one's memory is given back.
+        if buffer.capacity > 1 << 16 { buffer = ByteBuffer() } else { buffer.clear() }
     }
 
     // MARK: - Channels
