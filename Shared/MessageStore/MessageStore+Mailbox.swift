@@ -17,14 +17,6 @@ extension MessageStore {
         perform(command, Self.page, completion)
     }
 
-    /// Forgets a user's entries up to a version, on the loop. A lower version than before is no news.
-    public func clearMailbox(
-        _ user: UserKey, through version: Int64, _ completion: @escaping (Result<Void, SignalingError>) -> Void
-    ) {
-        perform(
-            .function("mailbox_clear", tag: KeySpace.tag(user), .int64(version)), { _ in () }, completion)
-    }
-
     /// Destroys an entry, such as an invitation whose time is over; no effect when it is gone.
     /// - Throws: `SignalingError` when Redis does not answer.
     public func removeMail(_ user: UserKey, version: Int64) async throws(SignalingError) {

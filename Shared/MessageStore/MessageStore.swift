@@ -6,7 +6,8 @@ public import SignalingProtocol
 ///
 /// The forms with a completion run on the connection's event loop, and complete there, once; the async forms run anywhere.
 /// A connection that is used for this must load ``library``. Every act fails with ``SignalingCode/failed``
-/// (`unavailable`) when Redis does not answer; a send's outcome is then unknown.
+/// (`unavailable`) when Redis does not answer; a send's outcome is then unknown. What a gateway does most has a form for many
+/// at once, ``MailboxBatch``.
 public struct MessageStore: Sendable {
     /// The library that the functions are in.
     public static let library = RedisFunctionLibrary(
@@ -18,14 +19,6 @@ public struct MessageStore: Sendable {
     public init(connection: RedisConnection) { self.connection = connection }
 
     // MARK: - Sending
-
-    /// Adds an entry to a user's mailbox and publishes it to the gateway that holds the user's session, on the loop.
-    /// Fails with ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound.
-    public func sendToUser(
-        _ message: UserMessage, _ completion: @escaping (Result<MessageQueued, SignalingError>) -> Void
-    ) {
-        perform(Self.command(message), Self.queued, completion)
-    }
 
     /// Adds an entry to a user's mailbox and publishes it to the gateway that holds the user's session.
     /// - Throws: `SignalingError`; ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound.

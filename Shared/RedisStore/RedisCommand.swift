@@ -23,21 +23,79 @@ public enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, Expr
     public init(integerLiteral value: Int64) { self = .int64(value) }
 }
 
-/// A command and its arguments, which are kept as they go over the wire.
+/// Arguments of a command, kept as they go over the wire.
+public struct RedisArguments: Sendable, Equatable {
+    /// How many.
+    public private(set) var count = 0
+    /// Each of them in RESP. hiredis' encoder would make an sds of its own that is then copied; the format is two lines of
+    /// arithmetic, so this is both simpler and one copy cheaper.
+    fileprivate private(set) var body: [UInt8] = []
+
+    /// None.
+    public init() {}
+
+    /// Bytes that they take over the wire.
+    public var bytes: Int { body.count }
+
+    fileprivate mutating func reserve(bytes: Int) { body.reserveCapacity(bytes) }
+
+    /// Adds an argument at the end.
+    public mutating func append(_ argument: RedisArgument) {
+        switch argument {
+        case .string(let text): append(text)
+        case .int64(let value): append(String(value))
+        case .bytes(let bytes): bytes.withUnsafeBytes { append($0) }
+        case .buffer(let buffer): buffer.withUnsafeReadableBytes { append($0) }
+        }
+    }
+
+    /// Adds text at the end, as UTF-8.
+    public mutating func append(_ text: String) {
+        text.utf8Span.span.withUnsafeBytes { append($0) }
+    }
+
+    /// Adds an integer at the end, as decimal text.
+    public mutating func append(_ value: Int) { append(String(value)) }
+
+    /// Adds arguments at the end.
+    public mutating func append(contentsOf more: RedisArguments) {
+        count += more.count
+        body.append(contentsOf: more.body)
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        count += 1
+        body.append(UInt8(ascii: "$"))
+        appendDigits(of: bytes.count)
+        appendLineEnd()
+        body.append(contentsOf: bytes)
+        appendLineEnd()
+    }
+
+    private mutating func appendDigits(of number: Int) {
+        let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
+        if rest > 0 { appendDigits(of: rest) }
+        body.append(UInt8(ascii: "0") + UInt8(digit))
+    }
+
+    private mutating func appendLineEnd() {
+        body.append(0x0D)
+        body.append(0x0A)
+    }
+}
+
+/// A command and its arguments.
 public struct RedisCommand: Sendable, Equatable {
     /// What is logged of it: arguments may be confidential.
     let name: String
     let isFunctionCall: Bool
-    /// The name and the arguments.
-    private var count = 0
-    /// Each of them in RESP. hiredis' encoder would make an sds of its own that is then copied; the format is two lines of
-    /// arithmetic, so this is both simpler and one copy cheaper.
-    private var body: [UInt8] = []
+    /// The name and what follows it.
+    private var words = RedisArguments()
 
     private init(name: String, isFunctionCall: Bool, bytes: Int) {
         self.name = name
         self.isFunctionCall = isFunctionCall
-        body.reserveCapacity(bytes)
+        words.reserve(bytes: bytes)
     }
 
     /// Makes a command.
@@ -81,51 +139,25 @@ public struct RedisCommand: Sendable, Equatable {
     }
 
     /// Adds an argument at the end.
-    public mutating func append(_ argument: RedisArgument) {
-        switch argument {
-        case .string(let text): append(text)
-        case .int64(let value): append(String(value))
-        case .bytes(let bytes): bytes.withUnsafeBytes { append($0) }
-        case .buffer(let buffer): buffer.withUnsafeReadableBytes { append($0) }
-        }
-    }
+    public mutating func append(_ argument: RedisArgument) { words.append(argument) }
 
     /// Adds text at the end, as UTF-8.
-    public mutating func append(_ text: String) {
-        text.utf8Span.span.withUnsafeBytes { append($0) }
-    }
+    public mutating func append(_ text: String) { words.append(text) }
 
     /// Adds an integer at the end, as decimal text.
-    public mutating func append(_ value: Int) { append(String(value)) }
+    public mutating func append(_ value: Int) { words.append(value) }
 
-    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        count += 1
-        body.append(UInt8(ascii: "$"))
-        appendDigits(of: bytes.count)
-        appendLineEnd()
-        body.append(contentsOf: bytes)
-        appendLineEnd()
-    }
-
-    private mutating func appendDigits(of number: Int) {
-        let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
-        if rest > 0 { appendDigits(of: rest) }
-        body.append(UInt8(ascii: "0") + UInt8(digit))
-    }
-
-    private mutating func appendLineEnd() {
-        body.append(0x0D)
-        body.append(0x0A)
-    }
+    /// Adds arguments at the end.
+    public mutating func append(contentsOf more: RedisArguments) { words.append(contentsOf: more) }
 
     /// Writes the command in RESP into the outgoing buffer.
     func encode(into buffer: inout ByteBuffer) {
         buffer.writeInteger(UInt8(ascii: "*"))
-        buffer.writeString(String(count))
+        buffer.writeString(String(words.count))
         buffer.writeInteger(0x0D0A as UInt16)
-        buffer.writeBytes(body)
+        buffer.writeBytes(words.body)
     }
 
     /// Bytes of the encoded command, a little over-estimated.
-    var byteEstimate: Int { body.count + 24 }
+    var byteEstimate: Int { words.bytes + 24 }
 }

@@ -35,6 +35,7 @@ public final class RedisConnection: @unchecked Sendable {
     /// How many at the end of `written` are still in `outgoing`.
     private var unflushed = 0
     private var flushScheduled = false
+    private var gatherers: [() -> Void] = []
     private var timerArmed = false
     private var isClosed = false
     /// Calls that found their function missing, until the libraries are loaded again; nil when that is not under way.
@@ -105,6 +106,13 @@ public final class RedisConnection: @unchecked Sendable {
         armTimer(deadline)
     }
 
+    /// Has `act` called just before what this turn of the loop sent is written, to send more; on ``eventLoop`` only.
+    public func beforeWriting(_ act: @escaping () -> Void) {
+        eventLoop.assertInEventLoop()
+        gatherers.append(act)
+        scheduleFlush()
+    }
+
     /// Sends a command from anywhere.
     /// - Throws: an error reply, `CLOSED`, `TIMEOUT` or `FULL`.
     public func execute(_ command: RedisCommand) async throws(RedisError) -> RedisValue {
@@ -137,6 +145,10 @@ extension RedisConnection {
         pending.command.encode(into: &outgoing)
         written.append(pending)
         unflushed += 1
+        scheduleFlush()
+    }
+
+    private func scheduleFlush() {
         guard !flushScheduled else { return }
         flushScheduled = true
         // Runs after all that this tick brings: one write carries it.
@@ -144,6 +156,9 @@ extension RedisConnection {
     }
 
     private func flush() {
+        let gathering = gatherers
+        gatherers.removeAll(keepingCapacity: true)
+        for act in gathering { act() }
         flushScheduled = false
         guard unflushed > 0, link.isUp else { return }
         unflushed = 0

@@ -2,12 +2,26 @@
 public enum GatewayEvent: Equatable, Sendable {
     /// The answer to a command: its fields, or why it failed.
     case reply(CommandID, Result<[UInt8], SignalingError>)
-    /// An entry was added to the mailbox of a session's user.
-    case mail(SessionID, MailboxEntry)
+    /// Entries were added to mailboxes of users whose sessions are here.
+    case mail([MailDelivery])
     /// The session was replaced by a newer login, or closed: `close` its connection with this code.
     case kicked(SessionID, SignalingCode)
     /// The session was resumed on another gateway: drop its connection silently.
     case moved(SessionID)
+}
+
+/// A waiting message for a session.
+public struct MailDelivery: Equatable, Sendable {
+    /// Whose user's mailbox has it.
+    public var session: SessionID
+    /// The message.
+    public var entry: MailboxEntry
+
+    /// Makes a delivery.
+    public init(session: SessionID, entry: MailboxEntry) {
+        self.session = session
+        self.entry = entry
+    }
 }
 
 /// A waiting message.

@@ -29,11 +29,17 @@ extension GatewayEvent {
             default: throw fields.bad()
             }
         case "mail":
-            let session = SessionID(try fields.next())
-            let version = try fields.number(Int64.self)
-            let expiresAt = try fields.number(Int64.self)
-            let line = try fields.remainderText()
-            return .mail(session, MailboxEntry(version: version, expiresAt: expiresAt, line: line))
+            var deliveries: [MailDelivery] = []
+            repeat {
+                let session = SessionID(try fields.next())
+                let version = try fields.number(Int64.self)
+                let expiresAt = try fields.number(Int64.self)
+                let line = try fields.take(try fields.number(Int.self))
+                deliveries.append(
+                    MailDelivery(
+                        session: session, entry: MailboxEntry(version: version, expiresAt: expiresAt, line: line)))
+            } while !fields.remainder.isEmpty
+            return .mail(deliveries)
         case "kick":
             let session = SessionID(try fields.next())
             return .kicked(session, SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown)
@@ -50,8 +56,13 @@ extension GatewayEvent {
         case .reply(let command, .success(let fields)): Array("reply \(command) ok ".utf8) + fields
         case .reply(let command, .failure(let error)):
             Array("reply \(command) error \(error.code.rawValue) \(error.reason) \(error.message)".utf8)
-        case .mail(let session, let entry):
-            Array("mail \(session) \(entry.version) \(entry.expiresAt) \(entry.line)".utf8)
+        case .mail(let deliveries):
+            Array("mail".utf8)
+                + deliveries.flatMap { delivery in
+                    let entry = delivery.entry
+                    return Array(
+                        " \(delivery.session) \(entry.version) \(entry.expiresAt) \(entry.line.utf8.count) \(entry.line)".utf8)
+                }
         case .kicked(let session, let code): Array("kick \(session) \(code.rawValue)".utf8)
         case .moved(let session): Array("moved \(session)".utf8)
         }

@@ -9,6 +9,7 @@ import TestKit
 struct MessageStoreScene: Sendable {
     let redis: RedisScene
     let store: MessageStore
+    let batch: Unshared<MailboxBatch>
     let user: UserKey
     let channel: ChannelKey
     let gateway = GatewayID("gateway-1")
@@ -19,6 +20,7 @@ struct MessageStoreScene: Sendable {
             try await body(
                 MessageStoreScene(
                     redis: redis, store: MessageStore(connection: redis.connection),
+                    batch: Unshared(MailboxBatch(connection: redis.connection)),
                     user: UserKey(app: app, account: try Account("b:o}b")),
                     channel: ChannelKey(app: app, name: try ChannelName("the {room}: 1"))))
         }
@@ -44,6 +46,7 @@ struct MessageStoreScene: Sendable {
         try await command("ZADD", .string(KeySpace.tag(channel) + ":members"), 1, .string(account.rawValue))
     }
 
+    @discardableResult
     func send(
         _ line: String, ttl: Int64 = 60_000, _ condition: UserMessage.Condition = .always, bound: Int = 100,
         command: CommandID? = nil
@@ -69,8 +72,32 @@ struct MessageStoreScene: Sendable {
 
     func lines() async throws -> [String] { try await read().entries.map(\.line) }
 
-    func clear(through version: Int64) async throws {
-        try await onLoop { store.clearMailbox(user, through: version, $0) }
+    @discardableResult
+    func clear(through version: Int64) async throws -> Int64 {
+        try await onLoop { batch.value.clear(user, through: version, $0) }
+    }
+
+    /// A message of ``sendTogether(_:)``.
+    struct Message {
+        var to: UserKey
+        var line: String
+        var bound = 100
+        var command: CommandID?
+    }
+
+    /// Sends messages in one turn of the event loop.
+    func sendTogether(_ messages: [Message]) async -> [Result<Int64, SignalingError>] {
+        let results = Recording<(Int, Result<Int64, SignalingError>)>()
+        redis.eventLoop.execute {
+            for (index, message) in messages.enumerated() {
+                batch.value.send(
+                    to: message.to, line: message.line, timeToLive: 60_000, command: message.command,
+                    mailboxBound: message.bound
+                ) { results.add((index, $0)) }
+            }
+        }
+        try? await results.wait(for: messages.count, "answers")
+        return results.all.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     func log(after sequence: Int64, limit: Int = 100) async throws -> ChannelLogPage {
@@ -102,6 +129,13 @@ struct MessageStoreScene: Sendable {
         }
         return try result.get()
     }
+}
+
+/// A value that is used on one event loop only, though the scene around it goes anywhere.
+struct Unshared<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }
 
 /// The reason of a refusal; a failure of the test when there was none.

@@ -19,14 +19,13 @@ extension ClientConnection {
             poll(verClear: verClear, limit: limit)
         case .sendMessage(let receiver, let seconds, let content):
             let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
-            let message = UserMessage(
+            shard.mailboxes.send(
                 to: UserKey(app: user.app, account: receiver),
                 line: MessageLine.instant(
                     from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
                     content: content),
-                timeToLive: Int64(seconds) * 1000, condition: .always,
-                command: session.command(forMessage: call.messageID))
-            shard.messages.sendToUser(message) { [self] in answer(turn, $0.map { _ in .done }) }
+                timeToLive: Int64(seconds) * 1000, command: session.command(forMessage: call.messageID)
+            ) { [self] in answer(turn, $0.map { _ in .done }) }
         case .sendChannelMessage(let name, let body, let force):
             let message = ChannelMessage(
                 channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.actor.uid,

@@ -41,7 +41,7 @@ extension ClientConnection {
             case .push(let entry):
                 send(ServerFrame.pushMessage(entry))
             case .clear(let through):
-                shard.messages.clearMailbox(session.user, through: through) { [self] result in
+                shard.mailboxes.clear(session.user, through: through) { [self] result in
                     // Entries that were not forgotten come again at the next login: at least once.
                     if case .failure(let error) = result {
                         shard.logger.warning("mailbox not cleared", metadata: ["error": "\(error)"])

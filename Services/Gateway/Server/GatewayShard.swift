@@ -20,6 +20,7 @@ final class GatewayShard: @unchecked Sendable {
     let logger: Logger
     let redis: RedisConnection
     let messages: MessageStore
+    let mailboxes: MailboxBatch
     let sender: CommandSender
     let apps: AppDirectory
     private(set) var subscriber: RedisSubscriber?
@@ -64,6 +65,7 @@ final class GatewayShard: @unchecked Sendable {
             libraries: [MessageStore.library, GatewayLeases.library],
             logger: logger)
         messages = MessageStore(connection: redis)
+        mailboxes = MailboxBatch(connection: redis)
         sender = CommandSender(sender: id, connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
         ownTopic = Topic(rawValue: KeySpace.topic(id))
@@ -193,9 +195,9 @@ final class GatewayShard: @unchecked Sendable {
         switch event {
         case .reply(let command, let outcome):
             sender.received(command, outcome)
-        case .mail(let session, let entry):
+        case .mail(let deliveries):
             // An unknown session's connection was lost and its detaching is under way: the entry waits in the mailbox.
-            sessions[session]?.mailArrived(entry)
+            for delivery in deliveries { sessions[delivery.session]?.mailArrived(delivery.entry) }
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))
         case .moved(let session):

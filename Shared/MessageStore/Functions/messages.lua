@@ -1,14 +1,14 @@
 -- The hot path: messages to users and channels, mailboxes and channel logs. The Swift contract is MessageStore.swift.
 --
--- The message_to_user and mailbox_* functions take one key, a user's tag, and work on
+-- The message_to_user, messages_to_users and mailbox_* functions take users' tags as keys, and work on
 --   :session  hash of heliograph_presence; read: sid, gateway, state, openver
 --   :mbox     stream VER-0, fields l (msg-v2 line), x (expiry, ms), and for call events t (type), c (call)
 --   :box      hash: ver (last version given), clear (highest version forgotten), purged (ms, last purge when full),
---             first (the first version given), expires (ms, when :mbox expires)
+--             trimmed (what :mbox was last cut up to), first (the first version given), expires (ms, when :mbox expires)
 -- The message_to_channel and channel_log_* functions take a channel's tag and work on what heliograph_channels owns:
 --   :members, :info, :state (seq, id, _sendmsg_limit), :log, and
 --   :rate     string: messages of the present second
--- Both keep :done:ID, which lives DONE_MS: the packed result of command ID; of a message to a user, nothing but that.
+-- Both keep :done:ID, which lives DONE_MS: the packed result of command ID; for messages_to_users, nothing but that it was.
 
 -- Shared with heliograph_channels.
 local LOG_EVENTS = 2000
@@ -23,6 +23,8 @@ local UNCOUNTED_STEP = 64
 local PURGE_MS = 1000
 -- How much longer than its last entry a mailbox is kept: so much later the next message need not move its expiry.
 local MAILBOX_SLACK_MS = 3600000
+-- Forgotten entries are cut off a mailbox when there are so many: that costs more than all the rest of forgetting one.
+local TRIM_STEP = 16
 -- Milliseconds over which the messages of a channel are counted.
 local WINDOW_MS = 1000
 
@@ -63,6 +65,11 @@ local function delete_entries(key, ids)
     end
 end
 
+-- Cuts off what was forgotten.
+local function trim(tag, through)
+    redis.call('XTRIM', tag .. ':mbox', 'MINID', number(through + 1) .. '-0')
+end
+
 local function purge_expired(tag, now)
     local expired = {}
     walk(tag .. ':mbox', 0, function(entry)
@@ -74,8 +81,9 @@ local function purge_expired(tag, now)
     redis.call('HSET', tag .. ':box', 'purged', number(now))
 end
 
--- A mailbox has as many entries as it may: whether that is so without the expired ones too.
-local function stays_full(tag, now, bound)
+-- A mailbox has as many entries as it may: whether that is so without the forgotten and expired ones too.
+local function stays_full(tag, now, bound, clear)
+    trim(tag, clear)
     if tonumber(redis.call('HGET', tag .. ':box', 'purged') or '0') + PURGE_MS <= now then
         purge_expired(tag, now)
     end
@@ -98,36 +106,35 @@ local function knows_call(tag, sid, known_by, invited)
     if tonumber(openver) < tonumber(invited) then
         return true
     end
+    if tonumber(invited) <= tonumber(redis.call('HGET', tag .. ':box', 'clear') or '0') then
+        return false
+    end
     local waiting = redis.call('XRANGE', tag .. ':mbox', invited .. '-0', invited .. '-0')[1]
     return waiting ~= nil and tonumber(entry_fields(waiting).x) > clock()
 end
 
--- ARGV: command ('' for none), line, time to live (ms), entries at most, type and call ('' for messages), 1 to deliver only
--- to a session that can know the call, that session ('' for none), version of the invitation ('' for none).
--- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
-local function queue_for_user(tag, args)
+-- Adds an entry, `kind` and `call` being '' for messages, and gathers in `mails` what the session's gateway is told: by gateway,
+-- the words of one event. Returns {version, 1 when the user has a session}.
+local function add_entry(tag, mails, now, line, lifetime, bound, kind, call)
     local session = redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state')
-    local sid = session[1]
-    if args[7] == '1' and not knows_call(tag, sid, args[8], args[9]) then
-        return {0, 0}
-    end
-    local now = clock()
     local mailbox, box = tag .. ':mbox', tag .. ':box'
-    local ver, clear, first, expires = unpack(redis.call('HMGET', box, 'ver', 'clear', 'first', 'expires'))
+    local known = redis.call('HMGET', box, 'ver', 'clear', 'first', 'expires')
+    local ver, first, expires = known[1], known[3], known[4]
     -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
-    local version = ver and tonumber(ver) + 1 or now
-    local bound = tonumber(args[4])
+    local version = ver and ver + 1 or now
+    local clear = tonumber(known[2] or 0)
+    bound = tonumber(bound)
     -- There are no more entries than versions that were given and not forgotten: mostly that is all there is to know.
-    if version - math.max(tonumber(clear or '0'), tonumber(first or version) - 1) > bound and redis.call('XLEN', mailbox) >= bound
-        and stays_full(tag, now, bound) then
+    if version - math.max(clear, (first or version) - 1) > bound and redis.call('XLEN', mailbox) >= bound
+        and stays_full(tag, now, bound, clear) then
         return {err = 'SIG 400 mailbox_full ' .. bound .. ' messages wait for the user already'}
     end
-    local expiry = now + tonumber(args[3])
+    local expiry = now + lifetime
     local text, expiry_text = number(version), number(expiry)
-    if args[5] == '' then
-        redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text)
+    if kind == '' then
+        redis.call('XADD', mailbox, text .. '-0', 'l', line, 'x', expiry_text)
     else
-        redis.call('XADD', mailbox, text .. '-0', 'l', args[2], 'x', expiry_text, 't', args[5], 'c', args[6])
+        redis.call('XADD', mailbox, text .. '-0', 'l', line, 'x', expiry_text, 't', kind, 'c', call)
     end
     if expires and expiry <= tonumber(expires) then
         redis.call('HSET', box, 'ver', text)
@@ -137,28 +144,70 @@ local function queue_for_user(tag, args)
         redis.call('PEXPIREAT', mailbox, later)
         redis.call('HSET', box, 'ver', text, 'first', first or text, 'expires', later)
     end
+    local sid, gateway = session[1], session[2]
     if session[3] == 'online' then
-        redis.call('PUBLISH', 'gateway:' .. session[2] .. ':events',
-            'mail ' .. sid .. ' ' .. text .. ' ' .. expiry_text .. ' ' .. args[2])
+        local words = mails[gateway]
+        if not words then
+            words = {'mail'}
+            mails[gateway] = words
+        end
+        local count = #words
+        words[count + 1] = sid
+        words[count + 2] = text
+        words[count + 3] = expiry_text
+        words[count + 4] = #line
+        words[count + 5] = line
     end
     return {version, sid and 1 or 0}
 end
 
+local function publish_mails(mails)
+    for gateway, words in pairs(mails) do
+        redis.call('PUBLISH', 'gateway:' .. gateway .. ':events', table.concat(words, ' '))
+    end
+end
+
+-- ARGV: command ('' for none), line, time to live (ms), entries at most, type and call ('' for messages), 1 to deliver only
+-- to a session that can know the call, that session ('' for none), version of the invitation ('' for none).
+-- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
 local function message_to_user(keys, args)
     local tag = keys[1]
-    if args[5] ~= '' or args[1] == '' then
-        return once(tag, args[1], 0, function() return queue_for_user(tag, args) end)
+    return once(tag, args[1], 0, function()
+        if args[7] == '1' and not knows_call(tag, redis.call('HGET', tag .. ':session', 'sid'), args[8], args[9]) then
+            return {0, 0}
+        end
+        local mails = {}
+        local result = add_entry(tag, mails, clock(), args[2], args[3], args[4], args[5], args[6])
+        publish_mails(mails)
+        return result
+    end)
+end
+
+-- KEYS: a tag per message. ARGV per message: command ('' for none), line, time to live (ms), entries at most.
+-- Returns per message its version, 0 for one that was sent before, or the error.
+local function messages_to_users(keys, args)
+    local now = clock()
+    local results, mails = {}, {}
+    for i, tag in ipairs(keys) do
+        local first = 4 * i - 3
+        -- Nobody asks what became of a message that was sent before: that it was is enough, for half of what `once` costs.
+        local done = args[first] ~= '' and tag .. ':done:' .. args[first]
+        if done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
+            results[i] = 0
+        else
+            local succeeded, result = pcall(
+                add_entry, tag, mails, now, args[first + 1], args[first + 2], args[first + 3], '', '')
+            if not succeeded and type(result) ~= 'table' then
+                result = {err = tostring(result)}
+            end
+            if done and result.err then
+                redis.call('DEL', done)
+            end
+            results[i] = result.err and result or result[1]
+        end
     end
-    -- Nobody asks what became of a message that was sent before: that it was is enough, for half of what `once` costs.
-    local done = tag .. ':done:' .. args[1]
-    if not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
-        return {0, 0}
-    end
-    local succeeded, result = pcall(queue_for_user, tag, args)
-    if not succeeded or result.err then
-        redis.call('DEL', done)
-    end
-    return succeeded and result or error(result)
+    publish_mails(mails)
+    return results
 end
 
 -- Drops what the calls of earlier sessions left: events of calls that the new session can't know, and invitations to calls
@@ -221,19 +270,27 @@ local function mailbox_read(keys, args)
     return result
 end
 
--- ARGV: version to forget up to. A lower one than before, and one that was never given, is no news.
--- Returns the highest version forgotten.
-local function mailbox_clear(keys, args)
-    local tag = keys[1]
-    local clear, ver = unpack(redis.call('HMGET', tag .. ':box', 'clear', 'ver'))
-    clear = tonumber(clear or '0')
-    local through = math.min(tonumber(args[1]), tonumber(ver or '0'))
-    if through <= clear then
-        return clear
+-- KEYS: a tag per mailbox. ARGV per mailbox: version to forget up to. A lower one than before, and one that was never given,
+-- is no news. Returns per mailbox the highest version forgotten.
+local function mailboxes_clear(keys, args)
+    local results = {}
+    for i, tag in ipairs(keys) do
+        local box = tag .. ':box'
+        local known = redis.call('HMGET', box, 'clear', 'ver', 'trimmed')
+        local clear = tonumber(known[1] or 0)
+        local through = math.min(args[i], known[2] or 0)
+        if through > clear then
+            clear = through
+            if clear - (known[3] or 0) < TRIM_STEP then
+                redis.call('HSET', box, 'clear', number(clear))
+            else
+                redis.call('HSET', box, 'clear', number(clear), 'trimmed', number(clear))
+                trim(tag, clear)
+            end
+        end
+        results[i] = clear
     end
-    redis.call('HSET', tag .. ':box', 'clear', number(through))
-    redis.call('XTRIM', tag .. ':mbox', 'MINID', number(through + 1) .. '-0')
-    return through
+    return results
 end
 
 -- ARGV: version. Returns 1 when the entry was there.
@@ -344,8 +401,9 @@ local function channel_log_after_id(keys, args)
 end
 
 redis.register_function('message_to_user', message_to_user)
+redis.register_function('messages_to_users', messages_to_users)
 redis.register_function('mailbox_read', mailbox_read)
-redis.register_function('mailbox_clear', mailbox_clear)
+redis.register_function('mailboxes_clear', mailboxes_clear)
 redis.register_function('mailbox_remove', mailbox_remove)
 redis.register_function('message_to_channel', message_to_channel)
 redis.register_function{function_name = 'channel_log_after', callback = channel_log_after, flags = {'no-writes'}}

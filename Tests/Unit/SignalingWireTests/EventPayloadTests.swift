@@ -49,7 +49,15 @@ import Testing
                 "reply c1 error 701 pending one  is pending"
             ),
             (.reply(CommandID("c1"), .failure(SignalingError(.failed, "x", ""))), "reply c1 error 1001 x "),
-            (.mail(SessionID("s1"), entry), "mail s1 42 99 msg-v2 a b c instant 1  hi "),
+            (.mail([MailDelivery(session: SessionID("s1"), entry: entry)]), "mail s1 42 99 27 msg-v2 a b c instant 1  hi "),
+            (
+                .mail([
+                    MailDelivery(session: SessionID("s1"), entry: entry),
+                    MailDelivery(
+                        session: SessionID("s2"), entry: MailboxEntry(version: 7, expiresAt: 8, line: "é\n")),
+                ]),
+                "mail s1 42 99 27 msg-v2 a b c instant 1  hi  s2 7 8 3 é\n"
+            ),
             (.kicked(SessionID("s1"), .logoutKicked), "kick s1 103"), (.moved(SessionID("s1")), "moved s1"),
         ]
         for (event, payload) in expected {
@@ -77,8 +85,8 @@ import Testing
 
     @Test(arguments: [
         "", "reply", "reply c1", "reply c1 maybe", "reply c1 error", "reply c1 error x y z", "mail", "mail s1",
-        "mail s1 1",
-        "mail s1 1 x line", "kick s1", "kick s1 x", "moved", "moved ", "shout s1",
+        "mail s1 1", "mail s1 1 x 4 line", "mail s1 1 2 line", "mail s1 1 2 5 line", "mail s1 1 2 3 line",
+        "mail s1 1 2 -1 line", "mail s1 1 2 4 line s2", "mail s1 1 2 4 line s2 1 2 9 line", "kick s1", "kick s1 x", "moved", "moved ", "shout s1",
     ])
     func malformedGatewayEventsAreRefused(payload: String) {
         #expect(throws: SignalingError.self) { try GatewayEvent(payload: payload.utf8) }
@@ -88,7 +96,7 @@ import Testing
         for start in ["41 1 anna 7 msg ", "41 1 ", "41 1 anna 7 attr del 1 "] {
             #expect(throws: SignalingError.self) { try ChannelEvent(payload: Array(start.utf8) + [0xC3]) }
         }
-        #expect(throws: SignalingError.self) { try GatewayEvent(payload: Array("mail s1 1 2 ".utf8) + [0xFF]) }
+        #expect(throws: SignalingError.self) { try GatewayEvent(payload: Array("mail s1 1 2 1 ".utf8) + [0xFF]) }
     }
 
     @Test func everyCutIsRefusedOrShorter() throws {
