@@ -53,7 +53,7 @@ public struct MirrorConsumer: Service {
     private static let batchSize = 500
     /// After a batch that was not full, more are let gather for so long: one statement for many costs little more than one
     /// for one.
-    private static let gathering = Duration.milliseconds(500)
+    private static let gathering = TimeAmount.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
     public func run() async throws {
@@ -90,16 +90,13 @@ public struct MirrorConsumer: Service {
                 var generator = SystemRandomNumberGenerator()
                 let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
                 failures += 1
-                await pause(.nanoseconds(wait.nanoseconds))
+                await pause(wait)
             }
         }
         await reader.close()
     }
 
-    /// Waits; not beyond a graceful shutdown or cancellation.
-    private func pause(_ time: Duration) async {
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: time) }
-    }
+    private func pause(_ time: TimeAmount) async { await connection.eventLoop.pause(until: .now() + time) }
 }
 
 extension RedisConnection {
