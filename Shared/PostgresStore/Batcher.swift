@@ -18,6 +18,7 @@ public actor Batcher<Input: Sendable, Output: Sendable> {
 
     private let limit: Int
     private let waitingBound: Int
+    private let gathering: Duration
     private let flush: @Sendable ([Input]) async throws(PostgresError) -> [Output]
     private var isFlushing = false
     private var waiters: Deque<Waiter> = []
@@ -26,14 +27,17 @@ public actor Batcher<Input: Sendable, Output: Sendable> {
     /// - Parameters:
     ///   - limit: inputs of one batch, at most; default 500.
     ///   - waitingBound: inputs that may wait for the next batches; default 10,000.
+    ///   - gathering: how long a batch that follows another waits for more inputs to share its cost; default not at all.
+    ///     One that finds no other under way never waits.
     ///   - flush: performs a batch; one output per input, in order. Must be repeatable: a batch that the server refuses
     ///     for one input's sake is repeated one by one.
     public init(
-        limit: Int = 500, waitingBound: Int = 10_000,
+        limit: Int = 500, waitingBound: Int = 10_000, gathering: Duration = .zero,
         flush: @escaping @Sendable ([Input]) async throws(PostgresError) -> [Output]
     ) {
         self.limit = max(1, limit)
         self.waitingBound = waitingBound
+        self.gathering = gathering
         self.flush = flush
     }
 
@@ -52,7 +56,9 @@ public actor Batcher<Input: Sendable, Output: Sendable> {
             }
             switch turn {
             case .answered(let result): return try result.get()
-            case .lead: break
+            case .lead:
+                // Ends early when the task is cancelled: the batch goes at once then.
+                if gathering > .zero { try? await Task.sleep(for: gathering) }
             }
         } else {
             isFlushing = true

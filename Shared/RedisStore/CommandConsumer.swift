@@ -179,13 +179,13 @@ public struct CommandConsumer: Service {
                 _ = try? await work.group.removeConsumers(idle: idle)
             }
             rounds += 1
-            try? await Task.sleep(for: .seconds(1))
+            await connection.eventLoop.wait(until: .nextTick)
         }
     }
 
     private func pause(_ failures: Int) async {
         var generator = SystemRandomNumberGenerator()
         let wait = BackOff(base: .milliseconds(100)).delay(attempt: failures, using: &generator)
-        try? await Task.sleep(for: .nanoseconds(wait.nanoseconds))
+        await connection.eventLoop.pause(until: .now() + wait)
     }
 }

@@ -1,9 +1,13 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A command as it stands on a stream: `op`, `id`, `from` (absent: no reply), `ttl`, then the command's own fields, which
-/// may have the same names; `ttl` therefore always ends the envelope.
+/// A command as it stands on a stream, packed into the entry's one field `c`: `op`, `id`, `from` (absent: no reply), `ttl`,
+/// then the command's own fields, which may have the same names; `ttl` therefore always ends the envelope.
+///
+/// Packed, because Redis, the reader's parser and each deletion on the stream go through an entry field by field.
 struct CommandEnvelope {
+    /// The entry's field.
+    static let field = "c"
     /// Entries that a command stream keeps, about; the oldest beyond it are long past their deadline.
     static let maxStreamLength = 100_000
 
@@ -26,15 +30,17 @@ struct CommandEnvelope {
 
     /// Reads an entry; nil for what is no command.
     init?(_ entry: StreamEntry) {
-        guard let end = entry.fields.firstIndex(where: { $0.name == "ttl" }), end >= 2, end <= 3,
-            entry.fields[0].name == "op", entry.fields[1].name == "id",
-            let timeToLive = Int64(Self.text(entry.fields[end].value)), timeToLive >= 0
+        guard entry.fields.count == 1, entry.fields[0].name == Self.field,
+            let fields = try? FieldReader(encoded: entry.fields[0].value).pairs,
+            let end = fields.firstIndex(where: { $0.name == "ttl" }), end >= 2, end <= 3,
+            fields[0].name == "op", fields[1].name == "id",
+            let timeToLive = Int64(Self.text(fields[end].value)), timeToLive >= 0
         else { return nil }
-        guard end == 2 || entry.fields[2].name == "from" else { return nil }
+        guard end == 2 || fields[2].name == "from" else { return nil }
         self.init(
-            operation: Self.text(entry.fields[0].value), id: CommandID(Self.text(entry.fields[1].value)),
-            from: end == 3 ? GatewayID(Self.text(entry.fields[2].value)) : nil, timeToLive: timeToLive,
-            fields: Array(entry.fields[(end + 1)...]))
+            operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
+            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil, timeToLive: timeToLive,
+            fields: Array(fields[(end + 1)...]))
     }
 
     /// The command that puts it on a stream.
@@ -43,21 +49,21 @@ struct CommandEnvelope {
         var command = RedisCommand("XADD", .string(stream))
         if onlyIfThere { command.append("NOMKSTREAM") }
         for argument: RedisArgument in [
-            "MAXLEN", "~", .int(Self.maxStreamLength), "*", "op", .string(operation), "id", .string(id.rawValue),
+            "MAXLEN", "~", .int(Self.maxStreamLength), "*", .string(Self.field), .bytes(packed),
         ] {
             command.append(argument)
         }
-        if let from {
-            command.append("from")
-            command.append(.string(from.rawValue))
-        }
-        command.append("ttl")
-        command.append(.int64(timeToLive))
-        for field in fields {
-            command.append(.string(field.name))
-            command.append(.bytes(field.value))
-        }
         return command
+    }
+
+    private var packed: [UInt8] {
+        var writer = FieldWriter()
+        writer.put("op", operation)
+        writer.put("id", id.rawValue)
+        if let from { writer.put("from", from.rawValue) }
+        writer.put("ttl", timeToLive)
+        for field in fields { writer.put(field.name, field.value) }
+        return writer.encoded
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

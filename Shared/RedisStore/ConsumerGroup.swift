@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// One consumer's place in the consumer group of a stream. Every group is created when it is missing, also when Redis came
 /// back empty.
 struct ConsumerGroup: Sendable {
@@ -11,12 +13,11 @@ struct ConsumerGroup: Sendable {
     let reader: RedisConnection
     let connection: RedisConnection
 
-    /// Reads new entries, waiting up to a second for the first.
+    /// Reads new entries, waiting until the next tick, a second at most, for the first.
     func read(count: Int) async throws(RedisError) -> [StreamEntry] {
         let command = RedisCommand(
-            "XREADGROUP", "GROUP", .string(Self.name), .string(consumer), "COUNT", .int(count), "BLOCK", 1000,
-            "STREAMS",
-            .string(stream), ">")
+            "XREADGROUP", "GROUP", .string(Self.name), .string(consumer), "COUNT", .int(count), "BLOCK",
+            .int64(NIODeadline.nextTick.millisecondsLeft), "STREAMS", .string(stream), ">")
         do throws(RedisError) {
             let reply = try await reader.execute(command)
             if reply.isNull { return [] }

@@ -22,6 +22,7 @@ public struct DueTimers: Sendable {
     private let connection: RedisConnection
     private let key: String
     private let logger: Logger
+    private let nextLook = NextLook()
 
     /// The timers of a service.
     public init(service: ServiceName, connection: RedisConnection) {
@@ -33,7 +34,8 @@ public struct DueTimers: Sendable {
     /// The command that sets (or moves) a timer, for a pipeline of the caller's.
     /// - Parameter due: the Redis clock, ms.
     public func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
-        RedisCommand("ZADD", .string(key), .int64(due), .string(member))
+        nextLook.hears(of: due)
+        return RedisCommand("ZADD", .string(key), .int64(due), .string(member))
     }
 
     /// Sets a timer, or moves one.
@@ -75,29 +77,41 @@ public struct DueTimers: Sendable {
 
     /// Claims and handles until the service shuts down or the task is cancelled; what is being handled then is finished.
     ///
-    /// Timers of one claim are handled concurrently. One whose handler throws fires again when its lease ends.
+    /// Looks each second, and when a timer is due that this process has set or that the last look has shown: one that
+    /// another process sets to an earlier time fires up to a second late. Timers of one claim are handled concurrently, on
+    /// the connection's event loop. One whose handler throws fires again when its lease ends.
     /// - Parameters:
-    ///   - interval: the pause when nothing is due; default 250 ms.
+    ///   - interval: from one look to the next at least; default 250 ms.
     ///   - lease: how long a handler may take before the timer fires elsewhere; default 10 s.
     ///   - handler: acts on one timer, after a look at the state.
     public func run(
         every interval: TimeAmount = .milliseconds(250), lease: TimeAmount = .seconds(10),
         handler: @escaping @Sendable (DueTimer) async throws -> Void
     ) async {
-        let limit = 100
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            var claimed: [DueTimer] = []
-            do {
-                claimed = try await claim(limit: limit, lease: lease)
-                try await done(await handle(claimed, with: handler))
-            } catch {
-                logger.warning("timers could not be claimed or removed", metadata: ["error": "\(error)"])
-            }
-            if claimed.count < limit {
-                // Ends early, by an error that says only that, when the service shuts down.
-                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .nanoseconds(interval.nanoseconds)) }
+        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
+            let limit = 100
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                var claimed: [DueTimer] = []
+                do {
+                    if try await look() { claimed = try await claim(limit: limit, lease: lease) }
+                    try await done(await handle(claimed, with: handler))
+                } catch {
+                    logger.warning("timers could not be claimed or removed", metadata: ["error": "\(error)"])
+                }
+                if claimed.count < limit { await nextLook.wait(on: connection.eventLoop, atLeast: interval) }
             }
         }
+    }
+
+    /// Looks at the first timer.
+    /// - Returns: whether it is due.
+    private func look() async throws(RedisError) -> Bool {
+        nextLook.begins()
+        let replies = await connection.execute([
+            RedisCommand("TIME"), RedisCommand("ZRANGE", .string(key), 0, 0, "WITHSCORES"),
+        ])
+        let first = try replies[1].get().array?.last?.string.flatMap(Double.init).map { Int64($0) }
+        return nextLook.looked(at: try replies[0].get(), first: first)
     }
 
     private func handle(

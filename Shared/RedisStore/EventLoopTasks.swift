@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import ServiceLifecycle
 
 /// Runs tasks on an event loop.
 ///
@@ -13,4 +14,42 @@ final class EventLoopTasks: TaskExecutor {
         let job = UnownedJob(job)
         eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
+}
+
+extension EventLoop {
+    /// Waits until a time; not beyond the task's cancellation. It is a timer of the loop, which wakes a task of this loop
+    /// without another thread.
+    func wait(until deadline: NIODeadline) async { await wait(for: scheduleTask(deadline: deadline) {}) }
+
+    /// Waits until a time; not beyond the task's cancellation or a graceful shutdown.
+    func pause(until deadline: NIODeadline) async { await pause(for: scheduleTask(deadline: deadline) {}) }
+
+    /// Waits for a timer of this loop, or its cancellation; not beyond the task's or a graceful shutdown.
+    func pause(for timer: Scheduled<Void>) async {
+        await withGracefulShutdownHandler {
+            await wait(for: timer)
+        } onGracefulShutdown: {
+            timer.cancel()
+        }
+    }
+
+    private func wait(for timer: Scheduled<Void>) async {
+        await withTaskCancellationHandler {
+            // Fails when it is cancelled, which is an end too.
+            _ = try? await timer.futureResult.get()
+        } onCancel: {
+            timer.cancel()
+        }
+    }
+}
+
+extension NIODeadline {
+    private static let tick: UInt64 = 1_000_000_000
+
+    /// When what is done each second is to be done next: at the same moment in all processes of a machine, so that they and
+    /// Redis wake up once for all of it.
+    static var nextTick: NIODeadline { .uptimeNanoseconds((now().uptimeNanoseconds / tick + 1) * tick) }
+
+    /// Milliseconds until then, at least one.
+    var millisecondsLeft: Int64 { max(1, (self - .now()).nanoseconds / 1_000_000) }
 }

@@ -10,14 +10,22 @@ public enum MirrorStream {
     /// repaired by later changes of the same rows.
     public static let maxLength = 1_000_000
 
-    /// The command that records a change. (Functions append the same way: `XADD mirror:SERVICE MAXLEN ~ 1000000 * ...`.)
+    /// The entry's one field: a change, packed.
+    private static let field = "r"
+
+    /// The command that records a change.
     public static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
-        var command = RedisCommand("XADD", .string(KeySpace.mirror(service)), "MAXLEN", "~", .int(maxLength), "*")
-        for pair in fields.pairs {
-            command.append(.string(pair.name))
-            command.append(.bytes(pair.value))
-        }
-        return command
+        RedisCommand(
+            "XADD", .string(KeySpace.mirror(service)), "MAXLEN", "~", .int(maxLength), "*", .string(field),
+            .bytes(fields.encoded))
+    }
+
+    /// Reads an entry; what is no change has no fields.
+    static func change(_ entry: StreamEntry) -> FieldReader {
+        guard entry.fields.count == 1, entry.fields[0].name == field,
+            let reader = try? FieldReader(encoded: entry.fields[0].value)
+        else { return FieldReader(pairs: []) }
+        return reader
     }
 }
 
@@ -53,7 +61,7 @@ public struct MirrorConsumer: Service {
     private static let batchSize = 500
     /// After a batch that was not full, more are let gather for so long: one statement for many costs little more than one
     /// for one.
-    private static let gathering = Duration.milliseconds(500)
+    private static let gathering = TimeAmount.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
     public func run() async throws {
@@ -78,7 +86,7 @@ public struct MirrorConsumer: Service {
                 }
                 if batch.isEmpty { batch = try await group.read(count: Self.batchSize) }
                 guard !batch.isEmpty else { continue }
-                try await handler(batch.map { FieldReader(pairs: $0.fields) })
+                try await handler(batch.map(MirrorStream.change))
                 let ids = batch.map(\.id)
                 batch = []
                 failures = 0
@@ -90,16 +98,13 @@ public struct MirrorConsumer: Service {
                 var generator = SystemRandomNumberGenerator()
                 let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
                 failures += 1
-                await pause(.nanoseconds(wait.nanoseconds))
+                await pause(wait)
             }
         }
         await reader.close()
     }
 
-    /// Waits; not beyond a graceful shutdown or cancellation.
-    private func pause(_ time: Duration) async {
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: time) }
-    }
+    private func pause(_ time: TimeAmount) async { await connection.eventLoop.pause(until: .now() + time) }
 }
 
 extension RedisConnection {

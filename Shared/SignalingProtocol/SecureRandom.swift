@@ -4,6 +4,11 @@ public enum SecureRandom {
     /// - Parameter bytes: how many random bytes; the text has twice as many characters.
     public static func hex(bytes: Int) -> String {
         var generator = SystemRandomNumberGenerator()
-        return Hex.text((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        var random: [UInt8] = []
+        while random.count < bytes {
+            // The generator asks the system for each number: all eight bytes of it are used.
+            withUnsafeBytes(of: generator.next() as UInt64) { random.append(contentsOf: $0) }
+        }
+        return Hex.text(random.prefix(bytes))
     }
 }

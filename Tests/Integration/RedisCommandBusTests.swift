@@ -103,7 +103,7 @@ import Testing
             let handled = Recording<CommandContext>()
             try await Self.consuming(scene, Self.router(handled)) {
                 for fields: [RedisArgument] in [
-                    ["junk", "x"], ["op", "channel.count", "id", "c-1", "ttl", "5000", "x", "y"],
+                    ["junk", "x"], ["c", "2:op13:channel.count2:id3:c-13:ttl4:50001:x1:y"],
                 ] {
                     _ = try await scene.connection.execute(
                         RedisCommand("XADD", arguments: [.string(Self.stream), "*"] + fields))

@@ -89,4 +89,26 @@ import Testing
             #expect(fired.all.count == 251)
         }
     }
+
+    @Test func ownTimersFireInTimeAndThoseOfOthersWithTheNextLook() async throws {
+        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+            let timers = DueTimers(service: .presence, connection: scene.connection)
+            let other = DueTimers(service: .presence, connection: scene.connection)
+            let fired = Recording<String>()
+            let runner = Task { await timers.run(every: .milliseconds(20)) { fired.add($0.member) } }
+            try await other.schedule("theirs", atMilliseconds: 1)
+            try await waitUntil("the other's timer") { fired.all.contains("theirs") ? nil : "not fired" }
+            let start = ContinuousClock.now
+            for number in 1...10 {
+                try await timers.schedule("t-\(number)", atMilliseconds: try await Self.now(scene) + 30)
+                try await waitUntil("a timer of this process") {
+                    fired.all.contains("t-\(number)") ? nil : "\(number) not fired"
+                }
+            }
+            // By the looks of each second alone it would be ten.
+            #expect(start.duration(to: .now) < .seconds(5))
+            runner.cancel()
+            await runner.value
+        }
+    }
 }

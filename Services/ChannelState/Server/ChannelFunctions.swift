@@ -33,18 +33,27 @@ struct ChannelFunctions: Sendable {
         return Entered(leaving: leaving, attributesAreCached: replies[1].int == 1)
     }
 
-    enum Presence: String {
+    enum Presence {
         case alive, over, elsewhere
     }
 
-    /// Tells that all that the session was to leave is left; answered by a ``Presence``.
+    /// Tells that all that the session was to leave is left.
     static func entered(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
         session("session_entered", actor, channel)
     }
 
-    static func presence(_ reply: RedisValue?) throws(SignalingError) -> Presence {
-        guard let presence = reply?.string.flatMap(Presence.init) else { throw shape }
-        return presence
+    /// Asks where the session is now; answered by a ``Presence``.
+    static func whereabouts(_ actor: Actor) -> RedisCommand {
+        RedisCommand("HMGET", .string(KeySpace.tag(actor.user) + ":session"), "sid", "channel")
+    }
+
+    /// Reads the answer of ``whereabouts(_:)`` for a session that should be in a channel.
+    static func presence(
+        _ reply: RedisValue?, _ actor: Actor, _ channel: ChannelName
+    ) throws(SignalingError) -> Presence {
+        guard let fields = reply?.array, fields.count == 2 else { throw shape }
+        if fields[0].string.map({ SessionID($0) }) != actor.session { return .over }
+        return fields[1].string == channel.rawValue ? .alive : .elsewhere
     }
 
     /// Forgets that the session is in the channel, or was to leave it.
@@ -78,16 +87,20 @@ struct ChannelFunctions: Sendable {
         /// The number of the change, for the mirror: the Redis clock in microseconds, or a little more.
         var change: Int64
         var telling: Telling
+        /// Whether anybody hears of joins in the app.
+        var hasAudience: Bool
     }
 
     func join(_ actor: Actor, _ channel: ChannelKey, _ id: CommandID) async throws(SignalingError) -> Joined {
-        let reply = try await one(
+        let replies = try await all([
             .function(
                 "channel_join", tag: KeySpace.tag(channel), .string(id.rawValue), 0,
                 .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
-                channel.name.special == nil ? 0 : 1))
+                channel.name.special == nil ? 0 : 1),
+            MembershipAnnouncement.audience(in: channel.app),
+        ])
         let head = 7
-        guard let parts = reply.array, parts.count >= head,
+        guard let parts = replies[0].array, parts.count >= head,
             let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
             let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes
         else { throw Self.shape }
@@ -101,7 +114,7 @@ struct ChannelFunctions: Sendable {
             attributes: attributes.sorted { $0.name < $1.name })
         return Joined(
             outcome: outcome, answer: answer, count: Int(count), change: change,
-            telling: try Self.telling(parts[4...5].map { $0.string ?? "" }))
+            telling: try Self.telling(parts[4...5].map { $0.string ?? "" }), hasAudience: replies[1].int == 1)
     }
 
     struct Left: Equatable {

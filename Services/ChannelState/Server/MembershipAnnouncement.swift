@@ -1,4 +1,5 @@
 internal import MessageStore
+internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -28,8 +29,16 @@ struct MembershipAnnouncement {
             "{\"event\":\"\(event.rawValue)\",\"account\":\(account),\"uid\":\(actor.uid),\"channel\":\(name),"
             + "\"reason\":\(reason.rawValue),\"time\":\(microseconds / 1_000_000)}"
         return ChannelMessage(
-            channel: ChannelKey(app: actor.user.app, name: ChannelName(.channelEvent)), account: actor.user.account,
+            channel: Self.channel(of: actor.user.app), account: actor.user.account,
             uid: actor.uid, force: true, limitPerSecond: Self.unlimited, body: body,
             command: command.derived("announce"))
     }
+
+    /// Asks whether anybody is in the special channel, for a pipeline of the caller's; answered 1 or 0. Asked after a change,
+    /// it tells whether an announcement would be heard: mostly it would not.
+    static func audience(in app: AppID) -> RedisCommand {
+        RedisCommand("EXISTS", .string(KeySpace.tag(channel(of: app)) + ":members"))
+    }
+
+    private static func channel(of app: AppID) -> ChannelKey { ChannelKey(app: app, name: ChannelName(.channelEvent)) }
 }

@@ -28,13 +28,15 @@ struct MembershipHandler: Sendable {
         if !entered.attributesAreCached { await loadAttributes(channel, actor) }
         let joined = try await functions.join(actor, channel, context.id)
         // In one pipeline, in this order: what a break of the connection cuts off, the redelivered command makes up for.
-        let replies = try await functions.all(
-            following(joined, actor, channel, context.id) + [ChannelFunctions.entered(actor, command.channel)])
+        var after = following(joined, actor, channel, context.id)
+        if !entered.leaving.isEmpty { after.append(ChannelFunctions.entered(actor, command.channel)) }
+        after.append(ChannelFunctions.whereabouts(actor))
+        let replies = try await functions.all(after)
         if joined.outcome != .present {
             ChannelMetrics.joins.increment()
             log("joined", actor, channel, .success)
         }
-        switch try ChannelFunctions.presence(replies.last) {
+        switch try ChannelFunctions.presence(replies.last, actor, command.channel) {
         case .alive: return joined.answer
         case .over:
             try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
@@ -88,7 +90,7 @@ struct MembershipHandler: Sendable {
             let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
             after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
         }
-        if joined.outcome == .joined {
+        if joined.outcome == .joined, joined.hasAudience {
             after += announcement(.join, actor, channel, .success, change: joined.change, id)
         }
         return after

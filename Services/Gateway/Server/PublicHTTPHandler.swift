@@ -2,15 +2,27 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import ServiceKit
 
-/// Answers what is no WebSocket on the public port: discovery, and 404 for the rest. One request per connection.
+/// Answers what is no WebSocket on the public port: discovery, and 404 for the rest. One request per connection; one that
+/// does not get to the point, and become a WebSocket or ask, is closed.
 final class PublicHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    /// How long a connection may take to become a WebSocket or ask for discovery.
+    private static let handshakeTimeout = TimeAmount.seconds(10)
+
     private let discovery: Discovery
+    private var timeout: Scheduled<Void>?
     private var head: HTTPRequestHead?
 
     init(discovery: Discovery) { self.discovery = discovery }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        timeout = context.eventLoop.scheduleTask(in: Self.handshakeTimeout) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {

@@ -11,10 +11,7 @@ internal import SignalingProtocol
 struct PublicListener: Sendable {
     /// Connections the kernel may hold for us (a reconnect storm).
     private static let backlog: Int32 = 4096
-    /// How long a connection may take to become a WebSocket or ask for discovery.
-    private static let handshakeTimeout = TimeAmount.seconds(10)
     private static let answering = "answering"
-    private static let pending = "pending"
 
     let configuration: GatewayConfiguration
     let group: any EventLoopGroup
@@ -70,13 +67,12 @@ struct PublicListener: Sendable {
             withServerUpgrade: (
                 upgraders: [upgrader],
                 completionHandler: { context in
-                    for name in [Self.answering, Self.pending] {
-                        context.pipeline.syncOperations.removeHandler(name: name, promise: nil)
-                    }
+                    context.pipeline.syncOperations.removeHandler(name: Self.answering, promise: nil)
                 }
-            ))
+            ),
+            // All headers that are sent are our own.
+            withOutboundHeaderValidation: false)
         try pipeline.addHandler(PublicHTTPHandler(discovery: discovery), name: Self.answering)
-        try pipeline.addHandler(HandshakeTimeout(after: Self.handshakeTimeout), name: Self.pending)
     }
 
     private func carryWebSocket(_ channel: any Channel, isPlain: Bool) throws {
@@ -89,21 +85,4 @@ struct PublicListener: Sendable {
         try pipeline.addHandler(connection.outlet, position: .before(encoder))
         try pipeline.addHandler(connection)
     }
-}
-
-/// Closes a connection that does not get to the point.
-private final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let timeout: TimeAmount
-    private var task: Scheduled<Void>?
-
-    init(after timeout: TimeAmount) { self.timeout = timeout }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        task = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) { task?.cancel() }
 }

@@ -1,5 +1,6 @@
 internal import MessageStore
 internal import PresenceLogic
+internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -27,9 +28,17 @@ struct PresenceAnnouncement {
             "{\"event\":\"\(event.rawValue)\",\"account\":\(JSONText.quoted(user.account.rawValue)),\"uid\":\(uid),"
             + "\"reason\":\(reason.rawValue),\"time\":\(time / 1000)}"
         return ChannelMessage(
-            channel: ChannelKey(app: user.app, name: ChannelName(.userOnline)), account: user.account, uid: uid,
+            channel: Self.channel(of: user.app), account: user.account, uid: uid,
             force: true, limitPerSecond: Self.unlimited, body: body,
             // Of the session, not of the command: a session comes online and goes offline once.
             command: CommandID(session.rawValue).derived(event.rawValue))
     }
+
+    /// Asks whether anybody is in the special channel, for a pipeline of the caller's; answered 1 or 0. Asked after a change,
+    /// it tells whether an announcement would be heard: mostly it would not.
+    static func audience(in app: AppID) -> RedisCommand {
+        RedisCommand("EXISTS", .string(KeySpace.tag(channel(of: app)) + ":members"))
+    }
+
+    private static func channel(of app: AppID) -> ChannelKey { ChannelKey(app: app, name: ChannelName(.userOnline)) }
 }

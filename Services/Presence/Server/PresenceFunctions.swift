@@ -39,6 +39,8 @@ struct PresenceFunctions: Sendable {
         var replaced: EndedSession?
         /// False when the gateway has no lease: nobody would notice its end.
         var gatewayLives: Bool
+        /// Whether anybody hears that the user is online.
+        var hasAudience: Bool
     }
 
     /// - Parameter read: what PostgreSQL has of the user's attributes, to be cached; nil when they are.
@@ -65,13 +67,14 @@ struct PresenceFunctions: Sendable {
                     command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry),
                 ] + attributes),
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
+            PresenceAnnouncement.audience(in: line.user.app),
         ])
         let fields = Self.texts(replies[1])
         if fields.isEmpty { return nil }
         guard fields.count >= 2, let change = Int64(fields[0]), let now = Int64(fields[1]) else { throw Self.shape }
         return Opened(
             change: change, now: now, replaced: EndedSession(fields: Array(fields.dropFirst(2))),
-            gatewayLives: replies[2].int == 1)
+            gatewayLives: replies[2].int == 1, hasAudience: replies[3].int == 1)
     }
 
     struct Resumed: Equatable {

@@ -59,7 +59,10 @@ private struct Handlers {
             functions: functions,
             store: Batcher { users throws(PostgresError) in try await store.userAttributes(users) })
         let ending = SessionEnding(functions: functions, messages: messages, logger: logger)
-        let logins = Batcher<UserKey, UserLogin> { keys throws(PostgresError) in try await users.logins(of: keys) }
+        // In a storm of logins a statement for many costs little more than one for one.
+        let logins = Batcher<UserKey, UserLogin>(gathering: .milliseconds(10)) { keys throws(PostgresError) in
+            try await users.logins(of: keys)
+        }
         let sessions = SessionHandler(
             functions: functions, ending: ending, logins: logins, timers: timers, logger: logger)
         let changes = Batcher<UserAttributeChange, Int64> { batch throws(PostgresError) in

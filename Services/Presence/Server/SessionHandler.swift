@@ -85,7 +85,7 @@ struct SessionHandler: Sendable {
             user: user, version: opened.change, present: true, uid: uid, session: session, gateway: command.gateway,
             device: command.device, detached: false, since: opened.now)
         var after = [PresenceMirror.entry(row)]
-        if opened.replaced == nil {
+        if opened.replaced == nil, opened.hasAudience {
             let announcement = PresenceAnnouncement(
                 event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.now)
             after.append(MessageStore.command(announcement.message))

@@ -14,7 +14,7 @@ local function number(value)
 end
 
 -- Runs `act` once per command: its packed result is kept at TAG:done:COMMAND for DONE_MS and repeated.
--- An empty id stands for a command that comes only once; `deadline` is in ms, 0 for none.
+-- An empty id stands for a command that comes only once; `deadline` is in ms, 0 for none; with one, `act` gets the clock.
 local function once(tag, id, deadline, act)
     if id == '' then
         return act()
@@ -25,10 +25,14 @@ local function once(tag, id, deadline, act)
         return cmsgpack.unpack(stored)
     end
     deadline = tonumber(deadline)
-    if deadline ~= 0 and clock() > deadline then
-        return {err = 'SIG 1001 timeout the deadline had passed'}
+    local ms, us
+    if deadline ~= 0 then
+        ms, us = clock()
+        if ms > deadline then
+            return {err = 'SIG 1001 timeout the deadline had passed'}
+        end
     end
-    local result = act()
+    local result = act(ms, us)
     if not result.err then
         redis.call('SET', key, cmsgpack.pack(result), 'PX', DONE_MS)
     end

@@ -40,6 +40,35 @@ import Testing
         }
     }
 
+    @Test func theFirstGoesAtOnceAndTheNextGather() async throws {
+        let gate = Gate()
+        await gate.open()
+        // Nobody waits so long here: what follows another batch would.
+        let batcher = Batcher<Int, Int>(gathering: .seconds(3600)) { inputs async throws(PostgresError) in
+            await gate.pass(inputs)
+            return inputs
+        }
+        #expect(try await batcher.submit(0) == 0)
+        #expect(try await batcher.submit(1) == 1)
+        let slow = Gate()
+        let gathering = Batcher<Int, Int>(gathering: .milliseconds(300)) { inputs async throws(PostgresError) in
+            await slow.pass(inputs)
+            return inputs
+        }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask { try await gathering.submit(0) }
+            try await wait { await slow.batches.count == 1 }
+            group.addTask { try await gathering.submit(1) }
+            try await wait { await gathering.waiting == 1 }
+            await slow.open()
+            // The second leads and gathers; what comes now goes with it.
+            try await wait { await gathering.waiting == 0 }
+            group.addTask { try await gathering.submit(2) }
+            try await group.waitForAll()
+        }
+        #expect(await slow.batches == [[0], [1, 2]])
+    }
+
     @Test func gathersWhileFlushing() async throws {
         let gate = Gate()
         let batcher = Batcher<Int, Int>(limit: 4) { inputs async throws(PostgresError) in

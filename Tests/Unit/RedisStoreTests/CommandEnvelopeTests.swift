@@ -1,5 +1,6 @@
 import NIOCore
 import SignalingProtocol
+import SignalingWire
 import Testing
 
 @testable import RedisStore
@@ -44,8 +45,27 @@ import Testing
         ["id", "1", "op", "x", "ttl", "1"], ["op", "x", "id", "1", "who", "g", "ttl", "1"], ["ttl", "1"],
     ])
     func noCommand(_ flat: [String]) {
-        let fields = stride(from: 0, to: flat.count, by: 2).map { (name: flat[$0], value: Array(flat[$0 + 1].utf8)) }
-        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: fields)) == nil)
+        var fields = FieldWriter()
+        for index in stride(from: 0, to: flat.count, by: 2) { fields.put(flat[index], flat[index + 1]) }
+        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", fields.encoded)])) == nil)
+    }
+
+    @Test func noEnvelope() {
+        let bytes = Array("2:op1:x2:id1:13:ttl1:5".utf8)
+        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", bytes)])) != nil)
+        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("d", bytes)])) == nil)
+        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", bytes), ("c", bytes)])) == nil)
+        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", Array(bytes.dropLast()))])) == nil)
+    }
+
+    @Test func golden() {
+        let sent = CommandEnvelope(
+            operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), timeToLive: 8000, fields: [("x", [0x31])])
+        #expect(
+            sent.adding(to: "cmd:x").arguments == [
+                "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
+                .bytes(Array("2:op3:a.b2:id3:c-14:from1:g3:ttl4:80001:x1:1".utf8)),
+            ])
     }
 
     @Test func deletedEntry() {

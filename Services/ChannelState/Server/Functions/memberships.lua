@@ -46,20 +46,14 @@ local function session_enter(keys, args)
     end)
 end
 
--- ARGV: sid, channel. All of session_enter is carried out. Returns alive, over or elsewhere (a later join came in between).
+-- ARGV: sid, channel. All that session_enter returned is left; no effect when a later join came in between.
 local function session_entered(keys, args)
     local tag = keys[1]
-    local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
-    if sid ~= args[1] then
-        return redis.status_reply('over')
-    end
-    if channel ~= args[2] then
-        return redis.status_reply('elsewhere')
-    end
-    if leaving then
+    local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
+    if sid == args[1] and channel == args[2] then
         redis.call('HDEL', tag .. ':session', 'leaving')
     end
-    return redis.status_reply('alive')
+    return redis.status_reply('OK')
 end
 
 -- ARGV: sid, channel. The session has left the channel.

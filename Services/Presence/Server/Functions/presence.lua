@@ -7,7 +7,7 @@
 --   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
 --   :ended:SID  string, lives ENDED_MS: that session was ended on purpose
 --   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror)
---   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists
+--   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists; never without it
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
@@ -21,14 +21,14 @@ local function topic(gateway)
     return 'gateway:' .. gateway .. ':events'
 end
 
--- The number of a change of this user's presence that follows `last`: grows even when Redis came back empty.
-local function next_change(last)
-    local _, now = clock()
-    return number(math.max(now, tonumber(last or '0') + 1))
+-- The number of a change of this user's presence at `us` that follows `last`: grows even when Redis came back empty.
+local function next_change(us, last)
+    return number(math.max(us, tonumber(last or '0') + 1))
 end
 
 local function change_number(tag)
-    local change = next_change(redis.call('HGET', tag .. ':box', 'pver'))
+    local _, us = clock()
+    local change = next_change(us, redis.call('HGET', tag .. ':box', 'pver'))
     redis.call('HSET', tag .. ':box', 'pver', change)
     return change
 end
@@ -68,7 +68,9 @@ local function cache_attributes(tag, version, args, first)
     if version <= tonumber(cached or '-1') then
         return 1
     end
-    redis.call('DEL', tag .. ':attrs')
+    if cached then
+        redis.call('DEL', tag .. ':attrs')
+    end
     for i = first, #args, 2 do
         redis.call('HSET', tag .. ':attrs', args[i], args[i + 1])
     end
@@ -88,8 +90,10 @@ local function session_open(keys, args)
     if args[11] ~= '' and cache_attributes(tag, tonumber(args[11]), args, 12) == 0 then
         return {}
     end
-    return once(tag, args[1], args[2], function()
-        local now = clock()
+    return once(tag, args[1], args[2], function(now, us)
+        if not now then
+            now, us = clock()
+        end
         local old = read_session(tag)
         local replaced = {}
         if old and old.sid ~= args[4] then
@@ -98,7 +102,7 @@ local function session_open(keys, args)
         end
         local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
         ver = ver or number(now)
-        local change = next_change(pver)
+        local change = next_change(us, pver)
         redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change)
         if old then
             redis.call('DEL', tag .. ':session')

@@ -1,0 +1,64 @@
+internal import NIOCore
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// When to look at a service's timers next: with the next tick, or sooner when a timer is known to be due sooner.
+final class NextLook: Sendable {
+    private struct State {
+        /// The time (Redis clock, ms) of the first timer that the last look has shown.
+        var seen: Int64?
+        /// The earliest time that this process has set since that look began.
+        var heard: Int64?
+        /// What the runner waits for.
+        var timer: Scheduled<Void>?
+
+        var due: Int64? { [seen, heard].compactMap(\.self).min() }
+    }
+
+    /// How long after its time a timer is looked at: the command that sets it must be there, and neighbours come along.
+    private static let slack = TimeAmount.milliseconds(10)
+
+    private let clock = RedisClock()
+    private let state = Mutex(State())
+
+    /// This process sets a timer.
+    func hears(of due: Int64) {
+        let timer: Scheduled<Void>? = state.withLock { state in
+            if let known = state.due, known <= due { return nil }
+            state.heard = due
+            return state.timer
+        }
+        timer?.cancel()
+    }
+
+    /// A look begins.
+    func begins() { state.withLock { $0.heard = nil } }
+
+    /// Takes the answer to TIME and the time of the first timer, nil when there is none.
+    /// - Returns: whether it is due.
+    func looked(at time: RedisValue, first: Int64?) -> Bool {
+        clock.set(time)
+        state.withLock { $0.seen = first }
+        guard let first, let now = clock.now else { return false }
+        return first <= now
+    }
+
+    /// Waits until it is time to look; not beyond the task's cancellation or a graceful shutdown.
+    /// - Parameter interval: to be waited in any case.
+    func wait(on eventLoop: any EventLoop, atLeast interval: TimeAmount) async {
+        let tick = max(.nextTick, .now() + interval)
+        let earliest = NIODeadline.now() + interval
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let timer: Scheduled<Void>? = state.withLock { state in
+                var time = tick
+                if let due = state.due, let now = clock.now {
+                    time = min(tick, max(earliest, .now() + .milliseconds(due - now) + Self.slack))
+                }
+                state.timer = time > .now() ? eventLoop.scheduleTask(deadline: time) {} : nil
+                return state.timer
+            }
+            guard let timer else { return }
+            await eventLoop.pause(for: timer)
+        }
+    }
+}
