@@ -89,10 +89,13 @@ import Testing
             #expect(try await scene.lines().isEmpty)
             let left = try await scene.command("XLEN", .string(KeySpace.tag(scene.user) + ":mbox")).int
             #expect(try #require(left) < 16)
-            // They take nobody's place.
-            #expect(try await scene.sendTogether([Message(to: scene.user, line: "new", bound: 1)])[0].get() == first + 40)
-            let full = await scene.sendTogether([Message(to: scene.user, line: "more", bound: 1)])
-            #expect(throws: SignalingError.self) { try full[0].get() }
+            // They take nobody's place, also where an entry was removed.
+            for _ in 0..<2 { _ = await scene.sendTogether([Message(to: scene.user, line: "new", bound: 2)]) }
+            try await scene.store.removeMail(scene.user, version: first + 40)
+            let third = await scene.sendTogether([Message(to: scene.user, line: "third", bound: 2)])
+            #expect(try third[0].get() == first + 42)
+            let fourth = await scene.sendTogether([Message(to: scene.user, line: "fourth", bound: 2)])
+            #expect(throws: SignalingError.self) { try fourth[0].get() }
         }
     }
 
