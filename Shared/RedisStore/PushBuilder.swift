@@ -1,5 +1,11 @@
 internal import NIOCore
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// The builder of a pub/sub connection: a message costs one copy and nothing else, because the word `message` is compared
 /// in place, a topic that repeats reuses its String, and a payload the buffer of the last, unless somebody kept that.
 final class PushBuilder: ReplyBuilder {
@@ -71,7 +77,13 @@ final class PushBuilder: ReplyBuilder {
     }
 
     private func setTopic(_ bytes: UnsafeRawBufferPointer) {
-        guard !topicBytes.elementsEqual(bytes) else { return }
+        let isSame = topicBytes.withUnsafeBytes { last in
+            guard last.count == bytes.count, let left = last.baseAddress, let right = bytes.baseAddress else {
+                return false
+            }
+            return memcmp(left, right, last.count) == 0
+        }
+        guard !isSame else { return }
         topicBytes = Array(bytes)
         topic = String(decoding: bytes, as: UTF8.self)
     }

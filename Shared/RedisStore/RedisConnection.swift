@@ -141,7 +141,7 @@ public final class RedisConnection: @unchecked Sendable {
 
 // Writing.
 extension RedisConnection {
-    private func write(_ pending: Pending) {
+    private func write(_ pending: consuming Pending) {
         pending.command.encode(into: &outgoing)
         written.append(pending)
         unflushed += 1

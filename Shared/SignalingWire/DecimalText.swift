@@ -2,16 +2,13 @@
 enum DecimalText {
     static func append(_ number: Int64, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        let magnitude = number.magnitude
-        guard magnitude >= 10 else { return bytes.append(UInt8(ascii: "0") + UInt8(magnitude)) }
-        let start = bytes.count
-        var rest = magnitude
-        while rest > 0 {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            bytes.append(UInt8(ascii: "0") + UInt8(digit))
-            rest = quotient
-        }
-        bytes[start...].reverse()
+        appendDigits(of: number.magnitude, to: &bytes)
+    }
+
+    private static func appendDigits(of number: UInt64, to bytes: inout [UInt8]) {
+        let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
+        if rest > 0 { appendDigits(of: rest, to: &bytes) }
+        bytes.append(UInt8(ascii: "0") + UInt8(digit))
     }
 
     /// The number that the bytes spell: an optional minus sign and 1...19 digits, nothing else; nil otherwise.

@@ -15,10 +15,10 @@ struct JSONOutline {
     /// A value.
     private struct Entry {
         let kind: JSONKind
-        let start: Int
-        var end = 0
         /// Of a string.
         var hasEscapes = false
+        let start: Int
+        var end = 0
         /// Elements of an array; names and values of an object.
         var count = 0
         /// The entry after this one and all in it.

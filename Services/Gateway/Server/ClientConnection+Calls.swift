@@ -30,11 +30,21 @@ extension ClientConnection {
                 ServerFrame.callFailed(
                     id: request.id, SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")))
         }
-        let call = admitted(request.call)
-        let ordering: CallPipeline<QueuedCall>.Ordering =
-            if case .success(let call) = call, call.act.isMessage { .message } else { .exclusive }
-        let queued = QueuedCall(turn: CallTurn(id: request.id, ordering: ordering), call: call)
-        switch calls.enter(queued, ordering) {
+        switch request.call {
+        case .success(let call):
+            if let refusal = refusal(of: call.act) {
+                enter(QueuedCall(turn: CallTurn(id: request.id, ordering: .exclusive), call: .failure(refusal)))
+            } else {
+                let ordering: CallPipeline<QueuedCall>.Ordering = call.act.isMessage ? .message : .exclusive
+                enter(QueuedCall(turn: CallTurn(id: request.id, ordering: ordering), call: request.call))
+            }
+        case .failure:
+            enter(QueuedCall(turn: CallTurn(id: request.id, ordering: .exclusive), call: request.call))
+        }
+    }
+
+    private func enter(_ queued: QueuedCall) {
+        switch calls.enter(queued, queued.turn.ordering) {
         case .start: start(queued)
         case .wait: break
         case .full: violate(.policyViolation, "more than \(CallPipeline<QueuedCall>.bound) calls unanswered")
@@ -47,19 +57,18 @@ extension ClientConnection {
     }
 
     /// Counts messages when they arrive, not when their turn comes.
-    private func admitted(_ call: Result<ClientCall, SignalingError>) -> Result<ClientCall, SignalingError> {
-        guard case .success(let asked) = call else { return call }
+    private func refusal(of act: ClientCall.Act) -> SignalingError? {
         let now = Int64(lastRead.uptimeNanoseconds / 1_000_000)
         let admitted =
-            switch asked.act {
+            switch act {
             case .sendChannelMessage: channelMessages.admit(now: now)
             case .sendMessage: instantMessages.admit(now: now)
             default: true
             }
-        if admitted { return call }
+        if admitted { return nil }
         GatewayMetrics.limited.increment()
-        return .failure(
-            SignalingError(.messageOther, "rate_limited", "more than \(limits.messagesPerSecond) messages a second"))
+        return SignalingError(
+            .messageOther, "rate_limited", "more than \(limits.messagesPerSecond) messages a second")
     }
 
     private func start(_ queued: QueuedCall) {

@@ -180,7 +180,8 @@ final class GatewayShard: @unchecked Sendable {
 
     private func received(_ topic: Topic, _ payload: ByteBuffer) {
         do {
-            if topic == ownTopic {
+            // Plain ASCII, so that texts compare as bytes do, and faster.
+            if topic.rawValue == ownTopic.rawValue {
                 handle(try GatewayEvent(payload: payload.readableBytesView))
             } else if let channel = topics[topic] {
                 let event = try ChannelEvent(payload: payload.readableBytesView)
