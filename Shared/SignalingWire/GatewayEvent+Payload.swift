@@ -61,7 +61,8 @@ extension GatewayEvent {
                 + deliveries.flatMap { delivery in
                     let entry = delivery.entry
                     return Array(
-                        " \(delivery.session) \(entry.version) \(entry.expiresAt) \(entry.line.utf8.count) \(entry.line)".utf8)
+                        " \(delivery.session) \(entry.version) \(entry.expiresAt) \(entry.line.utf8.count) \(entry.line)"
+                            .utf8)
                 }
         case .kicked(let session, let code): Array("kick \(session) \(code.rawValue)".utf8)
         case .moved(let session): Array("moved \(session)".utf8)

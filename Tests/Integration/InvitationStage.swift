@@ -146,12 +146,17 @@ actor InvitationStage {
                 "HSET", .string("\(tag):session"), "gateway", "gateway-of-users", "sid", .string(session.rawValue),
                 "secret",
                 "s", "uid", .int(uid), "state", "online", "push", "0", "openver", .string(version)))
+        _ = try await connection.execute(
+            RedisCommand("HSET", .string("\(tag):box"), "sid", .string(session.rawValue), "gateway", "gateway-of-users")
+        )
         return Actor(user: user, uid: uid, session: session)
     }
 
     /// Removes a session, and tells the service, as presence does.
     func logout(_ actor: Actor) async throws {
-        _ = try await connection.execute(RedisCommand("DEL", .string("\(KeySpace.tag(actor.user)):session")))
+        let tag = KeySpace.tag(actor.user)
+        _ = try await connection.execute(RedisCommand("DEL", .string("\(tag):session")))
+        _ = try await connection.execute(RedisCommand("HSET", .string("\(tag):box"), "sid", "", "gateway", ""))
         _ = try await send(EndSessionCalls(user: actor.user, session: actor.session))
     }
 

@@ -56,7 +56,8 @@ import Testing
             let other = UserKey(app: scene.user.app, account: try Account("other"))
             let command = CommandID("c1")
             let results = await scene.sendTogether([
-                Message(to: scene.user, line: "1", bound: 1), Message(to: scene.user, line: "2", bound: 1, command: command),
+                Message(to: scene.user, line: "1", bound: 1),
+                Message(to: scene.user, line: "2", bound: 1, command: command),
                 Message(to: other, line: "3"),
             ])
             guard results.count == 3, case .failure(let error) = results[1] else {
@@ -108,7 +109,8 @@ import Testing
             // The second clearing leaves its entry in the stream.
             try await scene.clear(through: last)
             try await scene.openSession("s2", openver: last)
-            let ended = UserMessage.Condition.callEvent(type: "voip_invite_bye", call: "c", knownBy: nil, invitedAt: last)
+            let ended = UserMessage.Condition.callEvent(
+                type: "voip_invite_bye", call: "c", knownBy: nil, invitedAt: last)
             #expect(try await scene.send("bye", ended).version == 0)
         }
     }

@@ -41,7 +41,9 @@ import Testing
             let entry = try #require(try await scene.read().entries.last)
             #expect(entry.version == sent.version)
             let published = try #require(heard.all.first)
-            #expect(try GatewayEvent(payload: published.readableBytesView) == .mail([MailDelivery(session: SessionID("s1"), entry: entry)]))
+            #expect(
+                try GatewayEvent(payload: published.readableBytesView)
+                    == .mail([MailDelivery(session: SessionID("s1"), entry: entry)]))
             await subscriber.close()
         }
     }

@@ -33,12 +33,19 @@ struct MessageStoreScene: Sendable {
 
     /// Records the user's session as presence does.
     func openSession(_ session: String, state: String = "online", openver: Int64 = 0) async throws {
+        let online = state == "online"
         try await command(
             "HSET", .string(KeySpace.tag(user) + ":session"), "sid", .string(session), "gateway",
             .string(gateway.rawValue), "state", .string(state), "openver", .int64(openver))
+        try await command(
+            "HSET", .string(KeySpace.tag(user) + ":box"), "sid", .string(session), "gateway",
+            .string(online ? gateway.rawValue : ""))
     }
 
-    func endSession() async throws { try await command("DEL", .string(KeySpace.tag(user) + ":session")) }
+    func endSession() async throws {
+        try await command("DEL", .string(KeySpace.tag(user) + ":session"))
+        try await command("HSET", .string(KeySpace.tag(user) + ":box"), "sid", "", "gateway", "")
+    }
 
     /// Makes someone a member as channel-state does.
     func admit(_ account: Account) async throws {

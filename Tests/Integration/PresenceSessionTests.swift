@@ -91,6 +91,24 @@ import Testing
         }
     }
 
+    @Test func theMailboxTellsWhereTheSessionIs() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let line = try await stage.login("alice", on: one).line
+            func place() async throws -> [String?]? {
+                try await stage.redis("HMGET", KeySpace.tag(line.user) + ":box", "sid", "gateway").array?.map(\.string)
+            }
+            let session = line.session.rawValue
+            #expect(try await place() == [session, one.id.rawValue])
+            _ = try await one.send(DetachSession(gateway: one.id, user: line.user, session: line.session))
+            #expect(try await place() == [session, ""])
+            _ = try await two.send(ResumeSession(gateway: two.id, line: line))
+            #expect(try await place() == [session, two.id.rawValue])
+            _ = try await two.send(CloseSession(user: line.user, session: line.session, reason: .leaveLogout))
+            #expect(try await place() == ["", ""])
+        }
+    }
+
     @Test func aDetachedSessionEndsWhenItsTimeIsOver() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")

@@ -1,10 +1,11 @@
 -- The hot path: messages to users and channels, mailboxes and channel logs. The Swift contract is MessageStore.swift.
 --
 -- The message_to_user, messages_to_users and mailbox_* functions take users' tags as keys, and work on
---   :session  hash of heliograph_presence; read: sid, gateway, state, openver
+--   :session  hash of heliograph_presence; read: sid, openver
 --   :mbox     stream VER-0, fields l (msg-v2 line), x (expiry, ms), and for call events t (type), c (call)
 --   :box      hash: ver (last version given), clear (highest version forgotten), purged (ms, last purge when full),
---             trimmed (what :mbox was last cut up to), first (the first version given), expires (ms, when :mbox expires)
+--             trimmed (what :mbox was last cut up to), first (the first version given), expires (ms, when :mbox expires),
+--             and of heliograph_presence: sid ('' without a session), gateway ('' while it is detached)
 -- The message_to_channel and channel_log_* functions take a channel's tag and work on what heliograph_channels owns:
 --   :members, :info, :state (seq, id, _sendmsg_limit), :log, and
 --   :rate     string: messages of the present second
@@ -116,10 +117,9 @@ end
 -- Adds an entry, `kind` and `call` being '' for messages, and gathers in `mails` what the session's gateway is told: by gateway,
 -- the words of one event. Returns {version, 1 when the user has a session}.
 local function add_entry(tag, mails, now, line, lifetime, bound, kind, call)
-    local session = redis.call('HMGET', tag .. ':session', 'sid', 'gateway', 'state')
     local mailbox, box = tag .. ':mbox', tag .. ':box'
-    local known = redis.call('HMGET', box, 'ver', 'clear', 'first', 'expires')
-    local ver, first, expires = known[1], known[3], known[4]
+    local known = redis.call('HMGET', box, 'ver', 'clear', 'first', 'expires', 'sid', 'gateway')
+    local ver, first, expires, sid, gateway = known[1], known[3], known[4], known[5] or '', known[6] or ''
     -- A new mailbox's versions begin above whatever clients saw before Redis came back empty.
     local version = ver and ver + 1 or now
     local clear = tonumber(known[2] or 0)
@@ -144,8 +144,7 @@ local function add_entry(tag, mails, now, line, lifetime, bound, kind, call)
         redis.call('PEXPIREAT', mailbox, later)
         redis.call('HSET', box, 'ver', text, 'first', first or text, 'expires', later)
     end
-    local sid, gateway = session[1], session[2]
-    if session[3] == 'online' then
+    if gateway ~= '' then
         local words = mails[gateway]
         if not words then
             words = {'mail'}
@@ -158,7 +157,7 @@ local function add_entry(tag, mails, now, line, lifetime, bound, kind, call)
         words[count + 4] = #line
         words[count + 5] = line
     end
-    return {version, sid and 1 or 0}
+    return {version, sid ~= '' and 1 or 0}
 end
 
 local function publish_mails(mails)

@@ -49,7 +49,10 @@ import Testing
                 "reply c1 error 701 pending one  is pending"
             ),
             (.reply(CommandID("c1"), .failure(SignalingError(.failed, "x", ""))), "reply c1 error 1001 x "),
-            (.mail([MailDelivery(session: SessionID("s1"), entry: entry)]), "mail s1 42 99 27 msg-v2 a b c instant 1  hi "),
+            (
+                .mail([MailDelivery(session: SessionID("s1"), entry: entry)]),
+                "mail s1 42 99 27 msg-v2 a b c instant 1  hi "
+            ),
             (
                 .mail([
                     MailDelivery(session: SessionID("s1"), entry: entry),
@@ -86,7 +89,8 @@ import Testing
     @Test(arguments: [
         "", "reply", "reply c1", "reply c1 maybe", "reply c1 error", "reply c1 error x y z", "mail", "mail s1",
         "mail s1 1", "mail s1 1 x 4 line", "mail s1 1 2 line", "mail s1 1 2 5 line", "mail s1 1 2 3 line",
-        "mail s1 1 2 -1 line", "mail s1 1 2 4 line s2", "mail s1 1 2 4 line s2 1 2 9 line", "kick s1", "kick s1 x", "moved", "moved ", "shout s1",
+        "mail s1 1 2 -1 line", "mail s1 1 2 4 line s2", "mail s1 1 2 4 line s2 1 2 9 line", "kick s1", "kick s1 x",
+        "moved", "moved ", "shout s1",
     ])
     func malformedGatewayEventsAreRefused(payload: String) {
         #expect(throws: SignalingError.self) { try GatewayEvent(payload: payload.utf8) }

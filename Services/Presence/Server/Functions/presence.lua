@@ -6,7 +6,8 @@
 --             attached it, ms)
 --   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
 --   :ended:SID  string, lives ENDED_MS: that session was ended on purpose
---   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror)
+--   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror); for whoever sends to
+--             the user, with one look: sid ('' without a session) and gateway ('' while it is detached)
 --   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists; never without it
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
@@ -26,10 +27,11 @@ local function next_change(us, last)
     return number(math.max(us, tonumber(last or '0') + 1))
 end
 
-local function change_number(tag)
+-- The user's presence changes: the session and where it is, both '' for nowhere. Returns the number of the change.
+local function change_presence(tag, sid, gateway)
     local _, us = clock()
     local change = next_change(us, redis.call('HGET', tag .. ':box', 'pver'))
-    redis.call('HSET', tag .. ':box', 'pver', change)
+    redis.call('HSET', tag .. ':box', 'pver', change, 'sid', sid, 'gateway', gateway)
     return change
 end
 
@@ -38,7 +40,7 @@ local function end_session(tag, session, reason, replaced)
     local now = clock()
     local record = {
         session.sid, session.gateway, session.uid, number(tonumber(reason)), replaced and '1' or '0',
-        change_number(tag), number(now), session.channel or '', session.leaving or '', session.device, session.since,
+        change_presence(tag, '', ''), number(now), session.channel or '', session.leaving or '', session.device, session.since,
     }
     redis.call('DEL', tag .. ':session')
     redis.call('HSET', tag .. ':ending', session.sid, cmsgpack.pack(record))
@@ -103,7 +105,8 @@ local function session_open(keys, args)
         local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
         ver = ver or number(now)
         local change = next_change(us, pver)
-        redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change)
+        redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change, 'sid', args[4],
+            'gateway', args[3])
         if old then
             redis.call('DEL', tag .. ':session')
         end
@@ -134,7 +137,8 @@ local function session_resume(keys, args)
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number((clock())),
             'deadline', args[2])
         redis.call('HDEL', tag .. ':session', 'detached')
-        return {session.uid, session.channel or '', session.push, session.gateway, change_number(tag), session.device,
+        local change = change_presence(tag, args[4], args[3])
+        return {session.uid, session.channel or '', session.push, session.gateway, change, session.device,
             session.since, session.expires or '0'}
     end)
 end
@@ -166,7 +170,7 @@ local function session_detach(keys, args)
             redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
         end
         local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
-        return {number(over), change_number(tag), session.uid, session.device, session.since}
+        return {number(over), change_presence(tag, args[4], ''), session.uid, session.device, session.since}
     end)
 end
 
@@ -234,7 +238,7 @@ local function session_reassert(keys, args)
         if args[7] ~= '' then
             redis.call('HSET', tag .. ':session', 'channel', args[7])
         end
-        return {'restored', change_number(tag), number(now)}
+        return {'restored', change_presence(tag, args[2], args[1]), number(now)}
     end
     if session.sid ~= args[2] or session.secret ~= args[3] then
         return {'lost'}
@@ -249,7 +253,7 @@ local function session_reassert(keys, args)
     end
     redis.call('HSET', tag .. ':session', 'gateway', args[1], 'state', 'online', 'attached', number(now))
     redis.call('HDEL', tag .. ':session', 'detached')
-    return {'kept', change_number(tag), session.since}
+    return {'kept', change_presence(tag, args[2], args[1]), session.since}
 end
 
 local function forget_attributes(tag)
