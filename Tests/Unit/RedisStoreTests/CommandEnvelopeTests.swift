@@ -62,10 +62,10 @@ import Testing
         let sent = CommandEnvelope(
             operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), timeToLive: 8000, fields: [("x", [0x31])])
         #expect(
-            sent.adding(to: "cmd:x").arguments == [
-                "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
-                .bytes(Array("2:op3:a.b2:id3:c-14:from1:g3:ttl4:80001:x1:1".utf8)),
-            ])
+            sent.adding(to: "cmd:x")
+                == RedisCommand(
+                    "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
+                    "2:op3:a.b2:id3:c-14:from1:g3:ttl4:80001:x1:1"))
     }
 
     @Test func deletedEntry() {
