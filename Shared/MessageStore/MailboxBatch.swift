@@ -67,9 +67,14 @@ public final class MailboxBatch {
         isAwaitingTurn = true
         connection.beforeWriting { [self] in
             isAwaitingTurn = false
-            sendMessages()
-            sendClears()
+            flush()
         }
+    }
+
+    /// Sends what was gathered, so that what follows on the connection is answered after it.
+    public func flush() {
+        sendMessages()
+        sendClears()
     }
 
     private func sendMessages() {

@@ -31,6 +31,8 @@ extension ClientConnection {
                 channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.actor.uid,
                 force: force, limitPerSecond: limits.channelMessagesPerSecond, body: body,
                 command: session.command(forMessage: call.messageID))
+            // Messages are answered in the order they came, those to users too.
+            shard.mailboxes.flush()
             shard.messages.sendToChannel(message) { [self] in answer(turn, $0.map { _ in .done }) }
         case .logOut:
             logOut(session, finish: finish)
