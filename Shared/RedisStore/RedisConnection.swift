@@ -160,6 +160,8 @@ extension RedisConnection {
         gatherers.removeAll(keepingCapacity: true)
         for act in gathering { act() }
         flushScheduled = false
+        // What was asked for meanwhile has its turn after this write.
+        if !gatherers.isEmpty { scheduleFlush() }
         guard unflushed > 0, link.isUp else { return }
         unflushed = 0
         link.write(outgoing)

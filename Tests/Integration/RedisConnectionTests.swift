@@ -115,6 +115,28 @@ import Testing
         }
     }
 
+    @Test func whatIsGatheredIsSentWithTheTurnItCameIn() async throws {
+        try await RedisScene.run { scene in
+            let answers = Recording<String>()
+            scene.eventLoop.execute {
+                let connection = scene.connection
+                connection.beforeWriting {
+                    connection.send(RedisCommand("ECHO", "gathered")) {
+                        answers.add((try? $0.get().string) ?? "failed")
+                    }
+                    connection.beforeWriting {
+                        connection.send(RedisCommand("ECHO", "later")) {
+                            answers.add((try? $0.get().string) ?? "failed")
+                        }
+                    }
+                }
+                connection.send(RedisCommand("ECHO", "sent")) { answers.add((try? $0.get().string) ?? "failed") }
+            }
+            try await answers.wait(for: 3, "answers")
+            #expect(answers.all == ["sent", "gathered", "later"])
+        }
+    }
+
     @Test func passwordUserAndDatabase() async throws {
         let server = try await RedisServer(appendOnly: false, password: "s3cret/ß")
         let loop = MultiThreadedEventLoopGroup.singleton.next()
