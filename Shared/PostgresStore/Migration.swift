@@ -16,6 +16,7 @@ struct Migration: Equatable, Sendable {
         Migration(5, "0005_views", PackageResources._005_views_sql),
         Migration(6, "0006_phones", PackageResources._006_phones_sql),
         Migration(7, "0007_logins", PackageResources._007_logins_sql),
+        Migration(8, "0008_login_order", PackageResources._008_login_order_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

@@ -1,3 +1,4 @@
+import Logging
 import PostgresStore
 import SignalingProtocol
 import TestKit
@@ -51,6 +52,44 @@ import Testing
         #expect(try await store.uids(for: users) == uids)
         #expect(try await pool.query("SELECT last_value FROM user_uids").first?.int64("last_value") == before)
         #expect(try await store.uids(for: []) == [:])
+        await pool.close()
+    }
+
+    /// A call that waits for another's new user must not hold a known one that those wait for who saw the new one first.
+    @Test func callsThatNoteAndAddUsersDoNotWaitInCircles() async throws {
+        let url = try await PostgresServer.shared.createDatabase()
+        func open(_ connections: Int) throws -> PostgresPool {
+            PostgresPool(
+                configuration: try PostgresConfiguration(url: url), connections: connections,
+                logger: Logger(label: "test"))
+        }
+        let (pool, other) = (try open(3), try open(1))
+        _ = try await Migrations(pool: other).apply()
+        let store = UserStore(pool: pool)
+        let users = try ["a", "b", "c"].map { UserKey(app: try AppID("app"), account: try Account($0)) }
+        func blocked(_ count: Int64) async throws {
+            try await waitUntil("\(count) calls that wait") {
+                let row = try await other.query(
+                    """
+                    SELECT count(*) AS n FROM pg_stat_activity
+                    WHERE wait_event_type = 'Lock' AND datname = current_database()
+                    """)
+                let found = try row.first?.int64("n")
+                return found == count ? nil : "\(found ?? -1)"
+            }
+        }
+        _ = try await store.uids(for: [users[2]])
+        _ = try await other.query("BEGIN")
+        _ = try await UserStore(pool: other).uids(for: [users[0]])
+        async let all = store.uids(for: users)
+        try await blocked(1)
+        _ = try await store.uids(for: [users[1]])
+        async let some = store.uids(for: [users[1], users[2]])
+        try await Task.sleep(for: .milliseconds(200))
+        _ = try await other.query("COMMIT")
+        let (first, second) = try await (all, some)
+        #expect(first.count == 3 && second.count == 2 && first.merging(second) { $0 == $1 ? $0 : 0 } == first)
+        await other.close()
         await pool.close()
     }
 
