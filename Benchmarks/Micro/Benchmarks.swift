@@ -48,7 +48,8 @@ extension Benchmark {
     /// What gateways are told by publications.
     private static func events() -> [Benchmark] {
         let channelEvent = buffer(event.payload)
-        let mail = ByteBuffer(bytes: GatewayEvent.mail(SessionID("gateway-1.0-2s"), entry(1)).payload)
+        let delivery = MailDelivery(session: SessionID("gateway-1.0-2s"), entry: entry(1))
+        let mail = ByteBuffer(bytes: GatewayEvent.mail([delivery]).payload)
         return [
             Benchmark("event.decode.channel") { use(try? ChannelEvent(payload: channelEvent.readableBytesView)) },
             Benchmark("event.decode.mail") { use(try? GatewayEvent(payload: mail.readableBytesView)) },
