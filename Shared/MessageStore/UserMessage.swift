@@ -45,7 +45,7 @@ public struct UserMessage: Equatable, Sendable {
 
 /// What became of a ``UserMessage``.
 public struct MessageQueued: Equatable, Sendable {
-    /// The entry's version; 0 when it was dropped because nobody may see it, and for a message that was sent before.
+    /// The entry's version; 0 when it was dropped because nobody may see it.
     public var version: Int64
     /// Whether the user has a session, connected or detached; false also when the version is 0.
     public var online: Bool

@@ -138,7 +138,7 @@ struct MessageStoreScene: Sendable {
     }
 }
 
-/// A value that is used on one event loop only, though the scene around it goes anywhere.
+/// A value that is used on one event loop only, though the scene around it goes anywhere: so it may be sent unchecked.
 struct Unshared<Value>: @unchecked Sendable {
     let value: Value
 
