@@ -29,9 +29,6 @@ public struct CallPipeline<Call>: ~Copyable {
     @inlinable
     public init(held: Bool) { isHeld = held }
 
-    /// Whether nothing waits or runs.
-    public var isIdle: Bool { waiting.isEmpty && messagesInFlight == 0 && !exclusiveInFlight }
-
     /// What becomes of a new call.
     public enum Entry: Sendable {
         /// Start it now.
