@@ -155,7 +155,7 @@ import Testing
                 guard checks else { return }
                 let listed = try await gateway.send(ListMembers(channel: room, limit: Limits.userListLatest))
                 #expect(LatestMembers(text: text).all == listed.members)
-                #expect(text.count { $0 == UInt8(ascii: "\n") } <= Limits.userListLatest + 50)
+                #expect(text.count { $0 == UInt8(ascii: "\n") } <= Limits.userListLatest + 2 * 50)
             }
             func leave(_ number: Int, session: String) async throws {
                 _ = try await stage.connection.execute(

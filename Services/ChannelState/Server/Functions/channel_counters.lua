@@ -21,13 +21,14 @@ local COUNTERS = {
 -- What a change of membership asks the state, in one call.
 -- Returns {announced: whether joins and leaves are, num, total: intervals in seconds}, and fields of the state.
 local function settings(tag)
-    local notification, num, total, id, seq, joins, emptied = unpack(redis.call('HMGET', tag .. ':state',
-        '_userNotification', '_auto_update_num', '_auto_update_total_num', 'id', 'seq', 'joins', 'emptied'))
+    local notification, num, total, ttl, id, seq, joins, emptied, listed = unpack(redis.call('HMGET', tag .. ':state',
+        '_userNotification', '_auto_update_num', '_auto_update_total_num', '_channel_ttl', 'id', 'seq', 'joins', 'emptied',
+        'listed'))
     num = tonumber(num or '0')
     total = tonumber(total or '0')
     -- The total needs both.
     return {announced = notification ~= '0', num = num, total = num > 0 and total or 0},
-        {id = id, seq = seq, joins = joins, emptied = emptied}
+        {_channel_ttl = ttl, id = id, seq = seq, joins = joins, emptied = emptied, listed = tonumber(listed or '')}
 end
 
 -- When a counter may be told again, in ms.

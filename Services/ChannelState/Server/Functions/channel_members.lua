@@ -5,85 +5,87 @@ local function sid_of(info)
 end
 
 -- The latest members are also kept as text, :latest, so that a join need not look up each. What holds of it, where it is
--- there: its lines are the latest members in the order of their joins, LATEST of them at least or else all.
+-- there: its lines that are not blank are the latest members in the order of their joins, LATEST of them at least or else all;
+-- `listed` of :state is their number. Where either is missing, the next join makes both anew. A text of this size costs
+-- microseconds each time Lua touches it: it is read once, and changed in place.
 
 local function latest_line(account, info)
     return string.match(info, '^%S+') .. ' ' .. account .. '\n'
 end
 
--- The lines of members by their rank from the latest on, oldest first.
-local function latest_lines(tag, first, last)
-    local accounts = redis.call('ZREVRANGE', tag .. ':members', first, last)
+-- Makes the text of the `count` latest members. Returns it, and how many there are.
+local function make_latest(tag, count)
+    local accounts = redis.call('ZREVRANGE', tag .. ':members', 0, count - 1)
     if #accounts == 0 then
-        return ''
+        return '', 0
     end
     local infos = redis.call('HMGET', tag .. ':info', unpack(accounts))
     local list = {}
     for i = #accounts, 1, -1 do
         list[#list + 1] = latest_line(accounts[i], infos[i] or '0 -')
     end
-    return table.concat(list)
+    local text = table.concat(list)
+    redis.call('SET', tag .. ':latest', text)
+    return text, #accounts
 end
 
--- The text, made anew where it is missing.
 local function latest_text(tag)
     local text = redis.call('GET', tag .. ':latest')
     if not text then
-        text = latest_lines(tag, 0, LATEST - 1)
-        if text ~= '' then
-            redis.call('SET', tag .. ':latest', text)
-        end
+        local listed
+        text, listed = make_latest(tag, LATEST)
+        redis.call('HSET', tag .. ':state', 'listed', listed)
     end
     return text
 end
 
--- The text without a line; nil when it does not stand there. An account stands there once: no other line ends like this.
-local function without_line(text, line)
-    local first, last = string.find(text, line, 1, true)
-    return first and string.sub(text, 1, first - 1) .. string.sub(text, last + 1)
+-- Blanks an account's line. Returns whether there was one. An account stands there once, and no other line ends like its.
+local function blank_line(tag, account, info)
+    local text = redis.call('GET', tag .. ':latest')
+    -- A space is found sooner than a digit, which every line has many of.
+    local space = text and string.find(text, ' ' .. account .. '\n', 1, true)
+    if not space then
+        return false
+    end
+    local uid = string.match(info, '^%S+')
+    redis.call('SETRANGE', tag .. ':latest', space - 1 - #uid, string.rep(' ', #uid + 1 + #account))
+    return true
 end
 
-local function count_lines(text)
-    return select(2, string.gsub(text, '\n', ''))
-end
-
--- A member has joined, the `join`th of the channel, or joined anew (`former`: its info before). Returns the text.
-local function latest_joined(tag, join, account, info, former)
-    local key = tag .. ':latest'
-    local text = redis.call('GET', key)
-    if not text or join % LATEST_SLACK == 0 then
-        -- More lines than are listed are cut off now and then: mostly a join writes no more than its own.
-        text = latest_lines(tag, 0, LATEST - 1)
-        redis.call('SET', key, text)
-        return text
+-- A member has joined, the `join`th of the channel, or joined anew (`former`: its info before); `listed` members were there.
+-- Returns the text, and how many are there now.
+local function latest_joined(tag, join, account, info, former, listed)
+    -- Now and then it is made anew, without what is blank and those who are not listed any more.
+    if not listed or join % LATEST_SLACK == 0 then
+        return make_latest(tag, listed and LATEST or LATEST + LATEST_SLACK)
+    end
+    if former and blank_line(tag, account, former) then
+        listed = listed - 1
     end
     local line = latest_line(account, info)
-    local rest = former and without_line(text, latest_line(account, former))
-    if rest then
-        redis.call('SET', key, rest .. line)
-    else
-        redis.call('APPEND', key, line)
+    if redis.call('APPEND', tag .. ':latest', line) == #line then
+        return make_latest(tag, LATEST)
     end
-    return (rest or text) .. line
+    return redis.call('GET', tag .. ':latest'), listed + 1
 end
 
--- A member has left. Called after that.
-local function latest_left(tag, account, info)
-    local key = tag .. ':latest'
-    local members = redis.call('ZCARD', tag .. ':members')
-    if members == 0 then
-        redis.call('DEL', key)
-        return
+-- A member has left, `members` remain; `listed` members were there. Returns how many are there now; '' for no text.
+local function latest_left(tag, account, info, members, listed)
+    if listed and blank_line(tag, account, info) then
+        listed = listed - 1
     end
-    local text = redis.call('GET', key)
-    local rest = text and without_line(text, latest_line(account, info))
-    if not rest then
-        return
+    if not listed or members == 0 or (listed < LATEST and listed < members) then
+        redis.call('DEL', tag .. ':latest')
+        return ''
     end
-    if members >= LATEST and count_lines(rest) < LATEST then
-        rest = latest_lines(tag, LATEST - 1, LATEST - 1) .. rest
-    end
-    redis.call('SET', key, rest)
+    return listed
+end
+
+-- What follows `before` (see settings): {id, sequence number}, a new one for an event, and the present ms.
+local function next_numbers(before, announced)
+    local ms, us = clock()
+    local seq = tonumber(before.seq or ms)
+    return number(math.max(us, tonumber(before.id or '0') + 1)), number(announced and seq + 1 or seq), ms
 end
 
 -- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
@@ -101,32 +103,28 @@ local function channel_join(keys, args)
         if info then
             outcome = sid_of(info) == sid and 'present' or 'replaced'
         end
-        local ms, us = clock()
-        local id = number(math.max(us, tonumber(before.id or '0') + 1))
-        local seq = tonumber(before.seq or ms)
         local announced = outcome == 'joined' and wanted.announced and args[6] ~= '1'
-        if announced then
-            seq = seq + 1
-        end
+        local id, seq = next_numbers(before, announced)
         local num, total = '0', '0'
         if outcome == 'present' then
-            redis.call('HSET', tag .. ':state', 'id', id, 'seq', number(seq))
+            redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq)
         else
             local join = tonumber(before.joins or '0') + 1
-            redis.call('HSET', tag .. ':state', 'id', id, 'seq', number(seq), 'joins', number(join))
             redis.call('ZADD', tag .. ':members', join, account)
             redis.call('HSET', tag .. ':info', account, uid .. ' ' .. sid)
+            local listed
+            latest, listed = latest_joined(tag, join, account, uid .. ' ' .. sid, info, before.listed)
+            redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq, 'joins', number(join), 'listed', listed)
             if before.emptied then
                 redis.call('HDEL', tag .. ':state', 'emptied')
             end
-            latest = latest_joined(tag, join, account, uid .. ' ' .. sid, info)
             num = counter_changed(tag, 'num', wanted.num, account, uid)
             total = counter_changed(tag, 'total', wanted.total, account, uid)
         end
         if announced then
-            publish_as(tag, number(seq), id, account, uid, 'join')
+            publish_as(tag, seq, id, account, uid, 'join')
         end
-        return {outcome, number(seq), id, num, total}
+        return {outcome, seq, id, num, total}
     end)
     if done.err then
         return done
@@ -153,20 +151,22 @@ local function channel_leave(keys, args)
             return {}
         end
         local uid = string.match(info, '^%S+')
+        local wanted, before = settings(tag)
+        local announced = wanted.announced and args[5] ~= '1'
+        local id, seq, ms = next_numbers(before, announced)
         redis.call('ZREM', tag .. ':members', account)
         redis.call('HDEL', tag .. ':info', account)
-        latest_left(tag, account, info)
-        local id = next_id(tag)
         local count = redis.call('ZCARD', tag .. ':members')
+        local listed = latest_left(tag, account, info, count, before.listed)
+        redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq, 'listed', listed)
         if count == 0 then
-            redis.call('HSET', tag .. ':state', 'emptied', number((clock())))
+            redis.call('HSET', tag .. ':state', 'emptied', number(ms))
         end
-        local wanted = settings(tag)
-        if wanted.announced and args[5] ~= '1' then
-            publish(tag, id, account, uid, 'leave')
+        if announced then
+            publish_as(tag, seq, id, account, uid, 'leave')
         end
         local num = counter_changed(tag, 'num', wanted.num, account, uid)
-        return {count, id, uid, state(tag, '_channel_ttl') or tostring(CHANNEL_TTL), num}
+        return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
     end)
 end
 

@@ -8,6 +8,7 @@
 --   :info     hash: account -> "uid sid"
 --   :latest   string: the latest members as lines "uid account", oldest first (see channel_members); may be missing
 --   :state    hash: seq (last event), id (last client id or change, us), joins, emptied (ms, when the last member left),
+--             listed (lines of :latest),
 --             copies of the built-in attributes under their own names (heliograph_messages reads _sendmsg_limit),
 --             and of each counter that is on: COUNTER_told (the number last told), COUNTER_at (ms, when),
 --             COUNTER_by ("account uid" of who changed it last)
@@ -25,7 +26,7 @@ local LOG_MS = 3600000
 local WAITING_CHANGES = 1000
 -- Limits.userListLatest.
 local LATEST = 200
--- Lines that :latest may have beyond LATEST.
+-- After so many joins :latest is made anew; where it was missing, with so many lines more than LATEST, which leaves use up.
 local LATEST_SLACK = 50
 local BUILT_IN = {
     _userNotification = true, _channel_ttl = true, _auto_update_num = true, _auto_update_total_num = true,
