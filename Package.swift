@@ -138,7 +138,7 @@ let package = Package(
     ]
         + service(
             "Gateway", folder: "Gateway", logic: ["SignalingWire", deques],
-            server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL])
+            server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL])
         + service(
             "Presence", folder: "Presence",
             server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
@@ -161,7 +161,9 @@ let package = Package(
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingWire"]),
-            unitTests("GatewayServer", [nioCore, nioPosix, nioWebSocket]),
+            unitTests(
+                "GatewayServer",
+                ["RedisStore", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),

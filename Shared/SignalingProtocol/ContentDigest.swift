@@ -1,24 +1,37 @@
 internal import CCrypto
 
-/// Digests of content, in the lower-case hexadecimal text that protocols write them in.
+/// Digests of content, in the text that protocols write them in.
 public enum ContentDigest: Sendable, CaseIterable {
     /// MD5: for protocols that know nothing better.
     case md5
+    /// SHA-1: for protocols that prescribe it and do not rest on it, as the WebSocket handshake.
+    case sha1
     /// SHA-256.
     case sha256
 
-    /// The digest of a text's UTF-8 bytes.
-    public func text(of content: String) -> String {
+    /// The digest of a text's UTF-8 bytes, in lower-case hexadecimal.
+    public func text(of content: String) -> String { Hex.text(digest(of: content)) }
+
+    /// The digest of a text's UTF-8 bytes, in base64 with padding (RFC 4648, section 4).
+    public func base64(of content: String) -> String {
+        let digest = digest(of: content)
+        // Four characters for three bytes, and the zero that ends C's texts.
+        var text = [UInt8](repeating: 0, count: (digest.count + 2) / 3 * 4 + 1)
+        let length = EVP_EncodeBlock(&text, digest, Int32(digest.count))
+        return String(decoding: text.prefix(Int(length)), as: UTF8.self)
+    }
+
+    private func digest(of content: String) -> [UInt8] {
         let bytes = Array(content.utf8)
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var size: UInt32 = 0
         let status = EVP_Digest(bytes, bytes.count, &digest, &size, function, nil)
         // Only a build of OpenSSL without the function can refuse it, and then nothing of ours works.
         precondition(status == 1, "OpenSSL has no \(self)")
-        return Hex.text(digest[..<Int(size)])
+        return Array(digest[..<Int(size)])
     }
 
-    /// The keyed digest (HMAC) of a text's UTF-8 bytes.
+    /// The keyed digest (HMAC) of a text's UTF-8 bytes, in lower-case hexadecimal.
     public func text(of content: String, key: String) -> String {
         let bytes = Array(content.utf8)
         let keyBytes = Array(key.utf8)
@@ -32,6 +45,7 @@ public enum ContentDigest: Sendable, CaseIterable {
     private var function: OpaquePointer? {
         switch self {
         case .md5: EVP_md5()
+        case .sha1: EVP_sha1()
         case .sha256: EVP_sha256()
         }
     }

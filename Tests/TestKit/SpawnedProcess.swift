@@ -10,6 +10,16 @@ final class SpawnedProcess: @unchecked Sendable {
     private var input: Int32
     private var status: Int32?
 
+    /// Closes what the child inherits: a socket of another test would stay open when its owner closes it. (NIO's are not
+    /// close-on-exec, and what tells `posix_spawn` to do so is a GNU extension that Swift does not see.)
+    private static let closingAll = #"""
+        for descriptor in /proc/self/fd/*; do
+            number=${descriptor##*/}
+            [ "$number" -le 2 ] || eval "exec $number>&-"
+        done
+        exec "$@"
+        """#
+
     /// Starts a program.
     /// - Parameters:
     ///   - arguments: the program, found on PATH, and its arguments.
@@ -36,10 +46,10 @@ final class SpawnedProcess: @unchecked Sendable {
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var pointers = arguments.map { strdup($0) } + [nil]
+        var pointers = (["bash", "-c", Self.closingAll, "bash"] + arguments).map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var pid = pid_t()
-        let result = posix_spawnp(&pid, arguments[0], &actions, &attributes, &pointers, environ)
+        let result = posix_spawnp(&pid, "bash", &actions, &attributes, &pointers, environ)
         guard result == 0 else {
             close(ends[1])
             throw TestFailure("cannot start \(arguments[0]): \(String(cString: strerror(result)))")

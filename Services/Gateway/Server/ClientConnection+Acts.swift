@@ -1,7 +1,6 @@
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
-internal import NIOWebSocket
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire

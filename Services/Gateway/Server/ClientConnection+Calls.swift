@@ -2,7 +2,6 @@ internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
-internal import NIOWebSocket
 internal import SignalingProtocol
 internal import SignalingWire
 

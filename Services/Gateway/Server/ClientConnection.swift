@@ -2,14 +2,12 @@ internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
-internal import NIOWebSocket
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// One client's WebSocket: performs what ``ConnectionStateMachine`` decides. Loop-bound.
 final class ClientConnection: ChannelInboundHandler {
-    typealias InboundIn = WebSocketFrame
-    typealias OutboundOut = WebSocketFrame
+    typealias InboundIn = ByteBuffer
 
     let shard: GatewayShard
     let outlet: FrameOutlet
@@ -42,11 +40,14 @@ final class ClientConnection: ChannelInboundHandler {
     /// The last `channel2` id that was written here.
     var lastEventID: Int64 = 0
 
-    /// When a client's frame came last, and the present one's time while it is dealt with.
+    /// When the client sent something last, and the present frame's time while it is dealt with.
     private(set) var lastRead = NIODeadline.now()
     private let openedAt = NIODeadline.now()
     private var context: ChannelHandlerContext?
-    private var fragments: ByteBuffer?
+    private var reader = WebSocketFrameReader()
+    private var isReading = false
+    /// Whether the end has begun: nothing is read any more.
+    private var isClosed = false
 
     /// - Parameter isPlain: whether the connection is without TLS.
     init(shard: GatewayShard, isPlain: Bool) {
@@ -69,6 +70,7 @@ final class ClientConnection: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        outlet.opened(context)
         guard shard.admit(self) else {
             shard.logger.warning("connection refused", metadata: ["bound": "\(shard.configuration.connectionBound)"])
             return close(.goingAway)
@@ -76,6 +78,9 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        // Before anything else: NIO has closed the socket.
+        outlet.ended()
+        isClosed = true
         perform(machine.connectionLost())
         cleanUp()
         self.context = nil
@@ -83,59 +88,47 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // When a write fails while a frame is handled, NIO reads what is left before it closes: lost with the connection.
+        guard !isClosed, !isReading else { return }
         lastRead = .now()
-        let frame = unwrapInboundIn(data)
-        switch frame.opcode {
-        case .text where frame.fin && fragments == nil:
-            received(shard.unmasked(frame))
-        case .text where fragments == nil:
-            fragments = frame.unmaskedData
-        case .continuation where fragments != nil:
-            append(frame)
-        case .ping:
-            let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
-            context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
-        case .pong:
-            break
-        case .connectionClose:
-            close(.normalClosure)
-        case .binary:
-            violate(.unacceptableData, "binary frame")
-        default:
-            violate(.protocolError, "unexpected opcode")
+        isReading = true
+        defer { isReading = false }
+        let bytes = unwrapInboundIn(data)
+        var position = 0
+        do {
+            while !isClosed, let message = try read(bytes, from: &position) { received(message) }
+        } catch {
+            violate(error.code, error.message)
         }
+    }
+
+    private func read(
+        _ bytes: ByteBuffer, from position: inout Int
+    ) throws(WebSocketFrameError) -> WebSocketFrameReader.Message? {
+        try reader.next(in: bytes.readableBytesSpan, from: &position, payload: &shard.payload)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        switch error {
-        case NIOWebSocketError.invalidFrameLength: violate(.messageTooLarge, "frame over \(Limits.frameBytes) bytes")
-        case is NIOWebSocketError: violate(.protocolError, "not a WebSocket frame")
-        default:
-            shard.logger.debug("connection failed", metadata: ["error": "\(error)"])
-            context.close(promise: nil)
-        }
-    }
-
-    private func append(_ frame: WebSocketFrame) {
-        var data = frame.unmaskedData
-        fragments?.writeBuffer(&data)
-        guard let gathered = fragments, gathered.readableBytes <= Limits.frameBytes else {
-            return violate(.messageTooLarge, "message over \(Limits.frameBytes) bytes")
-        }
-        if frame.fin {
-            fragments = nil
-            received(gathered)
-        }
+        shard.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        context.close(promise: nil)
     }
 
     // MARK: - Frames
 
-    private func received(_ text: ByteBuffer) {
+    private func received(_ message: WebSocketFrameReader.Message) {
+        switch message {
+        case .text: receivedText()
+        case .ping: shard.send(.pong, shard.payload, to: outlet)
+        case .close: close(.normalClosure)
+        }
+    }
+
+    private func receivedText() {
         let frame: ClientFrame
         do {
-            frame = try ClientFrame(decoding: text.readableBytesView, line: lineText)
+            frame = try ClientFrame(decoding: shard.payload, line: lineText)
         } catch {
-            return violate(.dataInconsistentWithMessage, error.message)
+            return violate(.inconsistentData, error.message)
         }
         switch frame {
         case .ping(let number):
@@ -159,9 +152,7 @@ final class ClientConnection: ChannelInboundHandler {
     // MARK: - Writing
 
     /// Sends one text frame.
-    func send(_ payload: [UInt8]) {
-        shard.send(payload, to: outlet)
-    }
+    func send(_ payload: [UInt8]) { shard.send(.text, payload, to: outlet) }
 
     /// Sends finished frames.
     func send(_ frames: ByteBuffer) { outlet.send(frames) }
@@ -169,7 +160,7 @@ final class ClientConnection: ChannelInboundHandler {
     // MARK: - Endings
 
     /// The peer broke the protocol: the connection goes, its session stays resumable.
-    func violate(_ code: WebSocketErrorCode, _ what: String) {
+    func violate(_ code: WebSocketCloseCode, _ what: String) {
         GatewayMetrics.violations.increment()
         shard.logger.info("protocol violation", metadata: ["what": "\(what)"])
         perform(machine.connectionLost())
@@ -184,6 +175,7 @@ final class ClientConnection: ChannelInboundHandler {
         guard context != nil else { return }
         shard.logger.info("slow client cut off", metadata: ["bound": "\(shard.configuration.sendBufferBound)"])
         GatewayMetrics.cutOff.increment()
+        isClosed = true
         perform(machine.connectionLost())
         cleanUp()
         context?.close(promise: nil)
@@ -208,16 +200,13 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     /// Writes a close frame after everything that was written, then closes.
-    func close(_ code: WebSocketErrorCode) {
+    func close(_ code: WebSocketCloseCode) {
         cleanUp()
-        guard let context, context.channel.isActive else { return }
-        var data = context.channel.allocator.buffer(capacity: 2)
-        data.write(webSocketErrorCode: code)
-        let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
-        let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(frame)).whenComplete { _ in channel.close(promise: nil) }
-        // A client that does not read must not keep the socket.
-        eventLoop.scheduleTask(in: .seconds(5)) { channel.close(promise: nil) }
+        guard !isClosed else { return }
+        isClosed = true
+        var frame = ByteBuffer()
+        frame.writeWebSocketFrame(.close, code.payload)
+        outlet.sendLast(frame)
     }
 
     private func cleanUp() {
@@ -226,9 +215,4 @@ final class ClientConnection: ChannelInboundHandler {
         calls.abandon()
         leaveLocalChannel()
     }
-}
-
-extension WebSocketErrorCode {
-    /// RFC 6455's registry: 1012, the service restarts.
-    static let serviceRestart = WebSocketErrorCode(codeNumber: 1012)
 }

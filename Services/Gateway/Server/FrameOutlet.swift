@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import NIOWebSocket
 
 #if canImport(Glibc)
     internal import Glibc
@@ -7,17 +6,15 @@ internal import NIOWebSocket
     internal import Darwin
 #endif
 
-/// Writes finished WebSocket frames past the frame encoder, and where it can past the pipeline.
+/// Writes finished WebSocket frames to one connection, where it can past NIO. Loop-bound.
 ///
 /// A channel event is framed once and the same bytes go to every member; what is left to pay per member is the system
 /// call. So while nothing waits in NIO's own queue, frames go to the plain socket at once; what the socket does not take,
 /// and all that follows until that is gone, takes the way through NIO, which waits for the socket and keeps the order.
 /// Measured in `Docs/decisions/0006-fan-out.md`.
-final class FrameOutlet: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+final class FrameOutlet {
+    /// How long a client may take to read the last frame.
+    private static let closeTimeout = TimeAmount.seconds(5)
 
     private let isPlain: Bool
     private var context: ChannelHandlerContext?
@@ -38,33 +35,19 @@ final class FrameOutlet: ChannelDuplexHandler {
     /// The socket, while frames may be written to it past everything else; see ``FrameLane``.
     var lane: NIOBSDSocket.Handle? { waiting == 0 ? socket : nil }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    /// The connection's handler was added: frames can be sent.
+    func opened(_ context: ChannelHandlerContext) {
         self.context = context
         guard isPlain else { return }
         socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        closeSocket()
-        self.context = nil
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        closeSocket()
-        context.fireChannelInactive()
-    }
-
-    private func closeSocket() {
+    /// Nothing can be sent any more: frames are dropped. To be called first of all in `channelInactive`.
+    func ended() {
+        context = nil
         guard socket != nil else { return }
         socket = nil
         onLaneClosed()
-    }
-
-    /// What the frame encoder writes: pongs and close frames.
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let written = promise ?? context.eventLoop.makePromise()
-        track(written)
-        context.write(data, promise: written)
     }
 
     /// Counts a write until NIO has finished it.
@@ -76,22 +59,38 @@ final class FrameOutlet: ChannelDuplexHandler {
 
     /// Sends the frames at once.
     func send(_ frames: ByteBuffer) {
-        var taken = 0
-        if let lane {
-            taken = frames.withUnsafeReadableBytes { FrameLane.write($0, to: lane) }
-            if taken == frames.readableBytes { return }
-        }
-        sendRest(of: frames, after: taken)
+        let taken = takenAtOnce(of: frames)
+        if taken < frames.readableBytes { sendRest(of: frames, after: taken) }
+    }
+
+    /// Sends a frame, then closes the connection; frames that follow are dropped (RFC 6455, section 5.5.1).
+    func sendLast(_ frame: ByteBuffer) {
+        guard let channel = context?.channel else { return }
+        let taken = takenAtOnce(of: frame)
+        let rest = taken < frame.readableBytes ? sendRest(of: frame, after: taken) : nil
+        ended()
+        guard let rest else { return channel.close(promise: nil) }
+        rest.whenComplete { _ in channel.close(promise: nil) }
+        // A client that does not read must not keep the socket.
+        channel.eventLoop.scheduleTask(in: Self.closeTimeout) { channel.close(promise: nil) }
+    }
+
+    private func takenAtOnce(of frames: ByteBuffer) -> Int {
+        guard let lane else { return 0 }
+        return frames.withUnsafeReadableBytes { FrameLane.write($0, to: lane) }
     }
 
     /// Sends what the lane has not taken.
-    func sendRest(of frames: ByteBuffer, after taken: Int) {
-        guard let context else { return }
+    /// - Returns: the end of the write; nil when the connection is no more.
+    @discardableResult
+    func sendRest(of frames: ByteBuffer, after taken: Int) -> EventLoopFuture<Void>? {
+        guard let context else { return nil }
         var rest = frames
         rest.moveReaderIndex(forwardBy: taken)
         let written = context.eventLoop.makePromise(of: Void.self)
         track(written)
-        context.writeAndFlush(wrapOutboundOut(rest), promise: written)
+        context.writeAndFlush(NIOAny(rest), promise: written)
+        return written.futureResult
     }
 }
 
@@ -106,44 +105,5 @@ enum FrameLane {
             // The sockets of NIO are non-blocking and raise no SIGPIPE there.
             max(0, Darwin.send(lane, bytes.baseAddress, bytes.count, 0))
         #endif
-    }
-}
-
-extension ByteBuffer {
-    /// Appends what a client's frame says, eight bytes at a time (NIO goes byte by byte, and makes a buffer for it). Source:
-    /// RFC 6455, section 5.3.
-    mutating func writeUnmasked(_ frame: WebSocketFrame) {
-        let first = readableBytes
-        writeImmutableBuffer(frame.data)
-        guard let key = frame.maskKey else { return }
-        let mask = (0..<8).reduce(0 as UInt64) { $0 << 8 | UInt64(key[$1 & 3]) }.bigEndian
-        withUnsafeMutableReadableBytes { bytes in
-            var index = first
-            while index + 8 <= bytes.count {
-                let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                bytes.storeBytes(of: word ^ mask, toByteOffset: index, as: UInt64.self)
-                index += 8
-            }
-            while index < bytes.count {
-                bytes[index] ^= key[(index - first) & 3]
-                index += 1
-            }
-        }
-    }
-
-    /// Appends one unmasked, final text frame. Source: RFC 6455, section 5.2.
-    mutating func writeTextFrame(_ payload: [UInt8]) {
-        writeInteger(UInt8(0x81))
-        switch payload.count {
-        case ..<126:
-            writeInteger(UInt8(payload.count))
-        case ..<65_536:
-            writeInteger(UInt8(126))
-            writeInteger(UInt16(payload.count))
-        default:
-            writeInteger(UInt8(127))
-            writeInteger(UInt64(payload.count))
-        }
-        writeBytes(payload)
     }
 }

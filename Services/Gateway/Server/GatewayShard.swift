@@ -2,7 +2,6 @@ internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
-internal import NIOWebSocket
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -31,10 +30,10 @@ final class GatewayShard: @unchecked Sendable {
     private var topics: [Topic: LocalChannel] = [:]
     private var batched: [LocalChannel] = []
     private let ownTopic: Topic
-    /// The text frame that is being sent.
+    /// The frame that is being sent.
     private var frame = ByteBuffer()
-    /// The text frame that came last.
-    private var text = ByteBuffer()
+    /// What the client's frame that is being read says: all connections share it, so it is valid until anything is handled.
+    var payload: [UInt8] = []
 
     /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
     private var resuming: [SessionID: [ClientConnection]] = [:]
@@ -129,23 +128,12 @@ final class GatewayShard: @unchecked Sendable {
             secret: SecureRandom.hex(bytes: 16))
     }
 
-    /// Sends one text frame, framed in a buffer that all connections share.
-    func send(_ payload: [UInt8], to outlet: FrameOutlet) {
-        Self.clear(&frame)
-        frame.writeTextFrame(payload)
-        outlet.send(frame)
-    }
-
-    /// A frame's text, in a buffer that all connections share: valid until the next.
-    func unmasked(_ received: WebSocketFrame) -> ByteBuffer {
-        Self.clear(&text)
-        text.writeUnmasked(received)
-        return text
-    }
-
-    private static func clear(_ buffer: inout ByteBuffer) {
+    /// Sends one frame, framed in a buffer that all connections share.
+    func send(_ opcode: WebSocketOpcode, _ payload: [UInt8], to outlet: FrameOutlet) {
         // A large one's memory is given back.
-        if buffer.capacity > 1 << 16 { buffer = ByteBuffer() } else { buffer.clear() }
+        if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
+        frame.writeWebSocketFrame(opcode, payload)
+        outlet.send(frame)
     }
 
     // MARK: - Channels

@@ -200,7 +200,7 @@ final class LocalChannel {
         for event in events {
             let id = max(event.id, lowest)
             lowest = id + 1
-            frames.writeTextFrame(ServerFrame.channelEvent(event, channel: key.name, id: id))
+            frames.writeWebSocketFrame(.text, ServerFrame.channelEvent(event, channel: key.name, id: id))
         }
         return (frames, lowest - 1)
     }

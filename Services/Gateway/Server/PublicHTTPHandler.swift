@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import ServiceKit
+internal import SignalingWire
 
 /// Answers what is no WebSocket on the public port: discovery, and 404 for the rest. One request per connection; one that
 /// does not get to the point, and become a WebSocket or ask, is closed.
@@ -35,7 +36,11 @@ final class PublicHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The request follows, to be answered here.
+        if error is WebSocketUpgrader.Refusal { return }
+        context.close(promise: nil)
+    }
 
     private func answer(_ request: HTTPRequestHead, on channel: any Channel) {
         let query = HTTPQuery(target: request.uri)
@@ -44,7 +49,10 @@ final class PublicHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             switch (request.method, query.path) {
             case (.GET, "/getaddr"), (.HEAD, "/getaddr"): await discovery.answer()
             case (_, "/getaddr"): HTTPAnswer.json(status: 405, #"{"error":"only GET"}"#)
-            case (_, "/"): HTTPAnswer.json(status: 426, #"{"error":"WebSocket only"}"#)
+            case (_, "/"):
+                HTTPAnswer.json(
+                    status: 426, #"{"error":"WebSocket only"}"#,
+                    headers: [.init("Sec-WebSocket-Version", WebSocketHandshake.version)])
             default: HTTPAnswer.json(status: 404, #"{"error":"no such path"}"#)
             }
         }

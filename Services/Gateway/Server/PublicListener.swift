@@ -3,7 +3,6 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
-internal import NIOWebSocket
 internal import ServiceKit
 internal import SignalingProtocol
 
@@ -53,15 +52,7 @@ struct PublicListener: Sendable {
     private func configure(_ channel: any Channel, tls: NIOSSLContext?) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-        let upgrader = NIOWebSocketServerUpgrader(
-            maxFrameSize: Limits.frameBytes, automaticErrorHandling: false,
-            shouldUpgrade: { channel, head in
-                let path = HTTPQuery(target: head.uri).path
-                return channel.eventLoop.makeSucceededFuture(path == "/" || path.isEmpty ? HTTPHeaders() : nil)
-            },
-            upgradePipelineHandler: { channel, _ in
-                channel.eventLoop.makeCompletedFuture { try carryWebSocket(channel, isPlain: tls == nil) }
-            })
+        let upgrader = WebSocketUpgrader { channel in try carryWebSocket(channel, isPlain: tls == nil) }
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withServerUpgrade: (
@@ -79,10 +70,6 @@ struct PublicListener: Sendable {
         guard let shard = shards[ObjectIdentifier(channel.eventLoop)] else {
             preconditionFailure("a connection was accepted on an event loop without a shard")
         }
-        let pipeline = channel.pipeline.syncOperations
-        let connection = ClientConnection(shard: shard, isPlain: isPlain)
-        let encoder = try pipeline.handler(type: WebSocketFrameEncoder.self)
-        try pipeline.addHandler(connection.outlet, position: .before(encoder))
-        try pipeline.addHandler(connection)
+        try channel.pipeline.syncOperations.addHandler(ClientConnection(shard: shard, isPlain: isPlain))
     }
 }

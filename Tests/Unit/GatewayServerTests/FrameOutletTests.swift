@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import NIOPosix
 import Testing
@@ -58,6 +57,33 @@ import Testing
         }
     }
 
+    @Test func theLastFrameFollowsWhatWaits() async throws {
+        try await withOutlet { outlet, loop, client in
+            try await loop.submit {
+                outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
+                outlet.outlet.sendLast(ByteBuffer(string: "last"))
+                #expect(outlet.outlet.lane == nil)
+                outlet.outlet.send(ByteBuffer(string: "too late"))
+                #expect(outlet.channel.isActive)
+            }.get()
+            client.takeAll()
+            #expect(client.taken == Self.large + 4)
+            #expect(client.text.suffix(4) == Array("last".utf8))
+        }
+    }
+
+    @Test func theConnectionClosesWithTheLastFrame() async throws {
+        try await withOutlet { outlet, loop, client in
+            try await loop.submit {
+                outlet.outlet.sendLast(ByteBuffer(string: "last"))
+                outlet.outlet.send(ByteBuffer(string: "too late"))
+                #expect(!outlet.channel.isActive)
+            }.get()
+            client.takeAll()
+            #expect(client.text == Array("last".utf8))
+        }
+    }
+
     @Test func encryptedConnectionsHaveNone() async throws {
         try await withOutlet(isPlain: false) { outlet, loop, client in
             try await loop.submit {
@@ -79,7 +105,7 @@ import Testing
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let outlet = FrameOutlet(isPlain: isPlain)
-                    try channel.pipeline.syncOperations.addHandler(outlet)
+                    try channel.pipeline.syncOperations.addHandler(OutletHandler(outlet))
                     accepted.succeed(Accepted(outlet: outlet, channel: channel))
                 }
             }
@@ -100,53 +126,21 @@ import Testing
     }
 }
 
+/// Tells the outlet what a connection's handler tells it.
+private final class OutletHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let outlet: FrameOutlet
+
+    init(_ outlet: FrameOutlet) { self.outlet = outlet }
+
+    func handlerAdded(context: ChannelHandlerContext) { outlet.opened(context) }
+
+    func channelInactive(context: ChannelHandlerContext) { outlet.ended() }
+}
+
 /// `@unchecked Sendable`: the outlet is used on its loop only.
 private struct Accepted: @unchecked Sendable {
     let outlet: FrameOutlet
     let channel: any Channel
-}
-
-/// A client of blocking reads. `@unchecked Sendable`: one at a time reads.
-private final class Peer: @unchecked Sendable {
-    private let descriptor: CInt
-    private(set) var text: [UInt8] = []
-
-    init(port: Int) {
-        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port).bigEndian)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        precondition(connected == 0, "the server takes connections")
-    }
-
-    var taken: Int { text.count }
-    var last: UInt8? { text.last }
-
-    /// Reads just so many bytes.
-    func take(_ count: Int) {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        var left = count
-        while left > 0 {
-            let got = recv(descriptor, &chunk, min(left, chunk.count), 0)
-            guard got > 0 else { return }
-            text.append(contentsOf: chunk[..<got])
-            left -= got
-        }
-    }
-
-    /// Reads what the kernel holds.
-    func takeWhatIsThere() {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while case let got = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT)), got > 0 {
-            text.append(contentsOf: chunk[..<got])
-        }
-    }
-
-    func close() { _ = Glibc.close(descriptor) }
 }

@@ -1,28 +1,28 @@
 import NIOCore
-import NIOWebSocket
+import SignalingWire
 import Testing
 
 @testable import GatewayServer
 
 @Suite struct WebSocketFrameTests {
-    @Test(arguments: [[0x37, 0xFA, 0x21, 0x3D], [0, 0, 0, 0], [0xFF, 0, 0x80, 1]] as [[UInt8]])
-    func unmaskingIsNIOs(key: [UInt8]) throws {
-        let mask = try #require(WebSocketMaskingKey(key))
-        for length in 0..<40 {
-            // Not at the beginning of its storage.
-            var data = ByteBuffer(bytes: (0..<(length + 3)).map { UInt8(truncatingIfNeeded: $0 &* 37) })
-            data.moveReaderIndex(forwardBy: 3)
-            let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: mask, data: data)
-            var text = ByteBuffer(string: "before ")
-            text.writeUnmasked(frame)
-            #expect(text.readString(length: 7) == "before ")
-            #expect(text == frame.unmaskedData)
-        }
+    private func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> [UInt8] {
+        var buffer = ByteBuffer()
+        buffer.writeWebSocketFrame(opcode, payload)
+        return Array(buffer.readableBytesView)
     }
 
     @Test func framesOfServersHaveNoMask() {
-        var text = ByteBuffer()
-        text.writeUnmasked(WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: "hello")))
-        #expect(String(buffer: text) == "hello")
+        #expect(frame(.text, Array("hello".utf8)) == [0x81, 5] + Array("hello".utf8))
+        #expect(frame(.pong, []) == [0x8A, 0])
+        #expect(frame(.close, WebSocketCloseCode.serviceRestart.payload) == [0x88, 2, 0x03, 0xF4])
+    }
+
+    @Test(
+        arguments: [
+            (125, [125]), (126, [126, 0, 126]), (65_535, [126, 0xFF, 0xFF]), (65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0]),
+        ] as [(Int, [UInt8])])
+    func lengthsAreAsShortAsTheyCanBe(length: Int, header: [UInt8]) {
+        let payload = [UInt8](repeating: 65, count: length)
+        #expect(frame(.text, payload) == [0x81] + header + payload)
     }
 }

@@ -1,0 +1,36 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import ServiceKit
+internal import SignalingWire
+
+/// Makes an HTTP connection a WebSocket: the server's side of the opening handshake. Source: RFC 6455, section 4.2.
+///
+/// Our own, as NIO's would add its frame encoder and decoder to every connection (`Docs/decisions/0008-messages-to-users.md`).
+struct WebSocketUpgrader: HTTPServerProtocolUpgrader {
+    /// The request asks for no WebSocket that there is here; it is answered as any other.
+    struct Refusal: Error {}
+
+    let supportedProtocol = "websocket"
+    let requiredUpgradeHeaders: [String] = []
+    /// Adds what reads the frames; called when the answer has been written and nothing of HTTP follows.
+    let carry: @Sendable (any Channel) throws -> Void
+
+    func buildUpgradeResponse(
+        channel: any Channel, upgradeRequest: HTTPRequestHead, initialResponseHeaders: HTTPHeaders
+    ) -> EventLoopFuture<HTTPHeaders> {
+        channel.eventLoop.makeCompletedFuture {
+            let headers = upgradeRequest.headers
+            let path = HTTPQuery(target: upgradeRequest.uri).path
+            let keys = headers["Sec-WebSocket-Key"]
+            guard upgradeRequest.method == .GET, path == "/" || path.isEmpty,
+                headers["Sec-WebSocket-Version"] == [WebSocketHandshake.version],
+                keys.count == 1, let accept = WebSocketHandshake.accept(key: keys[0])
+            else { throw Refusal() }
+            return ["Upgrade": "websocket", "Sec-WebSocket-Accept": accept, "Connection": "upgrade"]
+        }
+    }
+
+    func upgrade(context: ChannelHandlerContext, upgradeRequest: HTTPRequestHead) -> EventLoopFuture<Void> {
+        context.eventLoop.makeCompletedFuture { try carry(context.channel) }
+    }
+}

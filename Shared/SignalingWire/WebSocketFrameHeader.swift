@@ -1,0 +1,60 @@
+internal import SignalingProtocol
+
+/// What stands before a client's payload. Source: RFC 6455, section 5.2.
+struct WebSocketFrameHeader {
+    let isFinal: Bool
+    let opcode: WebSocketOpcode
+    /// Its four bytes as they lie in memory.
+    let maskingKey: UInt32
+    /// The header's own bytes.
+    let size: Int
+    /// At most ``Limits/frameBytes``.
+    let payloadBytes: Int
+
+    /// Reads the header at the beginning of the bytes.
+    /// - Returns: the header, or nil as long as it is not whole; and how many bytes the frame has, or as many as are needed
+    ///   to know more of it.
+    /// - Throws: `WebSocketFrameError` as soon as the header shows that the frame is not allowed, whatever came before it.
+    static func read(_ bytes: RawSpan) throws(WebSocketFrameError) -> (header: Self?, wanted: Int) {
+        guard bytes.byteCount >= 2 else { return (nil, 2) }
+        let first = bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
+        let second = bytes.unsafeLoad(fromByteOffset: 1, as: UInt8.self)
+        let isFinal = first & 0x80 != 0
+        let length = second & 0x7F
+        guard first & 0x70 == 0 else { throw .notAFrame("reserved bits") }
+        guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .unexpectedOpcode }
+        guard second & 0x80 != 0 else { throw .notAFrame("no mask") }
+        if opcode.isControl {
+            guard isFinal else { throw .notAFrame("fragment of a control frame") }
+            guard length <= 125 else { throw .notAFrame("control frame over 125 bytes") }
+            guard opcode != .close || length != 1 else { throw .notAFrame("half a close code") }
+        }
+        let lengthBytes = length == 127 ? 8 : length == 126 ? 2 : 0
+        let size = 2 + lengthBytes + 4
+        guard bytes.byteCount >= size else { return (nil, size) }
+        let payloadBytes = try payloadBytes(length, bytes)
+        let header = Self(
+            isFinal: isFinal, opcode: opcode,
+            maskingKey: bytes.unsafeLoadUnaligned(fromByteOffset: size - 4, as: UInt32.self),
+            size: size, payloadBytes: payloadBytes)
+        return (header, size + payloadBytes)
+    }
+
+    /// The length, which must be written in as few bytes as it can be.
+    private static func payloadBytes(_ length: UInt8, _ bytes: RawSpan) throws(WebSocketFrameError) -> Int {
+        switch length {
+        case 126:
+            let length = UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self))
+            guard length > 125 else { throw .notAFrame("length in too many bytes") }
+            return Int(length)
+        case 127:
+            let length = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt64.self))
+            guard length >> 63 == 0 else { throw .notAFrame("length of 64 bits") }
+            guard length > UInt64(UInt16.max) else { throw .notAFrame("length in too many bytes") }
+            guard length <= UInt64(Limits.frameBytes) else { throw .frameTooLarge }
+            return Int(length)
+        default:
+            return Int(length)
+        }
+    }
+}

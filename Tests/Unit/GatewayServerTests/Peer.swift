@@ -1,0 +1,77 @@
+import Glibc
+
+/// A client of blocking reads. `@unchecked Sendable`: one at a time reads.
+final class Peer: @unchecked Sendable {
+    private let descriptor: CInt
+    private(set) var text: [UInt8] = []
+
+    init(port: Int) {
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        precondition(connected == 0, "the server takes connections")
+        // What does not come must not end in waiting for ever.
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    var taken: Int { text.count }
+    var last: UInt8? { text.last }
+
+    /// Reads just so many bytes.
+    func take(_ count: Int) {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var left = count
+        while left > 0 {
+            let got = recv(descriptor, &chunk, min(left, chunk.count), 0)
+            guard got > 0 else { return }
+            text.append(contentsOf: chunk[..<got])
+            left -= got
+        }
+    }
+
+    /// Reads until the other side closes.
+    func takeAll() { take(.max) }
+
+    /// Reads the answer to the handshake.
+    func takeHandshake() {
+        while !text.suffix(4).elementsEqual("\r\n\r\n".utf8), case let before = taken {
+            take(1)
+            guard taken > before else { return }
+        }
+    }
+
+    /// Opens a WebSocket, and forgets the answer.
+    func open(_ handshake: [UInt8]) {
+        send(handshake)
+        takeHandshake()
+        text = []
+    }
+
+    /// Writes the bytes.
+    func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+            guard sent > 0 else { return }
+            rest = rest.dropFirst(sent)
+        }
+    }
+
+    /// Reads what the kernel holds.
+    func takeWhatIsThere() {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while case let got = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT)), got > 0 {
+            text.append(contentsOf: chunk[..<got])
+        }
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+}
