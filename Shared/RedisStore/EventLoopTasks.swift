@@ -46,9 +46,14 @@ extension EventLoop {
 extension NIODeadline {
     private static let tick: UInt64 = 1_000_000_000
 
-    /// When what is done each second is to be done next: at the same moment in all processes of a machine, so that they and
-    /// Redis wake up once for all of it.
-    static var nextTick: NIODeadline { .uptimeNanoseconds((now().uptimeNanoseconds / tick + 1) * tick) }
+    /// Where in the second this process' tick is.
+    private static let phase = UInt64.random(in: 0..<tick)
+
+    /// When what is done each second is to be done next: all of a process at the same moment, so that it wakes up once for it;
+    /// each process at another, because a message that comes then waits for all of them.
+    static var nextTick: NIODeadline {
+        .uptimeNanoseconds((now().uptimeNanoseconds + tick - phase) / tick * tick + phase)
+    }
 
     /// Milliseconds until then, at least one.
     var millisecondsLeft: Int64 { max(1, (self - .now()).nanoseconds / 1_000_000) }
