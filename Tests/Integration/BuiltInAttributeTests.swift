@@ -130,7 +130,7 @@ import Testing
             ] { try await scene.set(name, value) }
             _ = try await scene.gateway.send(scene.change(.clear))
             let fields = try await scene.stage.redis("HKEYS", KeySpace.tag(scene.room) + ":state").array ?? []
-            #expect(fields.compactMap(\.string).sorted() == ["id", "joins", "seq"])
+            #expect(fields.compactMap(\.string).sorted() == ["id", "joins", "listed", "seq"])
             let bob = try await scene.stage.login("bob", on: scene.gateway)
             #expect(try await scene.join(bob).attributes.isEmpty)
             try await waitUntil("bob") { scene.story.last == "bob joined" ? nil : "\(scene.story)" }
