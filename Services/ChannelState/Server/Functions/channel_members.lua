@@ -34,7 +34,10 @@ local function latest_text(tag)
     if not text then
         local listed
         text, listed = make_latest(tag, LATEST)
-        redis.call('HSET', tag .. ':state', 'listed', listed)
+        -- The channel may be gone when a join comes again.
+        if listed > 0 then
+            redis.call('HSET', tag .. ':state', 'listed', listed)
+        end
     end
     return text
 end
@@ -81,7 +84,7 @@ local function latest_left(tag, account, info, members, listed)
     return listed
 end
 
--- What follows `before` (see settings): {id, sequence number}, a new one for an event, and the present ms.
+-- What follows `before` (see settings): the next id, the sequence number, a new one for an event, and the present ms.
 local function next_numbers(before, announced)
     local ms, us = clock()
     local seq = tonumber(before.seq or ms)

@@ -6,9 +6,10 @@
 -- The channel_* functions take one key, a channel's tag, and work on
 --   :members  zset: account -> number of its join; the latest members have the highest scores
 --   :info     hash: account -> "uid sid"
---   :latest   string: the latest members as lines "uid account", oldest first (see channel_members); may be missing
+--   :latest   string: the latest members as lines "uid account", oldest first, blank where one
+--             has left (see channel_members); may be missing
 --   :state    hash: seq (last event), id (last client id or change, us), joins, emptied (ms, when the last member left),
---             listed (lines of :latest),
+--             listed (members in :latest; '' for no text),
 --             copies of the built-in attributes under their own names (heliograph_messages reads _sendmsg_limit),
 --             and of each counter that is on: COUNTER_told (the number last told), COUNTER_at (ms, when),
 --             COUNTER_by ("account uid" of who changed it last)
