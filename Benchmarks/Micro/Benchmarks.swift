@@ -25,7 +25,14 @@ extension Benchmark {
         )
         let ping = buffer(#"["ping",17]"#)
         let message = entry(1)
+        let received = masked(tell)
+        var payload: [UInt8] = []
         return [
+            Benchmark("frame.read.user_sendmsg") {
+                var reader = WebSocketFrameReader()
+                var position = 0
+                use(try? reader.next(in: received.readableBytesSpan, from: &position, payload: &payload))
+            },
             Benchmark("frame.decode.channel_sendmsg") { decode(send, line: line) },
             Benchmark("frame.decode.user_sendmsg") { decode(tell, line: line) },
             Benchmark("frame.decode.ping") { use(try? ClientFrame(decoding: ping.readableBytesView)) },
@@ -39,6 +46,15 @@ extension Benchmark {
                 use(ServerFrame.callSucceeded(id: "17", .joined(id: event.id, members: members, attributes: [])))
             },
         ]
+    }
+
+    /// A client's frame of 126 to 65,535 bytes.
+    private static func masked(_ text: ByteBuffer) -> ByteBuffer {
+        let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
+        var frame = ByteBuffer(bytes: [0x81, 0x80 | 126])
+        frame.writeInteger(UInt16(text.readableBytes))
+        frame.writeBytes(key + text.readableBytesView.enumerated().map { $1 ^ key[$0 & 3] })
+        return frame
     }
 
     private static func decode(_ text: ByteBuffer, line: String) {
