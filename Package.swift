@@ -125,7 +125,9 @@ let package = Package(
             name: "AgoraSigKit", dependencies: ["SignalingClient"], path: "Shared/AgoraSigKit", swiftSettings: strict),
         .target(
             name: "ServiceStores",
-            dependencies: ["PostgresStore", "RedisStore", "ServiceKit", nioPosix, logging, lifecycle],
+            dependencies: [
+                "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", nioPosix, logging, lifecycle,
+            ],
             path: "Shared/ServiceStores", swiftSettings: strict),
         .executableTarget(
             name: "Control",

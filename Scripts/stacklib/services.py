@@ -89,7 +89,8 @@ def create_app(record: Record, app_id: str, *, token_required: bool, unlimited: 
     """Creates a demo app; answers its entry in endpoints.json."""
     options = [] if token_required else ["--open"]
     if unlimited:
-        options += ["--messages-per-second", MOST_MESSAGES, "--channel-messages-per-second", MOST_MESSAGES]
+        for rate in ("messages", "channel-messages", "acts", "attribute-changes"):
+            options += [f"--{rate}-per-second", MOST_MESSAGES]
     output = control(record, "app", "create", "--id", app_id, *options, "--json")
     try:
         app = json.loads(output)

@@ -27,11 +27,13 @@ struct AppCommand: AsyncParsableCommand {
         func run() async throws {
             try await Failure.reported {
                 let id = try id ?? AppID(SecureRandom.hex(bytes: 16))
-                try await Database.with { pool in
+                var chosen = AppLimits()
+                limits.apply(to: &chosen)
+                try await Database.with { [chosen] pool in
                     do {
                         let app = try await AppStore(pool: pool).create(
                             id: id, certificate: (certificate ?? .random()).text, tokenRequired: !open,
-                            limits: limits.limits)
+                            limits: chosen)
                         try AppCommand.show(app, output)
                     } catch let error as PostgresError where error.isDuplicate {
                         throw Failure.refused("the app \(id) is there already")
@@ -68,7 +70,7 @@ struct AppCommand: AsyncParsableCommand {
 
     struct Limit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets how much an app's users may send; holds for logins from then on.")
+            abstract: "Sets how much an app's users may do; what is not said stays. Holds for logins from then on.")
 
         @Argument(help: "The app.")
         var id: AppID
@@ -80,7 +82,7 @@ struct AppCommand: AsyncParsableCommand {
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    guard let app = try await AppStore(pool: pool).setLimits(id, to: limits.limits) else {
+                    guard let app = try await AppStore(pool: pool).changeLimits(of: id, limits.apply) else {
                         throw AppCommand.unknown(id)
                     }
                     let shown = AppOutput(app, withCertificate: false)

@@ -14,10 +14,8 @@ struct AppOutput: Encodable {
     /// Only where the command's purpose is to show it.
     var certificate: String?
     var tokenRequired: Bool
-    /// Messages of a session a second; 1,000,000: no limit.
-    var messagesPerSecond: Int
-    /// Messages of a channel a second; 1,000,000: no limit.
-    var channelMessagesPerSecond: Int
+    /// By name, each a member of the object.
+    var limits: AppLimits
     /// Unix milliseconds.
     var createdAt: Int64
 
@@ -25,16 +23,43 @@ struct AppOutput: Encodable {
         appId = app.id.rawValue
         certificate = withCertificate ? app.certificate : nil
         tokenRequired = app.tokenRequired
-        messagesPerSecond = app.limits.messagesPerSecond
-        channelMessagesPerSecond = app.limits.channelMessagesPerSecond
+        limits = app.limits
         createdAt = app.createdAt
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(appId, forKey: Key(stringValue: "appId"))
+        try container.encodeIfPresent(certificate, forKey: Key(stringValue: "certificate"))
+        try container.encode(tokenRequired, forKey: Key(stringValue: "tokenRequired"))
+        for limit in AppLimits.all { try container.encode(limits[limit], forKey: Key(stringValue: limit.name)) }
+        try container.encode(
+            limits.specialChannelsOpen ? "open" : "closed", forKey: Key(stringValue: "specialChannels"))
+        try container.encode(createdAt, forKey: Key(stringValue: "createdAt"))
+    }
+
+    /// What was set by the operator, beyond the messages' rates.
+    private var others: String? {
+        var texts = AppLimits.all.dropFirst(2).filter { limits[$0] != $0.standard }.map { "\($0.name) \(limits[$0])" }
+        if !limits.specialChannelsOpen { texts.append("special channels closed") }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
     /// One line for people.
     var line: String {
         let fields = [
             appId, tokenRequired ? "token required" : "open",
-            "\(messagesPerSecond) messages/s of a session, \(channelMessagesPerSecond) of a channel",
+            "\(limits.messagesPerSecond) messages/s of a session, \(limits.channelMessagesPerSecond) of a channel",
+            others,
             "created \(Output.time(milliseconds: createdAt))",
             certificate.map { "certificate \($0)" },
         ]

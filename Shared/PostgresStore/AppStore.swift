@@ -8,7 +8,7 @@ public struct AppRecord: Equatable, Sendable {
     public var certificate: String
     /// Whether a login needs a token; false for test environments.
     public var tokenRequired: Bool
-    /// How much its users may send.
+    /// How much its users may do.
     public var limits: AppLimits
     /// When it was created, Unix milliseconds.
     public var createdAt: Int64
@@ -29,13 +29,16 @@ public struct AppRecord: Equatable, Sendable {
 public struct AppStore: Sendable {
     private static let columns = """
         id, certificate, token_required, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms,
-        \(limit("messagesPerSecond", default: Limits.messagesPerSecond)) AS rate,
-        \(limit("channelMessagesPerSecond", default: Limits.channelMessagesPerSecond)) AS channel_rate
+        \(AppLimits.all.map(column).joined(separator: ", ")),
+        (limits ->> 'specialChannels') IS DISTINCT FROM 'closed' AS special_channels_open
         """
 
     /// A limit that is none, such as one that somebody wrote by hand, is the default's.
-    private static func limit(_ name: String, default value: Int) -> String {
-        "CASE jsonb_typeof(limits -> '\(name)') WHEN 'number' THEN (limits ->> '\(name)')::bigint ELSE \(value) END"
+    private static func column(_ limit: AppLimit) -> String {
+        """
+        CASE jsonb_typeof(limits -> '\(limit.name)') WHEN 'number' THEN (limits ->> '\(limit.name)')::bigint
+        ELSE \(limit.standard) END AS "\(limit.name)"
+        """
     }
 
     private let pool: PostgresPool
@@ -67,11 +70,11 @@ public struct AppStore: Sendable {
         let rows = try await pool.query(
             """
             INSERT INTO apps (id, certificate, token_required, limits)
-            VALUES ($1, $2, $3, \(Self.limitsObject("$4", "$5"))) RETURNING \(Self.columns)
+            VALUES ($1, $2, $3, $4::jsonb) RETURNING \(Self.columns)
             """,
             [
-                .text(id.rawValue), .text(certificate), .bool(tokenRequired), .int(Int64(limits.messagesPerSecond)),
-                .int(Int64(limits.channelMessagesPerSecond)),
+                .text(id.rawValue), .text(certificate), .bool(tokenRequired),
+                .text(Self.object(limits, changedFrom: AppLimits())),
             ])
         guard let app = try Self.record(rows.first) else { throw PostgresError(.shape, "INSERT gave no row") }
         return app
@@ -85,21 +88,29 @@ public struct AppStore: Sendable {
         ).affected == 1
     }
 
-    /// Replaces an app's limits; they hold for logins and resumes from then on.
+    /// Changes an app's limits; they hold for logins and resumes from then on.
+    /// - Parameter change: changes what is to change; the others stay.
     /// - Returns: the app; nil when there is none with that id.
-    public func setLimits(_ id: AppID, to limits: AppLimits) async throws(PostgresError) -> AppRecord? {
-        try Self.record(
+    public func changeLimits(
+        of id: AppID, _ change: (inout AppLimits) -> Void
+    ) async throws(PostgresError) -> AppRecord? {
+        guard let app = try await find(id) else { return nil }
+        var limits = app.limits
+        change(&limits)
+        return try Self.record(
             try await pool.query(
-                "UPDATE apps SET limits = \(Self.limitsObject("$2", "$3")) WHERE id = $1 RETURNING \(Self.columns)",
-                [
-                    .text(id.rawValue), .int(Int64(limits.messagesPerSecond)),
-                    .int(Int64(limits.channelMessagesPerSecond)),
-                ]
+                "UPDATE apps SET limits = limits || $2::jsonb WHERE id = $1 RETURNING \(Self.columns)",
+                [.text(id.rawValue), .text(Self.object(limits, changedFrom: app.limits))]
             ).first)
     }
 
-    private static func limitsObject(_ rate: String, _ channelRate: String) -> String {
-        "jsonb_build_object('messagesPerSecond', \(rate)::bigint, 'channelMessagesPerSecond', \(channelRate)::bigint)"
+    /// What differs, as JSON.
+    private static func object(_ limits: AppLimits, changedFrom old: AppLimits) -> String {
+        var members = AppLimits.all.filter { limits[$0] != old[$0] }.map { "\"\($0.name)\":\(limits[$0])" }
+        if limits.specialChannelsOpen != old.specialChannelsOpen {
+            members.append("\"specialChannels\":\"\(limits.specialChannelsOpen ? "open" : "closed")\"")
+        }
+        return "{\(members.joined(separator: ","))}"
     }
 
     /// Removes an app with all that is kept about its users, channels and calls, in one statement.
@@ -116,14 +127,14 @@ public struct AppStore: Sendable {
     private static func record(_ row: PostgresRow?) throws(PostgresError) -> AppRecord? {
         guard let row else { return nil }
         let id = try row.string("id")
+        var limits = AppLimits()
+        for limit in AppLimits.all { limits[limit] = Int(try row.int64(limit.name)) }
+        limits.specialChannelsOpen = try row.bool("special_channels_open")
         do {
             return AppRecord(
                 id: try AppID(id), certificate: try row.string("certificate"),
                 tokenRequired: try row.bool("token_required"),
-                limits: AppLimits(
-                    messagesPerSecond: Int(try row.int64("rate")),
-                    channelMessagesPerSecond: Int(try row.int64("channel_rate"))),
-                createdAt: try row.int64("created_ms"))
+                limits: limits, createdAt: try row.int64("created_ms"))
         } catch let error as PostgresError {
             throw error
         } catch {

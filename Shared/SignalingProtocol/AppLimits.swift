@@ -1,24 +1,60 @@
-/// How much an app's users may send in a second.
+/// How much an app's users may do.
+///
+/// A limit is a property, a line in ``all``, and an option of `heliographctl app limit`: PostgreSQL, the wire between
+/// services and the listings follow from the line.
 public struct AppLimits: Equatable, Sendable {
-    /// What each limit may be set to; at the top it is no limit.
-    public static let range = 1...unlimited
-    /// A limit of so many a second is none.
+    /// Channel messages of one session in a second, and as many instant messages.
+    public var messagesPerSecond = Limits.messagesPerSecond
+    /// Messages of one channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise.
+    public var channelMessagesPerSecond = Limits.channelMessagesPerSecond
+    /// Other acts of one session in a second: neither messages nor attribute changes nor polls.
+    public var actsPerSecond = Limits.actsPerSecond
+    /// Attribute changes of one session in a second.
+    public var attributeChangesPerSecond = Limits.attributeChangesPerSecond
+    /// Whether clients may join the special channels, which tell an app's servers who comes and goes.
+    public var specialChannelsOpen = true
+
+    /// The limits of an app whose operator has set none.
+    public init() {}
+
+    /// Every limit that is a number.
+    public static let all: [AppLimit] = [
+        AppLimit("messagesPerSecond", wire: "rate", \.messagesPerSecond),
+        AppLimit("channelMessagesPerSecond", wire: "channelRate", \.channelMessagesPerSecond),
+        AppLimit("actsPerSecond", \.actsPerSecond),
+        AppLimit("attributeChangesPerSecond", \.attributeChangesPerSecond),
+    ]
+
+    /// One of ``all``; what is out of its range is brought into it.
+    public subscript(limit: AppLimit) -> Int {
+        get { self[keyPath: limit.property] }
+        set { self[keyPath: limit.property] = min(max(newValue, limit.range.lowerBound), limit.range.upperBound) }
+    }
+}
+
+/// One number of ``AppLimits``.
+public struct AppLimit: Sendable {
+    /// A rate of so many a second is none.
     public static let unlimited = 1_000_000
 
-    /// Channel messages of one session, and as many instant messages; default ``Limits/messagesPerSecond``.
-    public var messagesPerSecond: Int
-    /// Messages of one channel, over the whole cluster, unless `_sendmsg_limit` says otherwise; default
-    /// ``Limits/channelMessagesPerSecond``.
-    public var channelMessagesPerSecond: Int
+    /// Its name in the table `apps` and in listings.
+    public let name: String
+    /// Its name between services.
+    public let wire: String
+    /// What it may be set to.
+    public let range: ClosedRange<Int>
+    let property: any WritableKeyPath<AppLimits, Int> & Sendable
 
-    /// The documents' limits, or others; what is out of ``range`` is brought into it.
-    public init(
-        messagesPerSecond: Int = Limits.messagesPerSecond,
-        channelMessagesPerSecond: Int = Limits.channelMessagesPerSecond
+    init(
+        _ name: String, wire: String? = nil, range: ClosedRange<Int> = 1...unlimited,
+        _ property: any WritableKeyPath<AppLimits, Int> & Sendable
     ) {
-        self.messagesPerSecond = Self.bring(messagesPerSecond)
-        self.channelMessagesPerSecond = Self.bring(channelMessagesPerSecond)
+        self.name = name
+        self.wire = wire ?? name
+        self.range = range
+        self.property = property
     }
 
-    private static func bring(_ limit: Int) -> Int { min(max(limit, range.lowerBound), range.upperBound) }
+    /// What holds where nothing was set.
+    public var standard: Int { AppLimits()[keyPath: property] }
 }

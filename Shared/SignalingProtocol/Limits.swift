@@ -25,6 +25,21 @@ public enum Limits {
     public static let messagesPerSecond = 60
     /// Messages of one channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise.
     public static let channelMessagesPerSecond = 200
+    /// Other acts of one session in a second (neither messages nor attribute changes nor polls), after a burst of
+    /// ``actsBurst``.
+    public static let actsPerSecond = 50
+    /// Other acts that a session may do at once when it was quiet.
+    public static let actsBurst = 200
+    /// Attribute changes of one session in a second, of users and channels together, after a burst of
+    /// ``attributeChangesBurst``.
+    public static let attributeChangesPerSecond = 20
+    /// Attribute changes that a session may do at once when it was quiet.
+    public static let attributeChangesBurst = 100
+    /// Polls of the mailbox (`user_getmsg`) of one session in a second, after a burst of ``pollsBurst``. A client polls
+    /// once for each `notify` or page, and none that is well polls as often.
+    public static let pollsPerSecond = 200
+    /// Polls that a session may send at once when it was quiet.
+    public static let pollsBurst = 1000
     /// Seconds without a connection after which a user counts as offline, whatever `_conn_timeout` says.
     public static let connectionTimeout = 20...120
     /// Seconds of `_conn_timeout` when not set.

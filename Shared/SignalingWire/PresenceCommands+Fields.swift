@@ -17,17 +17,21 @@ extension AppSettings: FieldCodable {
     public func write(to writer: inout FieldWriter) {
         writer.put("certificate", certificate)
         writer.put("required", tokenRequired)
-        writer.put("rate", Int64(limits.messagesPerSecond))
-        writer.put("channelRate", Int64(limits.channelMessagesPerSecond))
+        for limit in AppLimits.all { writer.put(limit.wire, limits[limit]) }
+        writer.put("specialOpen", limits.specialChannelsOpen)
     }
 
-    /// Reads the fields.
+    /// Reads the fields; a limit that an older process does not know is the default.
     public init(from reader: FieldReader) throws(SignalingError) {
+        var limits = AppLimits()
+        for limit in AppLimits.all where reader.optionalString(limit.wire) != nil {
+            limits[limit] = try reader.int(limit.wire)
+        }
+        if reader.optionalString("specialOpen") != nil {
+            limits.specialChannelsOpen = try reader.bool("specialOpen")
+        }
         self.init(
-            certificate: try reader.string("certificate"), tokenRequired: try reader.bool("required"),
-            limits: AppLimits(
-                messagesPerSecond: Int(try reader.int64("rate")),
-                channelMessagesPerSecond: Int(try reader.int64("channelRate"))))
+            certificate: try reader.string("certificate"), tokenRequired: try reader.bool("required"), limits: limits)
     }
 }
 

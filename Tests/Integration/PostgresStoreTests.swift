@@ -29,6 +29,29 @@ import Testing
         await pool.close()
     }
 
+    @Test func limitsThatAreNotNamedStay() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let store = AppStore(pool: pool)
+        let id = try AppID("limited")
+        var limits = AppLimits()
+        limits.actsPerSecond = 7
+        let made = try await store.create(id: id, certificate: "x", tokenRequired: true, limits: limits)
+        #expect(made.limits == limits)
+        let changed = try await store.changeLimits(of: id) {
+            $0.messagesPerSecond = 9
+            $0.specialChannelsOpen = false
+        }
+        limits.messagesPerSecond = 9
+        limits.specialChannelsOpen = false
+        #expect(changed?.limits == limits)
+        #expect(try await store.find(id)?.limits == limits)
+        #expect(try await store.changeLimits(of: AppID("none")) { _ in } == nil)
+        // Written by hand, and wrong: the defaults.
+        try await pool.query(#"UPDATE apps SET limits = '{"actsPerSecond":"many","specialChannels":1}'"#)
+        #expect(try await store.find(id)?.limits == AppLimits())
+        await pool.close()
+    }
+
     @Test func uidsAreStableAndUnique() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 8)
         let store = UserStore(pool: pool)

@@ -68,6 +68,10 @@ import Testing
         let attribute = Attribute(name: try AttributeName("n 1"), value: "")
         try comesBack(Done())
         try comesBack(AppSettings(certificate: "", tokenRequired: true))
+        var limits = AppLimits()
+        for (number, limit) in AppLimits.all.enumerated() { limits[limit] = number + 1 }
+        limits.specialChannelsOpen = false
+        try comesBack(AppSettings(certificate: "", tokenRequired: true, limits: limits))
         try comesBack(SessionOpened(uid: .max))
         try comesBack(SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99))
         try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))

@@ -1,11 +1,12 @@
-internal import PostgresStore
-internal import SignalingProtocol
+public import PostgresStore
+public import SignalingProtocol
 
-/// Answers for apps' settings. Logins go on with what was last known while PostgreSQL is away.
-struct AppDirectory: Sendable {
+/// Answers for apps' settings. What needs them goes on with what was last known while PostgreSQL is away.
+public struct AppDirectory: Sendable {
     private let records: CachedRecords<AppID, AppSettings>
 
-    init(store: AppStore) {
+    /// Answers from the table `apps`, at most a second old.
+    public init(store: AppStore) {
         records = CachedRecords { app async throws(PostgresError) in
             try await store.find(app).map {
                 AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired, limits: $0.limits)
@@ -13,8 +14,9 @@ struct AppDirectory: Sendable {
         }
     }
 
+    /// The settings of one app.
     /// - Throws: `SignalingError` with reason `unknown_app`, or that PostgreSQL is not available and the app not known yet.
-    func settings(of app: AppID) async throws(SignalingError) -> AppSettings {
+    public func settings(of app: AppID) async throws(SignalingError) -> AppSettings {
         let settings: AppSettings?
         do throws(PostgresError) { settings = try await records.find(app) } catch { throw error.signaling }
         guard let settings else {

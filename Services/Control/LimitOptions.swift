@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import SignalingProtocol
+
+/// The limits of an app. What is not said stays as it is, or is the default of a new app.
+struct LimitOptions: ParsableArguments {
+    enum SpecialChannels: String, ExpressibleByArgument, CaseIterable {
+        case open
+        case closed
+    }
+
+    @Option(help: "Channel messages, and as many instant messages, of one session a second; 1000000: no limit.")
+    var messagesPerSecond: Int?
+
+    @Option(help: "Messages of one channel a second; 1000000: no limit.")
+    var channelMessagesPerSecond: Int?
+
+    @Option(help: "Other acts of one session a second (queries, joins, calls); 1000000: no limit.")
+    var actsPerSecond: Int?
+
+    @Option(help: "Attribute changes of one session a second; 1000000: no limit.")
+    var attributeChangesPerSecond: Int?
+
+    @Option(help: "Whether clients may join the special channels, which tell who logs in and joins.")
+    var specialChannels: SpecialChannels?
+
+    private var changes: [(limit: AppLimit, value: Int)] {
+        let options = [
+            "messagesPerSecond": messagesPerSecond, "channelMessagesPerSecond": channelMessagesPerSecond,
+            "actsPerSecond": actsPerSecond, "attributeChangesPerSecond": attributeChangesPerSecond,
+        ]
+        return AppLimits.all.compactMap { limit in
+            guard let option = options[limit.name] else { preconditionFailure("\(limit.name) has no option") }
+            return option.map { (limit, $0) }
+        }
+    }
+
+    func validate() throws {
+        for (limit, value) in changes where !limit.range.contains(value) {
+            throw ValidationError(
+                "\(limit.name) is \(limit.range.lowerBound)...\(limit.range.upperBound)")
+        }
+    }
+
+    /// Sets what was said.
+    func apply(to limits: inout AppLimits) {
+        for (limit, value) in changes { limits[limit] = value }
+        if let specialChannels { limits.specialChannelsOpen = specialChannels == .open }
+    }
+}
