@@ -1,0 +1,41 @@
+internal import NIOCore
+public import ServiceLifecycle
+internal import Synchronization
+
+/// Asks Redis for its time each second, to know since when it has been answering this process without a gap: an
+/// ``AnsweringSpell``, for those who judge whether a lease or a session's time is over.
+public final class RedisUptime: Service {
+    private let connection: RedisConnection
+    private let spell = Mutex(AnsweringSpell())
+
+    /// Watches over the connection's Redis once ``run()`` runs.
+    public init(connection: RedisConnection) { self.connection = connection }
+
+    /// Since when (Redis clock, ms); nil while that is not known.
+    public var since: Int64? {
+        spell.withLock { $0.since(local: Self.now, connection: connection.connectionCount) }
+    }
+
+    /// From when on (Redis clock, ms) a lease that lives for `milliseconds` may be taken for ended: its keeper must have had
+    /// Redis for so long. Nil while that is not known: then it is to be asked again.
+    public func mayEnd(after milliseconds: Int64) -> Int64? { since.map { $0 + milliseconds } }
+
+    /// Asks until graceful shutdown or cancellation.
+    public func run() async throws {
+        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                let before = connection.connectionCount
+                if let time = try? await connection.execute(RedisCommand("TIME")).array, time.count == 2,
+                    let seconds = time[0].int, let micros = time[1].int, connection.connectionCount == before
+                {
+                    spell.withLock {
+                        $0.answered(redis: seconds * 1000 + micros / 1000, local: Self.now, connection: before)
+                    }
+                }
+                await connection.eventLoop.pause(until: .nextTick)
+            }
+        }
+    }
+
+    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+}
