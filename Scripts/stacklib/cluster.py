@@ -3,9 +3,10 @@
 import shutil
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from . import processes, readiness, services, stores
+from . import processes, proxies, readiness, services, stores
 from .endpoints import websocket_url, write_endpoints
 from .errors import StackError
 from .ports import reserve
@@ -20,11 +21,21 @@ KILL_SECONDS = 10
 APP_IDS = ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2")
 
 
+@dataclass(frozen=True)
+class Options:
+    """What `up` was told beside the numbers of processes and the telephones."""
+
+    unlimited: bool = False
+    proxies: bool = False
+    postgres_disk: int | None = None
+    """MiB that PostgreSQL's data may take; None: what the machine has."""
+
+
 def say(text: str) -> None:
     print(text, flush=True)
 
 
-def up(directory: Path, counts: dict[str, int], unlimited: bool, phones: Telephony) -> Record:
+def up(directory: Path, counts: dict[str, int], options: Options, phones: Telephony) -> Record:
     """Starts a fresh cluster in `directory`, in place of whatever ran or lay there before."""
     services.binary_directory()
     if Record.load(directory).members or processes.leftovers(directory, stores.data_directories(Record(directory))):
@@ -33,8 +44,8 @@ def up(directory: Path, counts: dict[str, int], unlimited: bool, phones: Telepho
     shutil.rmtree(directory / "logs", ignore_errors=True)
     record = Record(directory)
     try:
-        _start_stores(record, counts, unlimited)
-        _start_services(record, unlimited, phones)
+        _start_stores(record, counts, options)
+        _start_services(record, options.unlimited, phones)
     except BaseException:
         # Ctrl-C included: no half stack stays behind. The logs do.
         _stop_all(record)
@@ -45,8 +56,8 @@ def up(directory: Path, counts: dict[str, int], unlimited: bool, phones: Telepho
     return record
 
 
-def _start_stores(record: Record, counts: dict[str, int], unlimited: bool) -> None:
-    stores.choose_postgres_data(record)
+def _start_stores(record: Record, counts: dict[str, int], options: Options) -> None:
+    stores.choose_postgres_data(record, options.postgres_disk)
 
     def assign(picker) -> None:
         record.members.append(stores.redis_member(record, picker.pick()[0]))
@@ -55,7 +66,13 @@ def _start_stores(record: Record, counts: dict[str, int], unlimited: bool) -> No
             for number in range(1, counts.get(kind, 1) + 1):
                 # A gateway speaks plain WebSocket on its port and TLS on the next one; a bridge likewise SIP.
                 ports = picker.pick(2) if kind in ("gateway", "sip-bridge") else []
-                record.members.append(services.service_member(record, kind, number, picker.pick()[0], ports, unlimited))
+                member = services.service_member(record, kind, number, picker.pick()[0], ports, options.unlimited)
+                if options.proxies:
+                    proxy = proxies.proxy_member(record, member.name, picker.pick(2))
+                    member.environment |= services.store_urls(record, *proxy.ports)
+                    # Started before the service, which waits for its stores.
+                    record.members.append(proxy)
+                record.members.append(member)
 
     reserve(record, assign)
     say("starting redis and postgres")
@@ -92,8 +109,12 @@ def down(directory: Path) -> None:
 
 def kill(record: Record, name: str) -> None:
     """SIGKILL."""
-    member = _running(record, name)
+    member = running(record, name)
+    children = processes.descendants(member.identity)
     member.identity.send(signal.SIGKILL)
+    # PostgreSQL's children end when they see that it is gone; those that were frozen with it never would.
+    for child in children:
+        child.send(signal.SIGCONT)
     if not member.identity.wait_gone(KILL_SECONDS):
         raise StackError(f"{name} (pid {member.identity.pid}) survives SIGKILL")
     _stopped(record, member)
@@ -101,7 +122,9 @@ def kill(record: Record, name: str) -> None:
 
 def drain(record: Record, name: str) -> None:
     """SIGTERM, and waits for the end."""
-    member = _running(record, name)
+    member = running(record, name)
+    if member.identity.is_frozen():
+        raise StackError(f"{name} is frozen: thaw it first")
     member.identity.send(_polite_signal(member))
     if not member.identity.wait_gone(DRAIN_SECONDS):
         raise StackError(f"{name} (pid {member.identity.pid}) has not ended {DRAIN_SECONDS} s after SIGTERM")
@@ -132,7 +155,12 @@ def status(record: Record) -> bool:
     for member in record.members:
         reason = readiness.problem(member)
         healthy = healthy and reason is None
-        state = "ready" if reason is None else "down" if not member.is_running else f"not ready ({reason})"
+        if reason is None:
+            state = "ready"
+        elif not member.is_running:
+            state = "down"
+        else:
+            state = "frozen" if member.identity.is_frozen() else f"not ready ({reason})"
         pid = member.identity.pid if member.is_running else "-"
         say(f"{member.name:18} {str(pid):>8}  {_address(record, member):58} {state}")
     return healthy
@@ -160,7 +188,8 @@ def _launch(record: Record, member: Member) -> None:
     record.save()
 
 
-def _running(record: Record, name: str) -> Member:
+def running(record: Record, name: str) -> Member:
+    """The member of this name; raises when it is down."""
     member = record.member(name)
     if not member.is_running:
         raise StackError(f"{name} is not running")
@@ -181,9 +210,11 @@ def _polite_signal(member: Member) -> signal.Signals:
 def _stop_all(record: Record) -> None:
     """Services first, so that they don't complain about missing stores; then whatever else carries the mark."""
     alive = [member for member in record.members if member.is_running]
-    for group in ([m for m in alive if m.kind not in STORES], [m for m in alive if m.kind in STORES]):
+    last = (*STORES, proxies.KIND)
+    for group in ([m for m in alive if m.kind not in last], [m for m in alive if m.kind in last]):
         for member in group:
             member.identity.send(_polite_signal(member))
+            processes.thaw(member.identity)
         deadline = time.monotonic() + DOWN_SECONDS
         for member in group:
             if not member.identity.wait_gone(deadline - time.monotonic()):
@@ -202,6 +233,8 @@ def _stop_all(record: Record) -> None:
 def _address(record: Record, member: Member) -> str:
     if member.kind == "gateway":
         return f"{websocket_url(member)} {member.http}"
+    if member.kind == proxies.KIND:
+        return f"redis {member.ports[0]}, postgres {member.ports[1]}"
     if member.kind in STORES:
-        return stores.redis_url(record) if member.kind == "redis" else stores.postgres_url(record)
+        return (stores.redis_url if member.kind == "redis" else stores.postgres_url)(member.port)
     return member.http

@@ -1,20 +1,22 @@
 """`DIR/endpoints.json`: the file by which tests and other programs find the stack. Its shape is an interface."""
 
-from . import stores
-from .record import Member, Record, write_json
+from . import proxies, stores
+from .record import STORES, Member, Record, write_json
 
 
 def write_endpoints(record: Record) -> None:
     """Writes the file anew, with `pid` null for members that are down."""
     bridges = record.of_kind("sip-bridge")
-    services = [member for member in record.members if member.kind not in ("gateway", "redis", "postgres")]
+    redis, postgres = (record.member(name) for name in STORES)
+    others = ("gateway", *STORES, proxies.KIND)
+    services = [member for member in record.members if member.kind not in others]
     write_json(record.endpoints_path, {
         "gateways": [
             {"name": gateway.name, "ws": websocket_url(gateway), "http": gateway.http, "pid": _pid(gateway)}
             for gateway in record.of_kind("gateway")],
         "services": [{"name": member.name, "pid": _pid(member), "http": member.http} for member in services],
-        "redis": {"url": stores.redis_url(record), "pid": _pid(record.member("redis"))},
-        "postgres": {"url": stores.postgres_url(record), "pid": _pid(record.member("postgres"))},
+        "redis": {"url": stores.redis_url(redis.port), "pid": _pid(redis)},
+        "postgres": {"url": stores.postgres_url(postgres.port), "pid": _pid(postgres)},
         "apps": record.apps,
         "sip": {
             "host": "127.0.0.1", "port": bridges[0].port if bridges else None,

@@ -17,6 +17,7 @@ from .errors import StackError
 # Says whose a process is, for the case that it outlived its record. Not HELIOGRAPH_...: services refuse names that
 # they don't know.
 MARKER = "STACK_DIRECTORY"
+STOP_SECONDS = 10
 
 
 def boot_id() -> str:
@@ -45,6 +46,10 @@ class Identity:
     def is_alive(self) -> bool:
         """Whether it still runs."""
         return self.exists() and (_stat(self.pid) or ["X"])[0] not in "ZX"
+
+    def is_frozen(self) -> bool:
+        """Whether it is stopped by a signal."""
+        return self.exists() and (_stat(self.pid) or ["X"])[0] in "Tt"
 
     def send(self, number: int) -> None:
         """Signals it, or does nothing when it is gone."""
@@ -90,6 +95,39 @@ def spawn(command: list[str], environment: dict[str, str], log: Path, directory:
     if identity is None:
         raise StackError(f"{command[0]} ended at once, see {log}")
     return identity
+
+
+def freeze(identity: Identity) -> None:
+    """Stops a process and its descendants; parents first, since what is stopped starts no further child."""
+    identity.send(signal.SIGSTOP)
+    deadline = time.monotonic() + STOP_SECONDS
+    while identity.is_alive() and not identity.is_frozen():
+        if time.monotonic() > deadline:
+            raise StackError(f"process {identity.pid} goes on {STOP_SECONDS} s after SIGSTOP")
+        time.sleep(0.001)
+    for child in _children(identity):
+        freeze(child)
+
+
+def thaw(identity: Identity) -> None:
+    """Lets a process and its descendants go on."""
+    for one in [*descendants(identity), identity]:
+        one.send(signal.SIGCONT)
+
+
+def descendants(identity: Identity) -> list[Identity]:
+    """The children, and theirs."""
+    return [one for child in _children(identity) for one in [*descendants(child), child]]
+
+
+def _children(parent: Identity) -> list[Identity]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        fields = _stat(int(entry.name)) if entry.name.isdigit() else None
+        identity = Identity.of(int(entry.name)) if fields and int(fields[1]) == parent.pid else None
+        if identity and identity.is_alive():
+            found.append(identity)
+    return found
 
 
 def leftovers(directory: Path | None, data_directories: list[Path]) -> list[Identity]:

@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable
 
-from . import stores
+from . import proxies, stores
 from .errors import StackError
 from .record import Member, Record
 
@@ -23,6 +23,8 @@ def problem(member: Member) -> str | None:
         return stores.redis_problem(member)
     if member.kind == "postgres":
         return stores.postgres_problem(member)
+    if member.kind == proxies.KIND:
+        return proxies.proxy_problem(member)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{member.http}/readyz", timeout=PROBE_SECONDS) as answer:

@@ -34,8 +34,7 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
     """The `number`th process of `kind`; `ports` are the gateway's or the sip-bridge's pair."""
     environment = {
         "HELIOGRAPH_INSTANCE": f"{kind}-{number}",
-        "HELIOGRAPH_REDIS_URL": stores.redis_url(record),
-        "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(record),
+        **store_urls(record, record.member("redis").port, record.member("postgres").port),
         "HELIOGRAPH_HTTP_HOST": "127.0.0.1",
         "HELIOGRAPH_HTTP_PORT": str(http_port),
         "HELIOGRAPH_LOG_FORMAT": "json",
@@ -57,6 +56,12 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
         environment | _settings_from_outside(kind), f"http://127.0.0.1:{http_port}")
 
 
+def store_urls(record: Record, redis_port: int, postgres_port: int) -> dict[str, str]:
+    """Where a service finds the stores."""
+    return {
+        "HELIOGRAPH_REDIS_URL": stores.redis_url(redis_port), "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(postgres_port)}
+
+
 def _settings_from_outside(kind: str) -> dict[str, str]:
     """What the caller's environment sets for this kind (HELIOGRAPH_GATEWAY_TLS_KEY) or for all (HELIOGRAPH_LOG_LEVEL)."""
     own = "SIP" if kind == "sip-bridge" else kind.upper().replace("-", "_")
@@ -72,8 +77,7 @@ def control(record: Record, *arguments: str) -> str:
     # The other arguments may hold a secret.
     name = " ".join([CONTROL, *arguments[:2]])
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
-    environment |= {
-        "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(record), "HELIOGRAPH_REDIS_URL": stores.redis_url(record)}
+    environment |= store_urls(record, record.member("redis").port, record.member("postgres").port)
     try:
         done = subprocess.run(
             command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CONTROL_SECONDS,

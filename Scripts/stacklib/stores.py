@@ -1,5 +1,6 @@
 """The stack's private Redis and PostgreSQL."""
 
+import errno
 import os
 import pwd
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from . import processes
 from .errors import StackError
 from .record import Member, Record
 
@@ -15,21 +17,30 @@ POSTGRES_USER = "heliograph"
 DATABASE = "heliograph"
 INITDB_SECONDS = 120
 PROBE_SECONDS = 2
+ORPHAN_SECONDS = 10
+APPEND_ONLY = "appendonlydir"
+COPY_ATTEMPTS = 10
+# What `fill` leaves: enough for Redis to answer, nothing to keep.
+ROOM_BYTES = 65_536
 
 
-def redis_url(record: Record) -> str:
-    return f"redis://127.0.0.1:{record.member('redis').port}"
+def redis_url(port: int) -> str:
+    return f"redis://127.0.0.1:{port}"
 
 
-def postgres_url(record: Record) -> str:
-    return f"postgresql://{POSTGRES_USER}@127.0.0.1:{record.member('postgres').port}/{DATABASE}"
+def postgres_url(port: int) -> str:
+    return f"postgresql://{POSTGRES_USER}@127.0.0.1:{port}/{DATABASE}"
 
 
 def redis_member(record: Record, port: int) -> Member:
+    """Redis, which writes its append-only file to the disk once a second, or as `HELIOGRAPH_REDIS_FSYNC` says."""
     directory = record.directory / "redis"
+    fsync = os.environ.get("HELIOGRAPH_REDIS_FSYNC") or "everysec"
+    if fsync not in ("everysec", "always"):
+        raise StackError(f"HELIOGRAPH_REDIS_FSYNC is {fsync!r}: must be everysec or always")
     command = [
-        _tool("redis-server"), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(directory),
-        "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no"]
+        tool("redis-server"), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(directory),
+        "--appendonly", "yes", "--appendfsync", fsync, "--save", "", "--daemonize", "no"]
     return Member("redis", "redis", [port], command)
 
 
@@ -57,16 +68,21 @@ def postgres_member(record: Record, port: int) -> Member:
     return Member("postgres", "postgres", [port], command)
 
 
-def choose_postgres_data(record: Record) -> None:
-    """Picks the data directory: in the stack's, or in a temporary one when user postgres can't reach that."""
+def choose_postgres_data(record: Record, megabytes: int | None = None) -> None:
+    """Picks the data directory: in the stack's, or in a temporary one when user postgres can't reach that.
+
+    With `megabytes`, on a disk of that size in memory.
+    """
     base = record.directory / "postgres"
     base.mkdir(parents=True)
     if _as_postgres():
-        owner = pwd.getpwnam("postgres")
-        os.chown(base, owner.pw_uid, owner.pw_gid)
+        _give_to_postgres(base)
         if subprocess.run([*_as_postgres(), "test", "-w", str(base)], check=False).returncode != 0:
             base = Path(tempfile.mkdtemp(prefix="heliograph-postgres-"))
-            os.chown(base, owner.pw_uid, owner.pw_gid)
+            _give_to_postgres(base)
+    if megabytes is not None:
+        _run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=755", "heliograph-postgres", str(base)])
+        _give_to_postgres(base)
     record.postgres_data = str(base / "data")
 
 
@@ -120,12 +136,114 @@ def data_directories(record: Record) -> list[Path]:
 
 
 def remove_data(record: Record) -> None:
-    """Deletes what the stores kept, logs excepted."""
-    shutil.rmtree(record.directory / "redis", ignore_errors=True)
-    shutil.rmtree(record.directory / "postgres", ignore_errors=True)
+    """Deletes what the stores kept, logs excepted, and what stood between them and the services."""
+    homes = [record.directory / name for name in ("redis", "postgres", "snapshots", "proxies")]
     outside = Path(record.postgres_data).parent if record.postgres_data else None
     if outside and outside.name.startswith("heliograph-postgres-"):
-        shutil.rmtree(outside, ignore_errors=True)
+        homes.append(outside)
+    for home in homes:
+        if os.path.ismount(home):
+            _run(["umount", str(home)])
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def snapshots(record: Record) -> Path:
+    """Where copies of the stores' data lie."""
+    return record.directory / "snapshots"
+
+
+def copy_redis(record: Record, target: Path) -> None:
+    """Copies the append-only files of the running server; a last command that is cut off is dropped at the start."""
+    files = record.directory / "redis" / APPEND_ONLY
+    manifest = files / "appendonly.aof.manifest"
+    for _ in range(COPY_ATTEMPTS):
+        before = manifest.read_bytes()
+        shutil.rmtree(target, ignore_errors=True)
+        try:
+            shutil.copytree(files, target)
+        except shutil.Error:
+            continue
+        if manifest.read_bytes() == before:
+            return
+    raise StackError("Redis rewrites its append-only file over and over")
+
+
+def put_redis(record: Record, source: Path | None) -> None:
+    """Replaces the data of the dead server, by none if there is no source."""
+    home = record.directory / "redis"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    if source:
+        shutil.copytree(source, home / APPEND_ONLY)
+
+
+def copy_postgres(record: Record, target: Path) -> None:
+    """A base backup of the running server."""
+    _run([_postgres_tool("pg_basebackup"), "-h", "127.0.0.1", "-p", str(record.member("postgres").port), "-U", POSTGRES_USER,
+          "-D", str(target), "-X", "stream", "-c", "fast", "--no-sync"])
+
+
+def put_postgres(record: Record, source: Path) -> None:
+    """Replaces the data of the dead server."""
+    home = Path(record.postgres_data)
+    for orphan in processes.leftovers(None, [home]):
+        orphan.wait_gone(ORPHAN_SECONDS)
+    shutil.rmtree(home)
+    shutil.copytree(source, home)
+    for path in [home, *home.rglob("*")]:
+        _give_to_postgres(path)
+
+
+def fill_redis(record: Record) -> None:
+    """Sets `maxmemory` to just above what is used."""
+    used = next(line for line in redis_command(record, "INFO", "memory").splitlines() if line.startswith("used_memory:"))
+    redis_command(record, "CONFIG", "SET", "maxmemory", str(int(used.partition(":")[2]) + ROOM_BYTES))
+
+
+def unfill_redis(record: Record) -> None:
+    """No bound, as at the start."""
+    redis_command(record, "CONFIG", "SET", "maxmemory", "0")
+
+
+def fill_postgres(record: Record) -> None:
+    """Takes the rest of the disk that `up --postgres-disk` gave."""
+    ballast = _ballast(record)
+    if not os.path.ismount(ballast.parent):
+        raise StackError("PostgreSQL has no disk of its own: start the stack with `up --postgres-disk MB`")
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while file.write(b"\0" * 65_536):
+                pass
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+
+
+def unfill_postgres(record: Record) -> None:
+    """Gives it back."""
+    _ballast(record).unlink(missing_ok=True)
+
+
+def redis_command(record: Record, *words: str) -> str:
+    """Runs one command; the answer as redis-cli prints it."""
+    return _run([tool("redis-cli"), "-p", str(record.member("redis").port), "-e", *words])
+
+
+def _ballast(record: Record) -> Path:
+    return Path(record.postgres_data).parent / "ballast"
+
+
+def _give_to_postgres(path: Path) -> None:
+    if _as_postgres():
+        owner = pwd.getpwnam("postgres")
+        os.chown(path, owner.pw_uid, owner.pw_gid, follow_symlinks=False)
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", check=False)
+    if done.returncode != 0:
+        raise StackError(f"{os.path.basename(command[0])} failed: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
 
 
 def _as_postgres() -> list[str]:
@@ -136,10 +254,10 @@ def _as_postgres() -> list[str]:
         pwd.getpwnam("postgres")
     except KeyError:
         raise StackError("PostgreSQL doesn't run as root, and there is no user postgres") from None
-    return [_tool("setpriv"), "--reuid=postgres", "--regid=postgres", "--init-groups"]
+    return [tool("setpriv"), "--reuid=postgres", "--regid=postgres", "--init-groups"]
 
 
-def _tool(name: str) -> str:
+def tool(name: str) -> str:
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if not found:
         raise StackError(f"{name} is not installed (run Scripts/install-dependencies)")
@@ -152,4 +270,4 @@ def _postgres_tool(name: str) -> str:
     for directory in versions:
         if os.access(directory / name, os.X_OK):
             return str(directory / name)
-    return _tool(name)
+    return tool(name)

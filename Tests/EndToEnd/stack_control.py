@@ -56,6 +56,20 @@ class Stack:
     def start(self, name: str) -> None:
         self.run("start", name)
 
+    def freeze(self, name: str) -> None:
+        self.run("freeze", name)
+
+    def thaw(self, name: str) -> None:
+        self.run("thaw", name)
+
+    def redis(self, *words: str) -> str:
+        """Runs one command of Redis; the answer as redis-cli prints it."""
+        done = subprocess.run(
+            ["redis-cli", "-u", self.endpoints["redis"]["url"], "-e", *words], capture_output=True, text=True,
+            timeout=COMMAND_SECONDS, check=False)
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
     @property
     def endpoints(self) -> dict:
         return json.loads((self.directory / "endpoints.json").read_text())

@@ -5,8 +5,11 @@ import os
 import signal
 import subprocess
 import time
+import urllib.error
 import urllib.request
+from pathlib import Path
 
+import pytest
 from stack_control import ROOT, Stack, is_running
 
 KINDS = ["presence", "channel-state", "invitation", "sip-bridge"]
@@ -154,3 +157,106 @@ def test_a_stranger_with_a_recorded_number_is_left_alone(make_stack):
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def state_of(pid: int) -> str:
+    """The letter that `ps` shows; none for a process that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return ""
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(pid) for pid in subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout.split()]
+
+
+def test_frozen_members_stand_still_with_their_children_until_thawed(make_stack):
+    stack = make_stack(gateways=1)
+    postmaster, gateway = stack.pids["postgres"], stack.pids["gateway#1"]
+    stack.freeze("postgres")
+    family = [postmaster, *children_of(postmaster)]
+    assert len(family) > 3 and {state_of(pid) for pid in family} == {"T"}
+    assert stack.run("freeze", "postgres", check=False).returncode == 1
+    stack.freeze("gateway#1")
+    status = stack.run("status", check=False)
+    assert [line.split()[0] for line in status.stdout.splitlines() if line.endswith("frozen")] == ["postgres", "gateway#1"]
+    assert stack.run("drain", "gateway#1", check=False).returncode == 1
+    stack.kill("gateway#1")
+    assert not is_running(gateway)
+    stack.thaw("postgres")
+    assert "T" not in {state_of(pid) for pid in family}
+    assert stack.run("thaw", "postgres", check=False).returncode == 1
+    stack.start("gateway#1")
+    # A postmaster that dies frozen takes its children along, or none could be started after it.
+    stack.freeze("postgres")
+    stack.kill("postgres")
+    stack.start("postgres")
+    stack.freeze("redis")
+    stack.freeze("presence#1")
+    everything = processes_of(stack)
+    stack.down()
+    assert not [pid for pid in everything if is_running(pid)]
+
+
+def test_stores_are_turned_back_emptied_and_filled(make_stack):
+    stack = make_stack("--postgres-disk", "192", gateways=1)
+    stack.sql("CREATE TABLE probe (body text)")
+    stack.redis("SET", "probe", "early")
+    assert "snapshot" in stack.run("rollback", "redis", check=False).stderr
+    stack.run("snapshot", "redis")
+    stack.run("snapshot", "postgres")
+    stack.redis("SET", "probe", "late")
+    stack.sql("INSERT INTO probe VALUES ('late')")
+    stack.run("rollback", "redis")
+    stack.run("rollback", "postgres")
+    assert stack.redis("GET", "probe") == "early"
+    assert stack.sql("SELECT * FROM probe") == []
+    stack.run("fill", "redis")
+    with pytest.raises(AssertionError, match="OOM"):
+        for number in range(100):
+            stack.redis("SET", f"probe{number}", "x" * 8000)
+    stack.run("unfill", "redis")
+    stack.redis("SET", "probe", "x" * 8000)
+    stack.run("fill", "postgres")
+    with pytest.raises(AssertionError, match="No space left"):
+        stack.sql("INSERT INTO probe SELECT repeat(n::text, 300) FROM generate_series(1, 10000) n")
+    stack.run("unfill", "postgres")
+    stack.sql("INSERT INTO probe SELECT repeat(n::text, 300) FROM generate_series(1, 10000) n")
+    stack.run("empty", "redis")
+    assert stack.redis("EXISTS", "probe") == "0"
+    mounted = Path("/proc/mounts").read_text()
+    assert str(stack.directory) in mounted
+    stack.down()
+    assert str(stack.directory) not in Path("/proc/mounts").read_text()
+
+
+@pytest.mark.parametrize("reset", [[], ["--reset"]], ids=["silent", "reset"])
+def test_a_partition_cuts_off_one_member_only(make_stack, reset):
+    stack = make_stack("--proxies", gateways=2)
+    assert set(stack.pids) == {"redis", "postgres", "gateway#1", "gateway#2", *(f"{kind}#1" for kind in KINDS)}
+    stack.run("partition", "gateway#1", *reset)
+    assert stack.run("partition", "gateway#1", *reset, check=False).returncode == 1
+    ready = [gateway["http"] + "/readyz" for gateway in stack.endpoints["gateways"]]
+    with pytest.raises(urllib.error.HTTPError, match="503"):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            get(ready[0])
+    assert get(ready[1]) == 200
+    stack.run("heal", "gateway#1")
+    deadline = time.monotonic() + 30
+    while stack.run("status", check=False).returncode != 0:
+        assert time.monotonic() < deadline, stack.run("status", check=False).stdout
+
+
+def test_a_partition_needs_proxies(stack: Stack):
+    assert "--proxies" in stack.run("partition", "gateway#1", check=False).stderr
+
+
+def test_redis_writes_to_the_disk_as_it_is_told(make_stack, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_REDIS_FSYNC", "always")
+    assert make_stack(gateways=0).redis("CONFIG", "GET", "appendfsync").split() == ["appendfsync", "always"]
+    monkeypatch.setenv("HELIOGRAPH_REDIS_FSYNC", "sometimes")
+    with pytest.raises(AssertionError, match="everysec or always"):
+        make_stack(gateways=0)
