@@ -22,9 +22,10 @@ public struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
         self.init(code: parts.first.map(String.init) ?? "ERR", message: parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// What a client is told: the code, reason and text of a Function's `SIG <code> <reason> <text>`, and for everything
-    /// else that Redis is not available.
+    /// What a client is told: the code, reason and text of a Function's `SIG <code> <reason> <text>`; `memory_full` for
+    /// Redis' own refusal at `maxmemory`; and for everything else that Redis is not available.
     public var signaling: SignalingError {
+        if code == "OOM" { return .memoryFull }
         guard code == "SIG" else { return .unavailable("redis") }
         let parts = message.split(separator: " ", maxSplits: 2)
         guard parts.count >= 2, let number = Int(parts[0]), let code = SignalingCode(rawValue: number) else {

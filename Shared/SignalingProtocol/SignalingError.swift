@@ -26,6 +26,10 @@ public struct SignalingError: Error, Equatable, Sendable, CustomStringConvertibl
         SignalingError(.failed, "unavailable", "\(what) is not available, try again")
     }
 
+    /// Redis has no room for more: what adds to it is refused, what frees memory is not. Nothing was done.
+    public static let memoryFull = SignalingError(
+        .failed, "memory_full", "the memory of Redis is nearly used up, try again later")
+
     /// Code, reason and message on one line.
     public var description: String { "\(code.rawValue) \(reason): \(message)" }
 }

@@ -2,15 +2,79 @@
 
 local DONE_MS = 60000
 
--- The Redis clock: milliseconds, and microseconds.
-local function clock()
-    local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
-end
-
 -- The text of a whole number below 2^53; %d costs half of what %.0f does.
 local function number(value)
     return string.format('%d', value)
+end
+
+-- A library that was not called for so long may have missed a restart, or a time in which another server was the master.
+local PAUSE_MS = 1000
+-- When this library was last called, and since when that went on without a pause: the same Redis, with nothing forgotten.
+local last, started = 0, 0
+
+-- The Redis clock: milliseconds, and microseconds.
+local function clock()
+    local time = redis.call('TIME')
+    local ms = time[1] * 1000 + math.floor(time[2] / 1000)
+    if ms - last > PAUSE_MS then
+        started = math.max(started, ms)
+    end
+    last = ms
+    return ms, time[1] * 1000000 + time[2]
+end
+
+-- The number that follows `given` (nil: none was) of those that must never fall, even when Redis comes back older than it
+-- was: not below the clock of the time since which nothing was forgotten. `now` is what clock() has just told.
+local function rising(given, now)
+    return math.max(given and given + 1 or now, started)
+end
+
+-- From this part of `maxmemory` on, what adds mail or attributes is refused, so that what frees memory always has room.
+local CROWDED = 0.8
+-- Memory is looked at so often.
+local CROWDED_MS = 1000
+local crowded_at, is_crowded = 0, false
+
+-- Whether Redis is nearly full, as of the last second; `now` is the clock (ms). The error to answer with is MEMORY_FULL.
+local function crowded(now)
+    if now - crowded_at >= CROWDED_MS or now < crowded_at then
+        crowded_at = now
+        local memory = redis.call('INFO', 'memory')
+        local bound = tonumber(string.match(memory, '\nmaxmemory:(%d+)'))
+        is_crowded = bound > 0 and tonumber(string.match(memory, '\nused_memory:(%d+)')) > bound * CROWDED
+    end
+    return is_crowded
+end
+
+-- RedisError.signaling tells the same of Redis' own refusal.
+local MEMORY_FULL = 'SIG 1001 memory_full the memory of Redis is nearly used up, try again later'
+
+-- A user's :box outlives the session for so long, and the mailbox: whoever is never heard of again leaves nothing. Numbers
+-- that begin anew begin at the clock, which is above all that were given before.
+local BOX_MS = 600000
+
+-- The user has a session: the box stays.
+local function keep_box(tag)
+    redis.call('PERSIST', tag .. ':box')
+end
+
+-- The user has no session any more: the box stays for BOX_MS, and as long as the mailbox.
+local function release_box(tag, now)
+    local mailbox = tonumber(redis.call('HGET', tag .. ':box', 'expires') or '0')
+    redis.call('PEXPIREAT', tag .. ':box', number(math.max(mailbox, now + BOX_MS)))
+end
+
+-- Why a session may not act: nil when it is the user's present one, and not at another gateway. What a gateway was told to
+-- do before it was cut off, and does when it is back, is refused so: others may have the account meanwhile.
+local function session_error(tag, sid, gateway)
+    local held = redis.call('HMGET', tag .. ':box', 'sid', 'gateway')
+    if held[1] == sid and (held[2] == gateway or held[2] == '') then
+        return nil
+    end
+    if not held[1] then
+        return 'SIG 1001 unavailable the session is not known yet, try again'
+    end
+    return 'SIG 1003 session_over the session is over, or goes on at another gateway'
 end
 
 -- Runs `act` once per command: its packed result is kept at TAG:done:COMMAND for DONE_MS and repeated.

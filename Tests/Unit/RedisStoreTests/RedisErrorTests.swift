@@ -11,6 +11,11 @@ import Testing
         #expect(RedisError(reply: "SIG 1001 timeout").signaling == SignalingError(.failed, "timeout", ""))
     }
 
+    @Test func aFullServer() {
+        let text = "OOM command not allowed when used memory > 'maxmemory'."
+        #expect(RedisError(reply: text).signaling == .memoryFull)
+    }
+
     @Test(arguments: ["ERR x", "SIG", "SIG x y z", "SIG 999999 unknown x", "", "WRONGTYPE"])
     func everythingElse(_ text: String) {
         #expect(RedisError(reply: text).signaling == .unavailable("redis"))

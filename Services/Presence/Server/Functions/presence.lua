@@ -7,7 +7,8 @@
 --   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
 --   :ended:SID  string, lives ENDED_MS: that session was ended on purpose
 --   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror); for whoever sends to
---             the user, with one look: sid ('' without a session) and gateway ('' while it is detached)
+--             the user, with one look: sid ('' without a session) and gateway ('' while it is detached);
+--             expires as the prelude's keep_box and release_box say
 --   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists; never without it
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
@@ -29,9 +30,14 @@ end
 
 -- The user's presence changes: the session and where it is, both '' for nowhere. Returns the number of the change.
 local function change_presence(tag, sid, gateway)
-    local _, us = clock()
+    local now, us = clock()
     local change = next_change(us, redis.call('HGET', tag .. ':box', 'pver'))
     redis.call('HSET', tag .. ':box', 'pver', change, 'sid', sid, 'gateway', gateway)
+    if sid == '' then
+        release_box(tag, now)
+    else
+        keep_box(tag)
+    end
     return change
 end
 
@@ -107,6 +113,7 @@ local function session_open(keys, args)
         local change = next_change(us, pver)
         redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change, 'sid', args[4],
             'gateway', args[3])
+        keep_box(tag)
         if old then
             redis.call('DEL', tag .. ':session')
         end
