@@ -19,4 +19,13 @@ public enum WebSocketCloseCode: UInt16, Sendable {
 
     /// The payload of a close frame that gives the code and no reason (RFC 6455, section 5.5.1).
     public var payload: [UInt8] { [UInt8(rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] }
+
+    /// Whether a peer may send a close frame with this code (RFC 6455, section 7.4, and its registry): those of 1004 to 1006
+    /// and 1015 stand for something else in programs, the others are not given out.
+    static func isSendable(_ code: UInt16) -> Bool {
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
 }

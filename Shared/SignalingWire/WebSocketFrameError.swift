@@ -1,5 +1,3 @@
-internal import SignalingProtocol
-
 /// Why a client's WebSocket frames cannot be read: the connection is closed with ``code``.
 public struct WebSocketFrameError: Error, Equatable, Sendable {
     /// The code to close with.
@@ -16,6 +14,8 @@ public struct WebSocketFrameError: Error, Equatable, Sendable {
     static func notAFrame(_ what: String) -> Self { Self(.protocolError, "not a WebSocket frame: \(what)") }
     static var unexpectedOpcode: Self { Self(.protocolError, "unexpected opcode") }
     static var binary: Self { Self(.unacceptableData, "binary frame") }
-    static var frameTooLarge: Self { Self(.messageTooLarge, "frame over \(Limits.frameBytes) bytes") }
-    static var messageTooLarge: Self { Self(.messageTooLarge, "message over \(Limits.frameBytes) bytes") }
+    static var closeCode: Self { Self(.protocolError, "close code that nobody may send") }
+    static var closeReason: Self { Self(.inconsistentData, "close reason that is no UTF-8") }
+    static func frameTooLarge(_ bound: Int) -> Self { Self(.messageTooLarge, "frame over \(bound) bytes") }
+    static func messageTooLarge(_ bound: Int) -> Self { Self(.messageTooLarge, "message over \(bound) bytes") }
 }

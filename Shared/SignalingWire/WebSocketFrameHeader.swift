@@ -1,5 +1,3 @@
-internal import SignalingProtocol
-
 /// What stands before a client's payload. Source: RFC 6455, section 5.2.
 struct WebSocketFrameHeader {
     let isFinal: Bool
@@ -8,14 +6,15 @@ struct WebSocketFrameHeader {
     let maskingKey: UInt32
     /// The header's own bytes.
     let size: Int
-    /// At most ``Limits/frameBytes``.
+    /// At most the reader's bound.
     let payloadBytes: Int
 
     /// Reads the header at the beginning of the bytes.
+    /// - Parameter bound: bytes that a payload may have.
     /// - Returns: the header, or nil as long as it is not whole; and how many bytes the frame has, or as many as are needed
     ///   to know more of it.
     /// - Throws: `WebSocketFrameError` as soon as the header shows that the frame is not allowed, whatever came before it.
-    static func read(_ bytes: RawSpan) throws(WebSocketFrameError) -> (header: Self?, wanted: Int) {
+    static func read(_ bytes: RawSpan, bound: Int) throws(WebSocketFrameError) -> (header: Self?, wanted: Int) {
         guard bytes.byteCount >= 2 else { return (nil, 2) }
         let first = bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
         let second = bytes.unsafeLoad(fromByteOffset: 1, as: UInt8.self)
@@ -32,7 +31,7 @@ struct WebSocketFrameHeader {
         let lengthBytes = length == 127 ? 8 : length == 126 ? 2 : 0
         let size = 2 + lengthBytes + 4
         guard bytes.byteCount >= size else { return (nil, size) }
-        let payloadBytes = try payloadBytes(length, bytes)
+        let payloadBytes = try payloadBytes(length, bytes, bound: bound)
         let header = Self(
             isFinal: isFinal, opcode: opcode,
             maskingKey: bytes.unsafeLoadUnaligned(fromByteOffset: size - 4, as: UInt32.self),
@@ -41,7 +40,9 @@ struct WebSocketFrameHeader {
     }
 
     /// The length, which must be written in as few bytes as it can be.
-    private static func payloadBytes(_ length: UInt8, _ bytes: RawSpan) throws(WebSocketFrameError) -> Int {
+    private static func payloadBytes(
+        _ length: UInt8, _ bytes: RawSpan, bound: Int
+    ) throws(WebSocketFrameError) -> Int {
         switch length {
         case 126:
             let length = UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self))
@@ -51,7 +52,7 @@ struct WebSocketFrameHeader {
             let length = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt64.self))
             guard length >> 63 == 0 else { throw .notAFrame("length of 64 bits") }
             guard length > UInt64(UInt16.max) else { throw .notAFrame("length in too many bytes") }
-            guard length <= UInt64(Limits.frameBytes) else { throw .frameTooLarge }
+            guard length <= UInt64(bound) else { throw .frameTooLarge(bound) }
             return Int(length)
         default:
             return Int(length)

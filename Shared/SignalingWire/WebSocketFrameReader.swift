@@ -1,15 +1,17 @@
-internal import SignalingProtocol
+public import SignalingProtocol
 
 /// Reads the frames of one client's WebSocket from the bytes of its connection. Source: RFC 6455, section 5.
 ///
 /// A frame that is whole in the bytes at hand is taken from there: nothing is allocated, and its payload copied once.
-/// Between reads only what is not whole is kept: a frame, at most ``Limits/frameBytes`` and its header, and a message in
-/// fragments, at most ``Limits/frameBytes``; a connection that is silent between messages keeps nothing.
+/// Between reads only what is not whole is kept: a frame, at most the bound and its header, and a message in fragments, at
+/// most the bound; a connection that is silent between messages keeps nothing.
 public struct WebSocketFrameReader: Sendable {
     /// What a client sent; pongs ask for nothing and are passed over.
     public enum Message: Equatable, Sendable {
         /// A text, its fragments joined; not checked to be UTF-8.
         case text
+        /// Bytes, their fragments joined; only where binary messages are taken.
+        case binary
         /// A ping, to be answered with its payload.
         case ping
         /// A close frame, to be answered with one; the client sends nothing after it.
@@ -18,21 +20,32 @@ public struct WebSocketFrameReader: Sendable {
 
     /// The beginning of a frame, as it came.
     private(set) var kept: [UInt8] = []
-    /// The text of a message whose last fragment has not come.
+    /// What a message holds whose last fragment has not come.
     private(set) var gathered: [UInt8]?
+    /// Of the message in ``gathered``.
+    private var gathersBinary = false
+    private let bound: Int
+    private let takesBinary: Bool
 
     /// A reader at the beginning of a connection's first frame.
-    public init() {}
+    /// - Parameters:
+    ///   - bound: bytes that a frame's payload and a message may have.
+    ///   - takesBinary: whether binary messages are read; otherwise they break the protocol.
+    public init(bound: Int = Limits.frameBytes, takesBinary: Bool = false) {
+        self.bound = bound
+        self.takesBinary = takesBinary
+    }
 
     /// Reads up to the end of the next message.
     /// - Parameters:
     ///   - bytes: what the connection gave in one read, the same until nil is returned.
     ///   - position: where to go on in the bytes, 0 at first; moved past what was read.
-    ///   - payload: replaced by the payload of a text or ping, unmasked. To be shared by all connections of a thread: it
-    ///     grows to ``Limits/frameBytes``.
+    ///   - payload: replaced by the payload of a message or ping, unmasked. To be shared by all connections of a thread: it
+    ///     grows to the bound.
     /// - Returns: nil when the bytes are used up.
     /// - Throws: `WebSocketFrameError` when the client breaks the protocol, as soon as a header shows it: 1002, 1003 for a
-    ///   binary frame, 1009 for a frame or message over ``Limits/frameBytes``. Nothing can be read afterwards.
+    ///   binary frame, 1009 for a frame or message over the bound; 1002 and 1007 for the code and the reason of a close frame
+    ///   that are none. Nothing can be read afterwards.
     public mutating func next(
         in bytes: RawSpan, from position: inout Int, payload: inout [UInt8]
     ) throws(WebSocketFrameError) -> Message? {
@@ -46,7 +59,7 @@ public struct WebSocketFrameReader: Sendable {
                     return nil
                 }
                 position += wanted
-                if let message = take(header, rest.extracting(header.size..<wanted), &payload) { return message }
+                if let message = try take(header, rest.extracting(header.size..<wanted), &payload) { return message }
             } else {
                 // Not all of the rest: what belongs to the next frame is not copied.
                 let (_, wanted) = try nextHeader(in: kept.span.bytes)
@@ -57,7 +70,7 @@ public struct WebSocketFrameReader: Sendable {
                 guard let header, size == kept.count else { continue }
                 let frame = kept
                 kept = []
-                if let message = take(header, frame.span.bytes.extracting(droppingFirst: header.size), &payload) {
+                if let message = try take(header, frame.span.bytes.extracting(droppingFirst: header.size), &payload) {
                     return message
                 }
             }
@@ -71,16 +84,17 @@ public struct WebSocketFrameReader: Sendable {
     private func nextHeader(
         in bytes: RawSpan
     ) throws(WebSocketFrameError) -> (header: WebSocketFrameHeader?, wanted: Int) {
-        let (header, wanted) = try WebSocketFrameHeader.read(bytes)
+        let (header, wanted) = try WebSocketFrameHeader.read(bytes, bound: bound)
         guard let header else { return (nil, wanted) }
         switch header.opcode {
         case .text:
             guard gathered == nil else { throw .unexpectedOpcode }
         case .continuation:
             guard let gathered else { throw .unexpectedOpcode }
-            guard gathered.count + header.payloadBytes <= Limits.frameBytes else { throw .messageTooLarge }
+            guard gathered.count + header.payloadBytes <= bound else { throw .messageTooLarge(bound) }
         case .binary:
-            throw .binary
+            guard takesBinary else { throw .binary }
+            guard gathered == nil else { throw .unexpectedOpcode }
         case .close, .ping, .pong:
             break
         }
@@ -89,37 +103,53 @@ public struct WebSocketFrameReader: Sendable {
 
     private mutating func take(
         _ header: WebSocketFrameHeader, _ masked: RawSpan, _ payload: inout [UInt8]
-    ) -> Message? {
+    ) throws(WebSocketFrameError) -> Message? {
         switch header.opcode {
         case .text where header.isFinal:
-            payload.removeAll(keepingCapacity: true)
-            payload.appendUnmasked(masked, key: header.maskingKey)
+            payload.replace(byUnmasked: masked, key: header.maskingKey)
             return .text
-        // A binary one is refused before.
-        case .text, .continuation, .binary:
-            var text = gathered ?? []
+        case .binary where header.isFinal:
+            payload.replace(byUnmasked: masked, key: header.maskingKey)
+            return .binary
+        case .text, .binary, .continuation:
+            if header.opcode != .continuation { gathersBinary = header.opcode == .binary }
+            var message = gathered ?? []
             gathered = nil
-            text.appendUnmasked(masked, key: header.maskingKey)
+            message.appendUnmasked(masked, key: header.maskingKey)
             guard header.isFinal else {
-                gathered = text
+                gathered = message
                 return nil
             }
             payload.removeAll(keepingCapacity: true)
-            payload.append(contentsOf: text)
-            return .text
+            payload.append(contentsOf: message)
+            return gathersBinary ? .binary : .text
         case .ping:
-            payload.removeAll(keepingCapacity: true)
-            payload.appendUnmasked(masked, key: header.maskingKey)
+            payload.replace(byUnmasked: masked, key: header.maskingKey)
             return .ping
         case .pong:
             return nil
         case .close:
+            var saying: [UInt8] = []
+            saying.appendUnmasked(masked, key: header.maskingKey)
+            try Self.check(closing: saying)
             return .close
         }
+    }
+
+    /// Checks what a close frame says: nothing, or a code and a reason (RFC 6455, section 5.5.1).
+    private static func check(closing saying: [UInt8]) throws(WebSocketFrameError) {
+        guard saying.count >= 2 else { return }
+        guard WebSocketCloseCode.isSendable(UInt16(saying[0]) << 8 | UInt16(saying[1])) else { throw .closeCode }
+        guard String(validating: saying[2...], as: UTF8.self) != nil else { throw .closeReason }
     }
 }
 
 extension [UInt8] {
+    fileprivate mutating func replace(byUnmasked masked: RawSpan, key: UInt32) {
+        removeAll(keepingCapacity: true)
+        appendUnmasked(masked, key: key)
+    }
+
     /// Appends what a masked payload says, eight bytes at a time. Source: RFC 6455, section 5.3.
     /// - Parameter key: the masking key's four bytes as they lie in memory.
     fileprivate mutating func appendUnmasked(_ masked: RawSpan, key: UInt32) {

@@ -120,6 +120,7 @@ final class ClientConnection: ChannelInboundHandler {
         case .text: receivedText()
         case .ping: shard.send(.pong, shard.payload, to: outlet)
         case .close: close(.normalClosure)
+        case .binary: preconditionFailure("the reader takes no binary messages")
         }
     }
 

@@ -34,6 +34,10 @@ public struct GatewayConfiguration: Sendable {
     /// Seconds a message may wait for its receiver at most, whatever its sender asks for.
     public var messageTimeToLiveBound = Limits.messageTimeToLive
 
+    /// For conformance suites: WebSockets send back what they are sent, messages up to so many bytes, and nobody can log in;
+    /// 0, as it must be where anybody else can connect: no echo.
+    public var testEchoBytes = 0
+
     /// The defaults.
     public init() {}
 
@@ -73,6 +77,12 @@ extension GatewayConfiguration {
             "GATEWAY_DRAIN", default: .seconds(5), in: .zero ... .seconds(20),
             "over how long a stopping gateway spreads its clients' reconnects")
         drainTime = .seconds(drain.components.seconds)
+        testEchoBytes = environment.int(
+            "GATEWAY_TEST_ECHO_BYTES", default: 0, in: 0...1 << 26,
+            "tests only, on a loopback address: WebSockets echo messages of up to so many bytes; 0: they do not")
+        if testEchoBytes > 0, !Self.isLoopback(host) {
+            environment.reject("GATEWAY_TEST_ECHO_BYTES", "is for tests: GATEWAY_HOST must be a loopback address")
+        }
         let certificate = environment.optional(
             "GATEWAY_TLS_CERTIFICATE", "PEM file of the certificate chain, leaf first")
         let key = environment.optional("GATEWAY_TLS_KEY", "PEM file of the certificate's key")
@@ -82,5 +92,9 @@ extension GatewayConfiguration {
         case (.some, nil), (nil, .some):
             environment.reject("GATEWAY_TLS_CERTIFICATE", "and HELIOGRAPH_GATEWAY_TLS_KEY go together")
         }
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "::1" || (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress?.hasPrefix("127.") == true
     }
 }

@@ -22,6 +22,7 @@ struct PublicListener: Sendable {
     /// Opens the plain port and, where a certificate is configured, the TLS port.
     /// - Returns: the listening channels, the plain one first.
     func bind() async throws -> [any Channel] {
+        if configuration.testEchoBytes > 0 { logger.warning("test mode: WebSockets echo, nobody can log in") }
         let plain = try await bootstrap(tls: nil).bind(host: configuration.host, port: configuration.port).get()
         guard let files = configuration.tls, let port = plain.localAddress?.port else { return [plain] }
         let chain = try NIOSSLCertificate.fromPEMFile(files.certificateChain).map(NIOSSLCertificateSource.certificate)
@@ -67,6 +68,10 @@ struct PublicListener: Sendable {
     }
 
     private func carryWebSocket(_ channel: any Channel, isPlain: Bool) throws {
+        if configuration.testEchoBytes > 0 {
+            let echo = EchoConnection(bound: configuration.testEchoBytes, isPlain: isPlain)
+            return try channel.pipeline.syncOperations.addHandler(echo)
+        }
         guard let shard = shards[ObjectIdentifier(channel.eventLoop)] else {
             preconditionFailure("a connection was accepted on an event loop without a shard")
         }

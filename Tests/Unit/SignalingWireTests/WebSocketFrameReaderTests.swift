@@ -7,6 +7,7 @@ import Testing
     /// What a connection reads.
     private enum Read: Equatable {
         case text([UInt8])
+        case binary([UInt8])
         case ping([UInt8])
         case close
         case violation(WebSocketCloseCode)
@@ -27,6 +28,7 @@ import Testing
                 while let message = try reader.next(in: bytes.span.bytes, from: &position, payload: &payload) {
                     switch message {
                     case .text: read.append(.text(payload))
+                    case .binary: read.append(.binary(payload))
                     case .ping: read.append(.ping(payload))
                     case .close: read.append(.close)
                     }
@@ -38,8 +40,8 @@ import Testing
         }
     }
 
-    private func read(_ reads: [UInt8]...) -> [Read] {
-        var connection = Connection()
+    private func read(_ reads: [UInt8]..., by reader: WebSocketFrameReader = .init()) -> [Read] {
+        var connection = Connection(reader: reader)
         for bytes in reads { connection.receive(bytes) }
         return connection.read
     }
@@ -141,7 +143,8 @@ import Testing
     }
 
     @Test func controlFramesAreShort() {
-        let longest = [UInt8](repeating: 7, count: 125)
+        // As a close frame: the code 1000 and a reason.
+        let longest: [UInt8] = [3, 0xE8] + [UInt8](repeating: 7, count: 123)
         for opcode: UInt8 in [8, 9, 10] {
             let expected: [[Read]] = [[.close], [.ping(longest)], []]
             #expect(read(MaskedFrame(opcode: opcode, payload: longest).bytes) == expected[Int(opcode) - 8])
@@ -151,11 +154,39 @@ import Testing
         }
     }
 
+    @Test func closeCodesAreThoseThatMayBeSent() {
+        func closing(_ code: UInt16) -> [Read] {
+            read(MaskedFrame.close([UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]).bytes)
+        }
+        for code: UInt16 in [1000, 1001, 1002, 1003, 1007, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999] {
+            #expect(closing(code) == [.close], "\(code)")
+        }
+        for code: UInt16 in [0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65_535] {
+            #expect(closing(code) == [.violation(.protocolError)], "\(code)")
+        }
+    }
+
+    @Test func theBoundAndBinaryMessagesAreTheOwnersChoice() {
+        let reader = WebSocketFrameReader(bound: 3, takesBinary: true)
+        let binary = MaskedFrame(opcode: 2, payload: [1, 2, 3])
+        #expect(read(binary.bytes, by: reader) == [.binary([1, 2, 3])])
+        let parts: [MaskedFrame] = [
+            MaskedFrame(opcode: 2, payload: [1], isFinal: false), .ping("x"), .continuation("", isFinal: false),
+            MaskedFrame(opcode: 0, payload: [0xFF]), .text("abc"),
+        ]
+        #expect(read(parts.flatMap(\.bytes), by: reader) == [.ping("x"), .binary([1, 0xFF]), .text("abc")])
+        let within = [MaskedFrame(opcode: 2, payload: [1], isFinal: false), binary].flatMap(\.bytes)
+        #expect(read(within, by: reader) == [.violation(.protocolError)])
+        let long = [MaskedFrame(opcode: 2, payload: [1, 2], isFinal: false), .continuation("xy")].flatMap(\.bytes)
+        #expect(read(long, by: reader) == [.violation(.messageTooLarge)])
+    }
+
     @Test func closeFramesHaveACodeOrNothing() {
         #expect(read(MaskedFrame.close([]).bytes) == [.close])
         #expect(read(MaskedFrame.close([3]).bytes) == [.violation(.protocolError)])
         #expect(read(MaskedFrame.close([3, 0xE8]).bytes) == [.close])
         #expect(read(MaskedFrame.close([3, 0xE8] + Array("bye".utf8)).bytes) == [.close])
+        #expect(read(MaskedFrame.close([3, 0xE8, 0xFF]).bytes) == [.violation(.inconsistentData)])
     }
 
     @Test(arguments: [
