@@ -1,6 +1,6 @@
 # Every target says after ## what it does; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check build release check test bench-sip demo stack-up stack-down clean
+.PHONY: help deps bench-deps bench bench-check build release check test bench-sip faults soak demo stack-up stack-down clean
 
 GATEWAYS ?= 2
 
@@ -21,6 +21,12 @@ check: ## format lint, import directions, shellcheck, build with warnings as err
 
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test
+
+faults: deps release ## break a cluster in every way under load, flood it, and judge what users saw (two hours)
+	@HELIOGRAPH_FAULTS=all .venv/bin/pytest Tests/Faults -q
+
+soak: deps release ## ten minutes of random accounts and channels, which must leave nothing behind
+	@HELIOGRAPH_SOAK_SECONDS=600 .venv/bin/pytest Tests/Faults/test_soak.py -q
 
 bench-sip: deps release ## telephone calls at a steady rate: 20 per second for 30 s, in each direction
 	@.venv/bin/python Tests/SIP/bench_calls.py

@@ -1,0 +1,198 @@
+"""What is broken, and how a run under load goes."""
+
+import asyncio
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from checker import Verdict, check
+from history import now
+from population import Population
+from stack_control import Stack
+from user import BODY, User
+
+# Of everything that is killed: the others take over.
+COUNTS = {"gateways": 3, "presence": 2, "channel_state": 2, "invitation": 2}
+LEAVE_AFTER, BREAK_AFTER = 4, 6
+BACK_AT_ONCE = 2_000
+
+
+class Lab:
+    """A stack, its users, and the fault that is being made."""
+
+    def __init__(self, stack: Stack, population: Population):
+        self.stack, self.population = stack, population
+        self.fault: dict = {}
+
+    async def do(self, *command: str) -> None:
+        """One command of `Scripts/stack`."""
+        await asyncio.to_thread(self.stack.run, *command)
+
+    async def restart(self, *names: str, away: float = 1) -> None:
+        """Kills members, and starts them after a while."""
+        for name in names:
+            await self.do("kill", name)
+        await asyncio.sleep(away)
+        for name in names:
+            await self.do("start", name)
+
+    async def restart_around(self, name: str, other: Awaitable[None]) -> None:
+        """A member is dead while something else happens. (To start needs healthy stores.)"""
+        await self.do("kill", name)
+        await other
+        await self.do("start", name)
+
+    async def pause(self, *names: str, seconds: float) -> None:
+        """Freezes members for a while."""
+        self.fault["frozen"] = sorted({*self.fault.get("frozen", ()), *names})
+        for name in names:
+            await self.do("freeze", name)
+        await asyncio.sleep(seconds)
+        for name in names:
+            await self.do("thaw", name)
+
+    async def cut_off(self, *names: str, seconds: float, reset: bool = False) -> None:
+        """Cuts members off from the stores for a while."""
+        for name in names:
+            await self.do("partition", name, *(["--reset"] if reset else []))
+        await asyncio.sleep(seconds)
+        for name in names:
+            await self.do("heal", name)
+
+    async def turn_back(self, name: str, seconds: float) -> None:
+        """Puts a store back to where it was."""
+        await self.do("snapshot", name)
+        # What came while the copy was made may be in it or not.
+        started = now()
+        await asyncio.sleep(seconds)
+        await self._forget(started - 3, "rollback", name)
+
+    async def empty(self) -> None:
+        await self._forget(0, "empty", "redis")
+
+    async def _forget(self, since: float, *command: str) -> None:
+        # Until the command is over: when in that time the store dies is not known.
+        self.fault["forgive"] = [since, now() + 1]
+        await self.do(*command)
+        self.fault["forgive"][1] = now()
+
+    async def full(self, name: str, seconds: float) -> None:
+        await self.do("fill", name)
+        await asyncio.sleep(seconds)
+        await self.do("unfill", name)
+
+    async def cut_clients(self, *kinds: str, times: int, every: float = 1.5) -> None:
+        """Lets Redis close its clients' connections."""
+        for _ in range(times):
+            for kind in kinds:
+                await asyncio.to_thread(self.stack.redis, "CLIENT", "KILL", "TYPE", kind)
+            await asyncio.sleep(every)
+
+    async def often(self, name: str, *, times: int, seconds: float, every: float) -> None:
+        for _ in range(times):
+            await self.pause(name, seconds=seconds)
+            await asyncio.sleep(every)
+
+    async def roll(self) -> None:
+        """Drains and starts every process of the cluster's own, one after the other."""
+        for name in [name for name in self.stack.pids if name not in ("redis", "postgres")]:
+            await self.do("drain", name)
+            await self.do("start", name)
+
+    async def storm(self) -> None:
+        """Many clients lose their connections in one moment, and come back at once."""
+        crowd = [
+            User(self.population.history, self.stack.open_app, f"crowd{number}-{self.population.run}", self.stack.gateways, push=True,
+                 at=number)
+            for number in range(BACK_AT_ONCE)]
+        self.fault["t0"] = now()
+        for start in range(0, len(crowd), 50):
+            await asyncio.gather(*[user.arrive() for user in crowd[start:start + 50]])
+        self.population.users += crowd
+        await asyncio.gather(*[user.drop() for user in crowd])
+        self.fault["t1"] = now()
+        await asyncio.gather(*[user.return_(at=user.at + 1) for user in crowd])
+        print(f"{len(crowd)} clients were back after {now() - self.fault['t1']:.1f} s")
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """One row of the report."""
+
+    name: str
+    act: Callable[[Lab], Awaitable[None]]
+    options: tuple[str, ...] = ()
+    """Of `stack up`."""
+    short: bool = False
+    """Part of `make test`."""
+    after: float = 12
+    """Seconds of load when the fault is over."""
+    environment: dict = field(default_factory=dict)
+
+
+PROXIES = ("--proxies",)
+SERVICES = ("presence", "channel-state", "invitation")
+
+BREAKAGES = [
+    Breakage("nothing", lambda lab: asyncio.sleep(1)),
+    *[Breakage(f"{kind} killed", lambda lab, name=f"{kind}#1": lab.restart(name)) for kind in ("gateway", *SERVICES)],
+    *[Breakage(f"every {kind} killed", lambda lab, kind=kind: lab.restart(f"{kind}#1", f"{kind}#2", away=3)) for kind in SERVICES],
+    Breakage("gateway frozen 15 s", lambda lab: lab.pause("gateway#1", seconds=15), short=True),
+    *[Breakage(f"{kind} frozen 12 s", lambda lab, name=f"{kind}#1": lab.pause(name, seconds=12)) for kind in SERVICES],
+    Breakage("redis killed", lambda lab: lab.restart("redis"), short=True),
+    Breakage("redis away 25 s", lambda lab: lab.restart("redis", away=25), after=20),
+    Breakage("redis turned back 2 s", lambda lab: lab.turn_back("redis", 2), short=True),
+    Breakage("redis empty", lambda lab: lab.empty(), after=20),
+    Breakage("redis full 15 s", lambda lab: lab.full("redis", 15)),
+    Breakage("redis frozen 20 s", lambda lab: lab.pause("redis", seconds=20), after=20),
+    Breakage("redis frozen often", lambda lab: lab.often("redis", times=8, seconds=1.5, every=1.5)),
+    Breakage("redis: normal clients cut", lambda lab: lab.cut_clients("normal", times=5)),
+    Breakage("redis: subscribers cut", lambda lab: lab.cut_clients("pubsub", times=5)),
+    Breakage("redis: all clients cut", lambda lab: lab.cut_clients("normal", "pubsub", times=5)),
+    Breakage("postgres killed 10 s", lambda lab: lab.restart("postgres", away=10)),
+    Breakage("postgres frozen 15 s", lambda lab: lab.pause("postgres", seconds=15)),
+    Breakage("postgres' disk full 15 s", lambda lab: lab.full("postgres", 15), options=("--postgres-disk", "160")),
+    Breakage("postgres turned back 2 s", lambda lab: lab.turn_back("postgres", 2)),
+    Breakage("gateway cut off, silent 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15), options=PROXIES),
+    Breakage("gateway cut off, reset 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15, reset=True), options=PROXIES),
+    *[Breakage(f"{kind} cut off, silent 12 s", lambda lab, name=f"{kind}#1": lab.cut_off(name, seconds=12), options=PROXIES)
+      for kind in SERVICES],
+    *[Breakage(f"every {kind} cut off, reset 8 s",
+               lambda lab, kind=kind: lab.cut_off(f"{kind}#1", f"{kind}#2", seconds=8, reset=True), options=PROXIES)
+      for kind in SERVICES],
+    Breakage("gateway and redis killed", lambda lab: lab.restart_around("gateway#1", lab.restart("redis"))),
+    Breakage("presence killed, redis frozen 12 s",
+             lambda lab: lab.restart_around("presence#1", lab.pause("redis", seconds=12))),
+    Breakage("gateway frozen 15 s, postgres killed",
+             lambda lab: lab.restart_around("postgres", lab.pause("gateway#2", seconds=15))),
+    Breakage("rolling restart", lambda lab: lab.roll()),
+    Breakage("2,000 clients back at once", lambda lab: lab.storm()),
+]
+
+
+async def run(breakage: Breakage, stack: Stack, *, size: float = 1) -> tuple[Verdict, Population]:
+    """One run: calm, the fault, calm again, and the judgement."""
+    population = Population(stack, size=size)
+    try:
+        await population.settle_in()
+        await asyncio.sleep(LEAVE_AFTER)
+        await population.lose_leavers()
+        await asyncio.sleep(BREAK_AFTER)
+        lab = Lab(stack, population)
+        lab.fault = population.history.note("fault", name=breakage.name, t0=now(), t1=float("inf"))
+        await breakage.act(lab)
+        if lab.fault["t1"] == float("inf"):
+            lab.fault["t1"] = now()
+        await asyncio.sleep(breakage.after)
+        await population.finish()
+    finally:
+        await population.close()
+    return check(population.history.records), population
+
+
+def leaks(stack: Stack) -> list[str]:
+    """The logs that hold what no log may: sessions' lines, bodies, certificates."""
+    secrets = [BODY, *User.lines, *(app["certificate"] for app in stack.endpoints["apps"] if app["certificate"])]
+    found = subprocess.run(
+        ["grep", "-rlFf", "-", str(stack.directory / "logs")], input="\n".join(secrets), capture_output=True, text=True, check=False)
+    return found.stdout.split()

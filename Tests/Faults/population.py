@@ -1,0 +1,341 @@
+"""About 110 users of every kind over all gateways, who go on through a fault; what they do and see is a history."""
+
+import asyncio
+import itertools
+import random
+from collections.abc import Awaitable, Callable
+
+from checker import undelivered
+from history import History, now
+
+from stack_control import Stack
+from user import BODY, BROKEN, User
+
+ROOMS, STAYERS, SPEAKERS = 4, 11, 3
+PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 12, 8, 5, 4, 8, 3, 4
+# Seconds between two of a kind, by one user.
+SEND_EVERY, SPEAK_EVERY, SET_EVERY, READ_EVERY = 0.5, 0.8, 0.4, 0.4
+RING_SECONDS = 45
+SETTLE_SECONDS, RECONNECT_SECONDS, GRACE_SECONDS = 20, 15, 45
+# Values of attributes are padded, so that they take room.
+PAD = " " + "x" * 1200
+
+
+class Population:
+    """The users of one run."""
+
+    def __init__(self, stack: Stack, *, size: float = 1):
+        self.stack, self.history = stack, History()
+        self.size = size
+        self.users: list[User] = []
+        self.leavers: list[User] = []
+        self._work: list[asyncio.Task] = []
+        self._over = asyncio.Event()
+        self._turn = itertools.count()
+        self._serial = itertools.count()
+        self.run = f"{random.randrange(16**6):06x}"
+
+    # Phases
+
+    async def settle_in(self) -> None:
+        """All arrive and begin."""
+        self.history.note("phase", name="load")
+        self._work.append(asyncio.create_task(self._watch_lag()))
+        for role, count in (
+            (self._pair, PAIRS), (self._writer, WRITERS), (self._caller, CALLERS), (self._traveller, TRAVELLERS), (self._twin, TWINS),
+            (self._wanderer, WANDERERS),
+        ):
+            for number in range(self._scaled(count)):
+                await self._cast(role, number)
+        for room in range(ROOMS):
+            for number in range(self._scaled(STAYERS)):
+                await self._cast(self._stayer, room, number)
+        for number in range(self._scaled(LEAVERS)):
+            leaver = await self._arrive(f"leaver{number}", push=True)
+            await leaver.act("set", "user_set_attr", {"owner": leaver.account, "name": "_conn_timeout", "n": 20},
+                             name="_conn_timeout", value="20")
+            await leaver.join(self._room(number))
+            self.leavers.append(leaver)
+
+    async def lose_leavers(self) -> None:
+        """Some lose their connections and never come back: in 20 s the cluster has to forget them."""
+        for leaver in self.leavers:
+            leaver.forget_channel("goes for good")
+            await leaver.drop()
+            self.users.remove(leaver)
+
+    async def finish(self) -> None:
+        """Ends the load, waits for what is under way, reconnects all, compares lists, and logs out."""
+        self.history.note("phase", name="settle")
+        self._over.set()
+        await asyncio.gather(*self._work)
+        for user in self.users:
+            await user.settle()
+        await self._until_delivered(SETTLE_SECONDS)
+        self.history.note("phase", name="reconnect")
+        await asyncio.gather(*[self._reconnect(user) for user in self.users])
+        await self._until_delivered(RECONNECT_SECONDS)
+        await self._audit()
+        self.history.note("phase", name="end")
+        await asyncio.gather(*[user.depart() for user in self.users])
+
+    async def close(self) -> None:
+        for task in self._work:
+            task.cancel()
+        await asyncio.gather(*self._work, return_exceptions=True)
+        for user in [*self.users, *self.leavers]:
+            await user.close()
+
+    # Roles. Each arrives, gives its work, and ends that work when the load is over.
+
+    async def _pair(self, number: int) -> list[Awaitable]:
+        """One writes to the other, half of them to push and half to poll clients; receivers reconnect at times."""
+        sender = await self._arrive(f"sender{number}", push=number % 3 != 0)
+        receiver = await self._arrive(f"receiver{number}", push=number % 2 == 0)
+        works = [self._repeat(SEND_EVERY, lambda n: sender.later(sender.write(receiver.account, n)))]
+        if number % 4 == 3:
+            works.append(self._flicker(receiver))
+        return works
+
+    async def _flicker(self, user: User) -> None:
+        while not await self._pause(random.uniform(3, 6)):
+            if user.up.is_set():
+                await user.drop()
+                await user.return_(at=user.at + 1)
+
+    async def _stayer(self, room: int, number: int) -> list[Awaitable]:
+        """Is in its room from the beginning to the end; some speak there; one sets an attribute of the channel."""
+        user = await self._arrive(f"stayer{room}x{number}", push=number % 3 != 1)
+        if number % 3 == 2:
+            await user.act("set", "user_set_attr", {"owner": user.account, "name": "_conn_timeout", "n": 20},
+                           name="_conn_timeout", value="20")
+        channel = self._room(room)
+        while not await user.join(channel):
+            await asyncio.sleep(0.2)
+        works = []
+        if number < SPEAKERS:
+            works.append(self._repeat(SPEAK_EVERY, lambda n: user.later(user.speak(channel, n, stays=True))))
+        if number == SPEAKERS:
+            works.append(self._one_by_one(2 * SET_EVERY, lambda n: user.act(
+                "set", "channel_set_attr", {"owner": channel, "name": "topic", "n": n}, channel=channel, name="topic",
+                value=f"{n} {BODY}{PAD}")))
+        return works
+
+    async def _wanderer(self, number: int) -> list[Awaitable]:
+        """Goes from room to room and says something in each."""
+        user = await self._arrive(f"wanderer{number}", push=number % 2 == 0)
+        said = itertools.count(1)
+
+        async def wander(_: int) -> None:
+            if await user.join(self._room(random.randrange(ROOMS))):
+                await user.speak(user.channel, next(said))
+                await self._pause(random.uniform(1, 3))
+            if user.channel and random.random() < 0.5:
+                await user.quit()
+
+        return [self._one_by_one(0.3, wander)]
+
+    async def _writer(self, number: int) -> list[Awaitable]:
+        """Writes its own attribute, which another reads. Impatient: it goes elsewhere when its gateway is silent."""
+        writer = await self._arrive(f"writer{number}", push=True, patience=7)
+        reader = await self._arrive(f"reader{number}", push=False)
+
+        async def write(n: int) -> None:
+            await writer.act("set", "user_set_attr", {"owner": writer.account, "name": "mood", "n": n}, name="mood",
+                             value=f"{n} {BODY}{PAD}")
+
+        async def read(_: int) -> None:
+            notes = {"owner": writer.account, "name": "mood"}
+            reply = await reader.act("get", "user_get_attr", notes, account=writer.account, name="mood")
+            if reply:
+                self.history.records[-1]["n"] = int((reply.data.get("value") or "0").split(" ", 1)[0])
+
+        return [self._one_by_one(SET_EVERY, write), self._one_by_one(READ_EVERY, read)]
+
+    async def _caller(self, number: int) -> list[Awaitable]:
+        """Calls another user again and again, who accepts and refuses by turns."""
+        caller = await self._arrive(f"caller{number}", push=number % 2 == 0)
+        callee = await self._arrive(f"callee{number}", push=number % 2 == 1)
+        states: dict[str, list[str]] = {}
+        changed = asyncio.Event()
+
+        def heard(verb: str, call: dict) -> None:
+            states.setdefault(call["channel"], []).append(verb)
+            changed.set()
+
+        async def answer(call: dict) -> None:
+            refuses = hash(call["channel"]) % 3 == 0
+            for verb in ("invite_ack", "invite_refuse" if refuses else "invite_accept"):
+                await self._call_act(callee, verb, call["channel"], caller.account)
+
+        caller.on_call = heard
+        callee.on_call = lambda verb, call: callee.later(answer(call)) if verb == "invite" else None
+
+        async def ring(n: int) -> None:
+            call = f"call-{self.run}-{number}-{n}"
+            if not await self._call_act(caller, "invite", call, callee.account):
+                return
+            deadline = now() + RING_SECONDS
+            ends = {"invite_refuse", "invite_failed", "invite_bye"}
+            while now() < deadline and not {"invite_accept", *ends} & set(states.get(call, [])):
+                changed.clear()
+                try:
+                    await asyncio.wait_for(changed.wait(), 1)
+                except TimeoutError:
+                    pass
+            if not ends & set(states.get(call, [])):
+                await self._pause(0.5)
+                for _ in range(20):
+                    reply = await self._call_act(caller, "invite_bye", call, callee.account)
+                    if reply and (reply.ok or reply.data.get("reason") not in ("timeout", "unavailable")):
+                        break
+                    await asyncio.sleep(1)
+
+        return [self._one_by_one(1, ring)]
+
+    async def _call_act(self, user: User, verb: str, call: str, peer: str):
+        return await user.act(verb, f"voip_{verb}", {"call": call, "peer": peer}, channelName=call, peer=peer, extra="")
+
+    async def _traveller(self, number: int) -> list[Awaitable]:
+        """Logs in and out, or loses its connection and resumes elsewhere."""
+        user = await self._arrive(f"traveller{number}", push=number % 2 == 0)
+
+        async def travel(n: int) -> None:
+            if n % 3:
+                await user.drop()
+                await self._pause(random.uniform(0, 2))
+                await user.return_(at=next(self._turn))
+                return
+            await user.depart()
+            while True:
+                try:
+                    await user.arrive()
+                    return
+                except BROKEN:
+                    user.at += 1
+                    await asyncio.sleep(0.5)
+
+        return [self._one_by_one(1.5, travel)]
+
+    async def _twin(self, number: int) -> list[Awaitable]:
+        """Logs in a second time on another gateway: the first connection has to end. The first goes on sending until then."""
+        sink = await self._arrive(f"sink{number}", push=True)
+        present = [await self._arrive(f"twin{number}", push=False)]
+        account = present[0].account
+
+        async def again(_: int) -> None:
+            old = present[0]
+            old.returns = False
+            twin = User(self.history, self.stack.open_app, account, self.stack.gateways, push=False, at=old.at + 1)
+            while True:
+                try:
+                    await twin.arrive()
+                    break
+                except BROKEN:
+                    twin.at += 1
+                    await asyncio.sleep(0.5)
+            present[0] = twin
+            self.users.append(twin)
+            while old.up.is_set() and not self._over.is_set():
+                await old.act("poke", "user_sendmsg", {"to": sink.account}, peer=sink.account, flag="v1:E:60", t="instant",
+                              content=f"poke {BODY}")
+                await asyncio.sleep(0.2)
+            if not old.up.is_set():
+                self.users.remove(old)
+
+        return [self._one_by_one(3, again)]
+
+    # Ways to work
+
+    async def _cast(self, role: Callable[..., Awaitable[list[Awaitable]]], *arguments: int) -> None:
+        self._work += [asyncio.create_task(work) for work in await role(*arguments)]
+
+    async def _arrive(self, name: str, **options) -> User:
+        user = User(self.history, self.stack.open_app, f"{name}-{self.run}", self.stack.gateways, at=next(self._turn), **options)
+        await user.arrive()
+        self.users.append(user)
+        return user
+
+    async def _repeat(self, seconds: float, begin: Callable[[int], object]) -> None:
+        """Begins something at a steady rate, whatever becomes of it."""
+        await asyncio.sleep(random.uniform(0, seconds))
+        for n in itertools.count(1):
+            begin(n)
+            if await self._pause(seconds):
+                return
+
+    async def _one_by_one(self, seconds: float, act: Callable[[int], Awaitable]) -> None:
+        """Begins the next when the last is over."""
+        await asyncio.sleep(random.uniform(0, seconds))
+        for n in itertools.count(1):
+            await act(n)
+            if await self._pause(seconds):
+                return
+
+    async def _pause(self, seconds: float) -> bool:
+        """Waits; true when the load is over."""
+        try:
+            await asyncio.wait_for(self._over.wait(), seconds)
+        except TimeoutError:
+            pass
+        return self._over.is_set()
+
+    async def _watch_lag(self) -> None:
+        while not self._over.is_set():
+            before = now()
+            await asyncio.sleep(0.1)
+            if (lag := now() - before - 0.1) > 0.3:
+                self.history.note("lag", seconds=lag)
+
+    def _room(self, number: int) -> str:
+        return f"room{number % ROOMS}-{self.run}"
+
+    def _scaled(self, count: int) -> int:
+        return max(1, round(count * self.size))
+
+    # The end
+
+    async def _reconnect(self, user: User) -> None:
+        if user.up.is_set() and user.returns:
+            await user.drop()
+            await user.return_(at=user.at + 1)
+
+    async def _until_delivered(self, seconds: float) -> None:
+        deadline = now() + seconds
+        while undelivered(self.history.records) and now() < deadline:
+            await asyncio.sleep(1)
+
+    async def _audit(self) -> None:
+        """Compares the cluster's lists with what the users know, until they agree or the grace time is over."""
+        auditor = await self._arrive("auditor", push=True)
+        deadline = now() + GRACE_SECONDS
+        while True:
+            audits = await self._lists(auditor)
+            if all(set(listed) == set(truth) for listed, truth in audits.values()) or now() > deadline:
+                break
+            await asyncio.sleep(1)
+        for what, (listed, truth) in audits.items():
+            self.history.note("audit", what=what, listed=sorted(listed), truth=sorted(truth))
+
+    async def _lists(self, auditor: User) -> dict[str, tuple[list, list]]:
+        live = [user for user in self.users if user.up.is_set() and user.returns]
+        mine = f"like '%-{self.run}'"
+        audits = {
+            "online_users": (
+                await self._sql(f"select account from online_users where account {mine}"), [user.account for user in live])}
+        for room in range(ROOMS):
+            channel = self._room(room)
+            truth = [user.account for user in live if user.channel == channel]
+            reply = await auditor.attempt("channel_query_userlist_all", name=channel)
+            if reply.ok:
+                audits[f"the list of {channel}"] = [account for account, _ in reply.data["list"]], truth
+            audits[f"psql's list of {channel}"] = await self._sql(
+                f"select account from channel_member_list where channel = '{channel}'"), truth
+        answers = await asyncio.gather(*[
+            auditor.attempt("user_query_user_status", account=leaver.account) for leaver in self.leavers])
+        audits["status"] = [
+            leaver.account for leaver, answer in zip(self.leavers, answers, strict=True) if answer.data.get("status") == 1], []
+        return audits
+
+    async def _sql(self, statement: str) -> list[str]:
+        return [row[0] for row in await asyncio.to_thread(self.stack.sql, statement)]
