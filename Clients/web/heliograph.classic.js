@@ -22,6 +22,8 @@ const BACKOFF_CAP_MS = 15_000;
 const PING_MS = 10_000;
 /** So many pings without a frame since: the connection is dead. */
 const SILENT_PINGS = 2;
+/** A message that the cluster could not take for the moment is sent again after a random time up to this. */
+const REPEAT_MS = 1_000;
 /** Calls are kept so long, through reconnects. Half of the time for which the gateway knows a messageID again. */
 const CALL_MS = 30_000;
 /** Unanswered calls at most; the gateway closes at 1,024. */
@@ -171,6 +173,8 @@ class Session {
     /** Messages that may still be sent in this burst. */
     #budget = Infinity;
     #nextBurst;
+    /** The timer before what could not be taken is sent again; until then nothing is, so that all stays in order. */
+    #repeating;
 
     /** The highest mailbox version that was seen. */
     #version = 0;
@@ -338,6 +342,8 @@ class Session {
         this.#socket = null;
         clearInterval(this.#pinger);
         clearTimeout(this.#nextBurst);
+        clearTimeout(this.#repeating);
+        this.#repeating = undefined;
         clearTimeout(this.#ackTimer);
         this.#ackTimer = undefined;
         if (!socket) return;
@@ -437,7 +443,7 @@ class Session {
 
     /** Writes what waits, in order. */
     #flush() {
-        while (this.#status === LOGGED_IN && this.#unsent.length > 0) {
+        while (this.#status === LOGGED_IN && !this.#repeating && this.#unsent.length > 0) {
             const call = this.#unsent[0];
             if (this.#calls.has(call.id)) {
                 if (call.isMessage && this.#budget <= 0) return;
@@ -470,7 +476,19 @@ class Session {
         // Given up meanwhile.
         if (!call) return;
         const result = JSON.parse(json);
-        this.#finish(call, error || (result.result === "ok" ? "" : String(result.reason)), result);
+        const reason = error || (result.result === "ok" ? "" : String(result.reason));
+        if (call.isMessage && TRANSIENT.includes(reason)) return this.#repeatSoon(call);
+        this.#finish(call, reason, result);
+    }
+
+    /** Whether the message was taken is not known: it is sent again under its id, before those that wait behind it. */
+    #repeatSoon(call) {
+        const place = this.#unsent.findIndex((other) => other.id > call.id);
+        this.#unsent.splice(place < 0 ? this.#unsent.length : place, 0, call);
+        this.#repeating ??= setTimeout(() => {
+            this.#repeating = undefined;
+            this.#flush();
+        }, Math.random() * REPEAT_MS);
     }
 
     #finish(call, error, result) {

@@ -21,6 +21,12 @@ struct CallTable {
 
         var isMessage: Bool { function == "user_sendmsg" || function == "channel_sendmsg" }
 
+        /// Whether an error leaves open if the call took effect, and it may be sent again: the cluster knows a message by its
+        /// id.
+        func isUndecided(by error: SignalingError) -> Bool {
+            isMessage && (error.reason == "unavailable" || error.reason == "timeout")
+        }
+
         /// Digits have no id by which the cluster would know them again, and twice is worse than not at all.
         var isRepeatable: Bool { function != "voip_invite_msg" }
 
@@ -53,6 +59,9 @@ struct CallTable {
     private var pacedUntil = Int64.min
     private var tokens = burst
     private var tokensAt: Int64 = 0
+    /// Until this time nothing is sent: a message that the cluster could not take just now goes first, so that messages
+    /// stay in order.
+    private var heldUntil = Int64.min
 
     var count: Int { calls.count }
     var isEmpty: Bool { calls.isEmpty }
@@ -68,6 +77,7 @@ struct CallTable {
 
     /// The calls to send now, in order.
     mutating func takeSendable(now: Int64) -> [Call] {
+        guard now >= heldUntil else { return [] }
         var taken: [Call] = []
         let isPaced = now < pacedUntil
         refill(now)
@@ -100,6 +110,15 @@ struct CallTable {
         return call
     }
 
+    /// Puts a call that was answered back, before those behind it that were not sent yet; nothing is sent until then.
+    mutating func repeatCall(_ call: Call, at time: Int64) {
+        var call = call
+        call.isInFlight = false
+        calls[call.id] = call
+        waiting.insert(call.id, at: waiting.firstIndex { $0 > call.id } ?? waiting.endIndex)
+        heldUntil = max(heldUntil, time)
+    }
+
     /// The connection is gone: what was not answered is sent again, in order.
     /// - Returns: the calls that are given up instead.
     mutating func connectionLost() -> [Call] {
@@ -108,6 +127,7 @@ struct CallTable {
         for id in calls.keys { calls[id]?.isInFlight = false }
         waiting = Deque(calls.keys.sorted())
         inFlight = 0
+        heldUntil = .min
         return unrepeatable
     }
 

@@ -167,6 +167,11 @@ extension ClientStateMachine {
         // Answers to a logout and to calls that timed out find nobody.
         if case .loggingOut(_, id) = state { return end(Self.loggedOutByUser) }
         guard let call = calls.remove(id) else { return [] }
+        if case .failure(let error) = answer, call.isUndecided(by: error) {
+            let bound = configuration.timing.backOff.milliseconds
+            calls.repeatCall(call, at: now + chance(0...bound * Int64(min(call.attempts, 8))))
+            return flush(now: now)
+        }
         var answer = answer
         if case .failure(let error) = answer, call.isSettled(by: error) {
             answer = .success(.object([JSONMember("result", .string("ok"))]))

@@ -70,6 +70,39 @@ struct CallAndMailTests {
         #expect(machine.received(.callAnswer(id: second.id, error), attempt: 3, now: 0).answers == [0])
     }
 
+    @Test(arguments: ["unavailable", "timeout"])
+    func aMessageOfUnknownOutcomeIsSentAgainFirst(_ reason: String) {
+        var machine = Script.online()
+        let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
+        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, reason, ""))
+        let actions = machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 10)
+        #expect(actions.answers.isEmpty)
+        // By the lowest chance at once, and what comes next is behind it.
+        #expect(actions.sent.map { $0.contains(#""m1""#) } == [true])
+        #expect(machine.received(.callAnswer(id: first.id, Script.ok), attempt: 1, now: 20).answers == [0])
+    }
+
+    @Test func whatComesBehindAMessageOfUnknownOutcomeWaits() {
+        var machine = Script.online(lowest: false)
+        let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
+        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, "unavailable", ""))
+        #expect(machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 0).isEmpty)
+        #expect(machine.call("user_sendmsg", [JSONMember("messageID", .string("m2"))], now: 0).actions.isEmpty)
+        #expect(machine.tick(now: 499).sent.isEmpty)
+        let sent = machine.tick(now: 500).sent
+        #expect(sent.map { $0.contains(#""m1""#) } == [true, false])
+        // Nobody waits for ever.
+        #expect(machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 501).isEmpty)
+        #expect(machine.tick(now: 30_000).answers == [401, 401])
+    }
+
+    @Test func otherCallsAreNotSentAgainForAnError() {
+        var machine = Script.online()
+        let call = machine.call("user_set_attr", [], now: 0)
+        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, "unavailable", ""))
+        #expect(machine.received(.callAnswer(id: call.id, undecided), attempt: 1, now: 0).answers == [1001])
+    }
+
     @Test func digitsAreNotRepeated() {
         var machine = Script.online()
         _ = machine.call("voip_invite_msg", [], now: 0)

@@ -20,8 +20,10 @@ enum Script {
     }
 
     /// A machine that is online on `here` since time 0.
-    static func online(_ configuration: ClientConfiguration = configuration) -> ClientStateMachine {
-        var machine = machine(configuration)
+    static func online(
+        _ configuration: ClientConfiguration = configuration, lowest: Bool = true
+    ) -> ClientStateMachine {
+        var machine = machine(configuration, lowest: lowest)
         _ = machine.start(now: 0)
         _ = machine.connected(attempt: 1, now: 0)
         _ = machine.received(loggedIn, attempt: 1, now: 0)
