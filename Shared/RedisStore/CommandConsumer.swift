@@ -5,19 +5,24 @@ public import ServiceLifecycle
 public import SignalingProtocol
 internal import SignalingWire
 
-/// Takes a service's commands from its stream, hands each to its handler, and publishes the answers.
+/// Takes a service's commands from its streams, hands each to its handler, and publishes the answers.
 ///
 /// At least once: what a dead instance leaves is claimed by another. A command past its deadline is dropped: who sent it
-/// has been told `timeout`. On graceful shutdown nothing new is read, and what is being handled is finished.
+/// has been told `timeout`. A post, which nobody waits for, is tried until it is done. What fails every instance that
+/// takes it is set aside after some deliveries, to `dead:SERVICE`. On graceful shutdown nothing new is read, and what is
+/// being handled is finished.
 public struct CommandConsumer: Service {
     /// Bounds and times of a consumer.
     public struct Limits: Sendable {
         /// Commands in work at once; default 1024. More stay on the stream.
         public var inFlight = 1024
-        /// Entries of one read; default 128.
+        /// Entries of one read of each stream; default 128.
         public var batch = 128
         /// How long an entry shows no life before another instance takes it; default 2.5 s.
         public var abandonedAfter: Duration = .milliseconds(2500)
+        /// Deliveries after which an entry that no instance could handle is set aside; default 5. An outage of a store does
+        /// not count.
+        public var deliveries = 5
         /// How long a consumer is silent before it is removed; default 1 h.
         public var consumerGoneAfter: Duration = .seconds(3600)
 
@@ -26,7 +31,7 @@ public struct CommandConsumer: Service {
     }
 
     private let service: ServiceName
-    private let stream: String
+    private let streams: [String]
     /// Whether this is the stream's only consumer, which handles one command after the other.
     private let isOrdered: Bool
     private let instance: String
@@ -46,7 +51,7 @@ public struct CommandConsumer: Service {
         router: CommandRouter, limits: Limits = Limits(), logger: Logger
     ) {
         self.service = service
-        stream = KeySpace.commands(service)
+        streams = [KeySpace.commands(service), KeySpace.posts(service)]
         isOrdered = false
         self.instance = instance
         self.configuration = configuration
@@ -64,7 +69,7 @@ public struct CommandConsumer: Service {
         limits: Limits = Limits(), logger: Logger
     ) {
         service = .sipBridge
-        stream = KeySpace.commands(bridge)
+        streams = [KeySpace.commands(bridge)]
         isOrdered = true
         instance = bridge.rawValue
         self.configuration = configuration
@@ -74,55 +79,75 @@ public struct CommandConsumer: Service {
         self.logger = logger
     }
 
-    /// Makes the stream, for senders who never make one; ``run()`` does so too, but only some time after its start.
+    /// Makes the streams, for senders who never make one; ``run()`` does so too, but only some time after its start.
     /// - Throws: `RedisError`.
     public func createStream() async throws(RedisError) {
-        try await ConsumerGroup(stream: stream, consumer: instance, reader: connection, connection: connection).create()
+        for group in groups(connection) { try await group.create() }
+    }
+
+    private func groups(_ reader: RedisConnection) -> [ConsumerGroup] {
+        streams.map { ConsumerGroup(stream: $0, consumer: instance, reader: reader, connection: connection) }
     }
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis are waited out.
     public func run() async throws {
         let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
         reader.start()
-        let group = ConsumerGroup(
-            stream: stream, consumer: instance, reader: reader, connection: connection)
-        let work = CommandWork(
-            group: group, router: router, inFlight: InFlightEntries(bound: limits.inFlight),
-            metrics: CommandMetrics(service: service, operations: router.routes.keys), logger: logger,
-            recent: isOrdered ? RecentCommands() : nil,
-            finishing: isOrdered ? nil : EntryFinishing(group: group, logger: logger))
+        let works = works(reader)
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             await withTaskGroup { tasks in
-                tasks.addTask { await keepAlive(work) }
-                if isOrdered { await readInOrder(work) } else { await read(work) }
+                tasks.addTask { await keepAlive(works) }
+                if isOrdered { await readInOrder(works[0]) } else { await read(works) }
                 tasks.cancelAll()
             }
-            await work.finishing?.drain()
+            for work in works { await work.finishing?.drain() }
         }
         await reader.close()
     }
 
+    private func works(_ reader: RedisConnection) -> [CommandWork] {
+        let inFlight = InFlightEntries(bound: limits.inFlight)
+        let metrics = CommandMetrics(
+            service: service, streams: isOrdered ? ["orders"] : ["commands", "posts"],
+            operations: router.routes.keys)
+        return groups(reader).enumerated().map { place, group in
+            CommandWork(
+                service: service, group: group, place: place, isPosts: place == 1, router: router, inFlight: inFlight,
+                metrics: metrics, logger: logger, deliveryBound: limits.deliveries,
+                recent: isOrdered ? RecentCommands() : nil,
+                finishing: isOrdered ? nil : EntryFinishing(group: group, logger: logger))
+        }
+    }
+
     /// Reads, and claims about once a second, until shutdown; returns when all that was read is handled.
-    private func read(_ work: CommandWork) async {
+    private func read(_ works: [CommandWork]) async {
+        let groups = works.map(\.group)
         await withDiscardingTaskGroup { handlers in
             var lastClaim = ContinuousClock.now
-            var cursor = "0-0"
+            var cursors = works.map { _ in "0-0" }
             var failures = 0
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
-                let count = min(limits.batch, await work.inFlight.room())
+                let count = min(limits.batch, await works[0].inFlight.room())
                 do {
-                    var entries: [StreamEntry] = []
+                    var claimed = 0
                     if lastClaim.duration(to: .now) >= .milliseconds(900) {
                         lastClaim = .now
-                        let idle = Int64(limits.abandonedAfter / .milliseconds(1))
-                        entries = try await work.group.claim(minIdle: idle, count: count, cursor: &cursor)
-                        work.metrics.claimed.increment(by: entries.count)
+                        for (place, work) in works.enumerated() {
+                            let entries = try await claim(work, count, &cursors[place])
+                            claimed += entries.count
+                            for (entry, deliveries) in entries where work.inFlight.add(work.name(of: entry)) {
+                                handlers.addTask { await work.handle(entry, deliveries: deliveries) }
+                            }
+                        }
                     }
-                    if entries.isEmpty { entries = try await work.group.read(count: count) }
+                    if claimed == 0 {
+                        for (place, entry) in try await ConsumerGroup.read(groups, count: count) {
+                            let work = works[place]
+                            guard work.inFlight.add(work.name(of: entry)) else { continue }
+                            handlers.addTask { await work.handle(entry) }
+                        }
+                    }
                     failures = 0
-                    for entry in entries where work.inFlight.add(entry.id) {
-                        handlers.addTask { await work.handle(entry) }
-                    }
                 } catch {
                     logger.debug("no commands can be read", metadata: ["error": "\(error)"])
                     await pause(failures)
@@ -130,6 +155,17 @@ public struct CommandConsumer: Service {
                 }
             }
         }
+    }
+
+    /// Takes over what shows no life, and looks how often it has been delivered.
+    private func claim(
+        _ work: CommandWork, _ count: Int, _ cursor: inout String
+    ) async throws(RedisError) -> [(StreamEntry, Int64)] {
+        let idle = Int64(limits.abandonedAfter / .milliseconds(1))
+        let entries = try await work.group.claim(minIdle: idle, count: count, cursor: &cursor)
+        guard !entries.isEmpty else { return [] }
+        work.metrics.claimed.increment(by: entries.count)
+        return Array(zip(entries, await work.group.deliveries(of: entries.map(\.id))))
     }
 
     /// Reads and handles one command after the other, until shutdown. After any failure, what was given to this consumer
@@ -144,7 +180,7 @@ public struct CommandConsumer: Service {
                     ? try await work.group.readUnfinished(count: limits.batch)
                     : try await work.group.read(count: limits.batch)
                 var finishedAll = true
-                for entry in entries where finishedAll && work.inFlight.add(entry.id) {
+                for entry in entries where finishedAll && work.inFlight.add(work.name(of: entry)) {
                     finishedAll = await work.handle(entry)
                 }
                 if finishedAll {
@@ -165,18 +201,22 @@ public struct CommandConsumer: Service {
         }
     }
 
-    /// Each second: the clock, and a sign of life for what takes long; each minute: consumers that are gone.
-    private func keepAlive(_ work: CommandWork) async {
+    /// Each second a sign of life for what takes long; every ten the backlogs; each minute consumers that are gone.
+    private func keepAlive(_ works: [CommandWork]) async {
         var rounds = 0
         while !Task.isCancelled {
-            var commands = [RedisCommand("TIME")]
-            let old = work.inFlight.older(than: .seconds(1))
-            if !old.isEmpty { commands.append(work.group.keep(old)) }
-            if case .success(let time)? = await connection.execute(commands).first { work.clock.set(time) }
-            if rounds % 60 == 0 {
-                let idle = Int64(limits.consumerGoneAfter / .milliseconds(1))
+            for work in works {
+                let old = work.inFlight.older(than: .seconds(1), in: work.place)
                 // A missing group (before the first read) or an outage: the next round will do.
-                _ = try? await work.group.removeConsumers(idle: idle)
+                if !old.isEmpty { _ = try? await connection.execute(work.group.keep(old)) }
+                if rounds % 10 == 0 {
+                    let length = try? await connection.execute(RedisCommand("XLEN", .string(work.group.stream)))
+                    if let length = length?.int { work.metrics.backlogs[work.place].record(length) }
+                }
+                if rounds % 60 == 0 {
+                    let idle = Int64(limits.consumerGoneAfter / .milliseconds(1))
+                    _ = try? await work.group.removeConsumers(idle: idle)
+                }
             }
             rounds += 1
             await connection.eventLoop.wait(until: .nextTick)

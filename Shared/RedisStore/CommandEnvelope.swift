@@ -1,30 +1,31 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A command as it stands on a stream, packed into the entry's one field `c`: `op`, `id`, `from` (absent: no reply), `ttl`,
-/// then the command's own fields, which may have the same names; `ttl` therefore always ends the envelope.
+/// A command as it stands on a stream, packed into the entry's one field `c`: `op`, `id`, `from` (absent: no reply),
+/// `until`, then the command's own fields, which may have the same names; `until` therefore always ends the envelope.
 ///
 /// Packed, because Redis, the reader's parser and each deletion on the stream go through an entry field by field.
 struct CommandEnvelope {
     /// The entry's field.
     static let field = "c"
-    /// Entries that a command stream keeps, about; the oldest beyond it are long past their deadline.
+    /// Entries that a stream of commands with askers keeps, about; the oldest beyond it are long past their deadline. What
+    /// nobody asks after is never cut off unread: who posted it has forgotten it.
     static let maxStreamLength = 100_000
 
     let operation: String
     let id: CommandID
     let from: GatewayID?
-    /// Milliseconds after the entry's own; 0 for no deadline.
-    let timeToLive: Int64
+    /// When it must no longer take effect, Redis clock, ms; 0 for never.
+    let deadline: Int64
     let fields: [(name: String, value: [UInt8])]
 
     init(
-        operation: String, id: CommandID, from: GatewayID?, timeToLive: Int64, fields: [(name: String, value: [UInt8])]
+        operation: String, id: CommandID, from: GatewayID?, deadline: Int64, fields: [(name: String, value: [UInt8])]
     ) {
         self.operation = operation
         self.id = id
         self.from = from
-        self.timeToLive = timeToLive
+        self.deadline = deadline
         self.fields = fields
     }
 
@@ -32,14 +33,14 @@ struct CommandEnvelope {
     init?(_ entry: StreamEntry) {
         guard entry.fields.count == 1, entry.fields[0].name == Self.field,
             let fields = try? FieldReader(encoded: entry.fields[0].value).pairs,
-            let end = fields.firstIndex(where: { $0.name == "ttl" }), end >= 2, end <= 3,
+            let end = fields.firstIndex(where: { $0.name == "until" }), end >= 2, end <= 3,
             fields[0].name == "op", fields[1].name == "id",
-            let timeToLive = Int64(Self.text(fields[end].value)), timeToLive >= 0
+            let deadline = Int64(Self.text(fields[end].value)), deadline >= 0
         else { return nil }
         guard end == 2 || fields[2].name == "from" else { return nil }
         self.init(
             operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
-            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil, timeToLive: timeToLive,
+            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil, deadline: deadline,
             fields: Array(fields[(end + 1)...]))
     }
 
@@ -48,11 +49,10 @@ struct CommandEnvelope {
     func adding(to stream: String, onlyIfThere: Bool = false) -> RedisCommand {
         var command = RedisCommand("XADD", .string(stream))
         if onlyIfThere { command.append("NOMKSTREAM") }
-        for argument: RedisArgument in [
-            "MAXLEN", "~", .int(Self.maxStreamLength), "*", .string(Self.field), .bytes(packed),
-        ] {
-            command.append(argument)
+        if from != nil {
+            for argument: RedisArgument in ["MAXLEN", "~", .int(Self.maxStreamLength)] { command.append(argument) }
         }
+        for argument: RedisArgument in ["*", .string(Self.field), .bytes(packed)] { command.append(argument) }
         return command
     }
 
@@ -61,7 +61,7 @@ struct CommandEnvelope {
         writer.put("op", operation)
         writer.put("id", id.rawValue)
         if let from { writer.put("from", from.rawValue) }
-        writer.put("ttl", timeToLive)
+        writer.put("until", deadline)
         for field in fields { writer.put(field.name, field.value) }
         return writer.encoded
     }

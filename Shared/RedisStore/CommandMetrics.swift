@@ -15,10 +15,22 @@ struct CommandMetrics: Sendable {
     let claimed: Counter
     /// Left for another delivery, because Redis went away underway.
     let retried: Counter
+    /// Taken off the stream, because no instance could handle them.
+    let setAside: Counter
+    /// Answers that were too long to be given.
+    let tooLong: Counter
+    /// Entries that wait or are being handled, by stream.
+    let backlogs: [Gauge]
     private let operations: [String: Operation]
 
-    init(service: ServiceName, operations names: some Sequence<String>) {
+    /// - Parameter streams: what the service's streams are called here, in their order.
+    init(service: ServiceName, streams: [String], operations names: some Sequence<String>) {
         let service = ("service", service.rawValue)
+        setAside = Counter(label: "heliograph_commands_set_aside", dimensions: [service])
+        tooLong = Counter(label: "heliograph_replies_too_long", dimensions: [service])
+        backlogs = streams.map {
+            Gauge(label: "heliograph_commands_backlog", dimensions: [service, ("stream", $0)])
+        }
         expired = Counter(label: "heliograph_commands_expired", dimensions: [service])
         claimed = Counter(label: "heliograph_commands_claimed", dimensions: [service])
         retried = Counter(label: "heliograph_commands_retried", dimensions: [service])

@@ -1,31 +1,26 @@
-public import NIOCore
 public import SignalingProtocol
 public import SignalingWire
 
-/// Commands that nobody waits for, from one service to another.
+/// Commands that nobody waits for, from one service to another. They stay on streams of their own until they are done:
+/// whoever takes them may be away for any time.
 public enum CommandPost {
-    /// The command that appends `command` to its service's stream.
+    /// The command that appends `command` to its service's stream of posts.
     /// - Parameters:
     ///   - id: makes a repetition harmless; derive it from the id of what caused it.
-    ///   - ttl: the service drops the command after this time; zero for never.
-    public static func command(
-        for command: some WireCommand, id: CommandID, ttl: TimeAmount = .seconds(60)
-    ) -> RedisCommand {
-        CommandEnvelope(
-            operation: type(of: command).operation, id: id, from: nil, timeToLive: ttl.nanoseconds / 1_000_000,
-            fields: command.fields
-        ).adding(to: KeySpace.commands(type(of: command).service))
+    ///   - deadline: when it is of no use any more, Redis clock, ms; default 0, for never.
+    public static func command(for command: some WireCommand, id: CommandID, deadline: Int64 = 0) -> RedisCommand {
+        envelope(command, id, deadline).adding(to: KeySpace.posts(type(of: command).service))
     }
 
     /// The command that appends `command` to the stream of one sip-bridge. Its answer is null when that bridge is gone:
     /// its stream, once removed, is not made again.
-    /// - Parameters: as for ``command(for:id:ttl:)``.
-    public static func command(
-        for command: some WireCommand, id: CommandID, ttl: TimeAmount = .seconds(60), to bridge: GatewayID
-    ) -> RedisCommand {
+    /// - Parameter id: as for ``command(for:id:deadline:)``.
+    public static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
+        envelope(command, id, 0).adding(to: KeySpace.commands(bridge), onlyIfThere: true)
+    }
+
+    private static func envelope(_ command: some WireCommand, _ id: CommandID, _ deadline: Int64) -> CommandEnvelope {
         CommandEnvelope(
-            operation: type(of: command).operation, id: id, from: nil, timeToLive: ttl.nanoseconds / 1_000_000,
-            fields: command.fields
-        ).adding(to: KeySpace.commands(bridge), onlyIfThere: true)
+            operation: type(of: command).operation, id: id, from: nil, deadline: deadline, fields: command.fields)
     }
 }

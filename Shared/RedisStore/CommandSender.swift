@@ -5,8 +5,9 @@ public import SignalingWire
 
 /// Sends a gateway's commands to the services and matches the answers.
 ///
-/// A command stays pending until its answer or its deadline; after an outage of Redis, unanswered ones are sent again
-/// under the same id, which makes them take effect once.
+/// A command stays pending until its answer or its deadline, which counts from the one who asks: it is stamped on the
+/// command, by Redis' clock, so that a command that waits, here, in a socket or on the stream, has no effect after it.
+/// After an outage of Redis, unanswered ones are sent again under the same id, which makes them take effect once.
 ///
 /// `@unchecked Sendable`: every member is used on the connection's event loop only.
 public final class CommandSender: @unchecked Sendable {
@@ -15,8 +16,12 @@ public final class CommandSender: @unchecked Sendable {
         let stream: String
         let fields: [(name: String, value: [UInt8])]
         let deadline: NIODeadline
+        /// The deadline by Redis' clock, ms; nil before that was heard of.
+        var until: Int64?
         /// Whether the connection has not yet said what became of the XADD.
         var isSending = false
+        /// On which of the command connections it was sent again because answers may have been lost.
+        var repeatedOn: Int?
         let completion: (Result<[UInt8], SignalingError>) -> Void
     }
 
@@ -41,7 +46,7 @@ public final class CommandSender: @unchecked Sendable {
         self.connection = connection
         self.logger = logger
         self.maxPending = maxPending
-        connection.onConnected { [weak self] in self?.resendPending() }
+        connection.onConnected { [weak self] in self?.connected() }
     }
 
     /// How many commands wait for an answer; on the loop only.
@@ -54,14 +59,22 @@ public final class CommandSender: @unchecked Sendable {
         _ command: C, within time: TimeAmount = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
+        send(command, by: .now() + time, completion)
+    }
+
+    /// Sends a command, as ``send(_:within:_:)`` does; at its deadline, or past it, it is not sent at all.
+    /// - Parameter deadline: when its asker gives up: counted from the moment at which it asked.
+    public func send<C: WireCommand>(
+        _ command: C, by deadline: NIODeadline, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
+    ) {
         connection.eventLoop.assertInEventLoop()
+        guard deadline > .now() else { return completion(.failure(.timeout())) }
         guard pending.count < maxPending else {
             return completion(
                 .failure(SignalingError(.failed, "overloaded", "\(maxPending) commands wait for an answer, try again")))
         }
         counter += 1
         let id = CommandID("\(sender.rawValue)-\(counter)")
-        let deadline = NIODeadline.now() + time
         pending[id] = Pending(
             operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields, deadline: deadline
         ) { outcome in
@@ -86,21 +99,34 @@ public final class CommandSender: @unchecked Sendable {
         pending.removeValue(forKey: id)?.completion(outcome)
     }
 
-    /// Sends every unanswered command again, under its id; on the loop only. To be called when answers may have been lost:
+    /// Sends unanswered commands again, under their ids; on the loop only. To be called when answers may have been lost:
     /// after the subscriber's outage. After the command connection's it happens by itself.
+    ///
+    /// While the command connection stands, a command is sent again once only: it may be its answer that broke the
+    /// subscription.
     public func resendPending() {
         connection.eventLoop.assertInEventLoop()
-        let ids = pending.filter { !$0.value.isSending }.map(\.key)
+        let connections = connection.connectionCount
+        let ids = pending.filter { !$0.value.isSending && $0.value.repeatedOn != connections }.map(\.key)
+        for id in ids { pending[id]?.repeatedOn = connections }
+        resend(ids)
+    }
+
+    private func connected() { resend(pending.filter { !$0.value.isSending }.map(\.key)) }
+
+    private func resend(_ ids: [CommandID]) {
         if !ids.isEmpty { logger.info("sending unanswered commands again", metadata: ["count": "\(ids.count)"]) }
         for id in ids { post(id) }
     }
 
     private func post(_ id: CommandID) {
         guard let entry = pending[id] else { return }
+        // Before the first connection nobody knows when the deadline is: it is sent then.
+        guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
+        pending[id]?.until = until
         pending[id]?.isSending = true
-        let left = (entry.deadline - .now()).nanoseconds / 1_000_000
         let envelope = CommandEnvelope(
-            operation: entry.operation, id: id, from: sender, timeToLive: max(1, left), fields: entry.fields)
+            operation: entry.operation, id: id, from: sender, deadline: until, fields: entry.fields)
         connection.send(envelope.adding(to: entry.stream)) { result in
             self.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
@@ -114,6 +140,12 @@ public final class CommandSender: @unchecked Sendable {
                 self.pending.removeValue(forKey: id)?.completion(.failure(.unavailable("redis")))
             }
         }
+    }
+
+    /// A deadline of this process by Redis' clock, ms.
+    private func deadlineByRedis(_ deadline: NIODeadline) -> Int64? {
+        guard let now = connection.clock.now else { return nil }
+        return now + max(0, (deadline - .now()).nanoseconds / 1_000_000)
     }
 
     private func armTimer() {

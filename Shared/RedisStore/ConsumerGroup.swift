@@ -13,24 +13,42 @@ struct ConsumerGroup: Sendable {
     let reader: RedisConnection
     let connection: RedisConnection
 
-    /// Reads new entries, waiting until the next tick, a second at most, for the first.
-    func read(count: Int) async throws(RedisError) -> [StreamEntry] {
-        let command = RedisCommand(
-            "XREADGROUP", "GROUP", .string(Self.name), .string(consumer), "COUNT", .int(count), "BLOCK",
-            .int64(NIODeadline.nextTick.millisecondsLeft), "STREAMS", .string(stream), ">")
+    /// Reads new entries of several groups of one consumer, waiting until the next tick, a second at most, for the first.
+    /// - Parameters:
+    ///   - groups: of different streams, with one reader.
+    ///   - count: entries of each stream at most.
+    /// - Returns: the entries in the order of `groups`, each with its group's place.
+    static func read(
+        _ groups: [ConsumerGroup], count: Int
+    ) async throws(RedisError) -> [(group: Int, entry: StreamEntry)] {
+        var command = RedisCommand(
+            "XREADGROUP", "GROUP", .string(Self.name), .string(groups[0].consumer), "COUNT", .int(count), "BLOCK",
+            .int64(NIODeadline.nextTick.millisecondsLeft), "STREAMS")
+        for group in groups { command.append(group.stream) }
+        for _ in groups { command.append(">") }
         do throws(RedisError) {
-            let reply = try await reader.execute(command)
+            let reply = try await groups[0].reader.execute(command)
             if reply.isNull { return [] }
-            // One stream was asked for: [[stream, [entry, ...]]].
-            guard let entries = reply.array?.first?.array?.last?.array else {
-                throw RedisError.shape("the answer of XREADGROUP")
+            // [[stream, [entry, ...]], ...], only of streams that have any.
+            guard let streams = reply.array else { throw RedisError.shape("the answer of XREADGROUP") }
+            var found: [(group: Int, entry: StreamEntry)] = []
+            for stream in streams {
+                guard let parts = stream.array, parts.count == 2, let entries = parts[1].array,
+                    let place = groups.firstIndex(where: { $0.stream == parts[0].string })
+                else { throw RedisError.shape("the answer of XREADGROUP") }
+                for case let entry? in entries.map(StreamEntry.init) { found.append((place, entry)) }
             }
-            return entries.compactMap(StreamEntry.init)
+            return found
         } catch {
             guard error.code == "NOGROUP" || error.code == "UNBLOCKED" else { throw error }
-            try await create()
+            for group in groups { try await group.create() }
             return []
         }
+    }
+
+    /// Reads new entries, waiting until the next tick, a second at most, for the first.
+    func read(count: Int) async throws(RedisError) -> [StreamEntry] {
+        try await Self.read([self], count: count).map(\.entry)
     }
 
     /// Reads what this consumer was given before and has not finished, in the order of the stream.
@@ -81,6 +99,36 @@ struct ConsumerGroup: Sendable {
             return []
         }
     }
+
+    /// How often entries that this consumer holds have been delivered, in the same order; 0 for one that is gone.
+    func deliveries(of ids: [String]) async -> [Int64] {
+        let questions = ids.map { id in
+            RedisCommand("XPENDING", .string(stream), .string(Self.name), .string(id), .string(id), 1)
+        }
+        // Each answer is [[id, consumer, idle, deliveries]].
+        return await connection.execute(questions).map { (try? $0.get())?.array?.first?.array?.last?.int ?? 0 }
+    }
+
+    /// Counts an entry's deliveries anew: what went wrong was not its fault.
+    func forgive(_ id: String) -> RedisCommand {
+        RedisCommand(
+            "XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0, .string(id), "RETRYCOUNT", 0, "JUSTID")
+    }
+
+    /// Takes an entry off the stream and onto another one, which keeps the latest ``setAsideBound``: all of it or nothing.
+    func setAside(_ entry: StreamEntry, on other: String) -> [RedisCommand] {
+        var adding = RedisCommand(
+            "XADD", .string(other), "MAXLEN", .int(Self.setAsideBound), "*", "stream", .string(stream), "entry",
+            .string(entry.id))
+        for field in entry.fields {
+            adding.append(field.name)
+            adding.append(.bytes(field.value))
+        }
+        return [RedisCommand("MULTI"), adding] + finish([entry.id]) + [RedisCommand("EXEC")]
+    }
+
+    /// Entries that are kept of those set aside; the oldest beyond it are dropped.
+    static let setAsideBound = 1000
 
     /// The sign of life of entries that take long: their idle time begins anew, so nobody claims them.
     func keep(_ ids: [String]) -> RedisCommand {

@@ -1,14 +1,17 @@
 internal import Logging
 internal import NIOCore
 
-/// Finishes a consumer's entries: those of one turn of the event loop are acknowledged together, behind what their
-/// handlers have sent. Nobody waits for it: an entry whose end is lost stays pending and is delivered again.
+/// Finishes a consumer's entries of one stream: those of one turn of the event loop are acknowledged together, behind what
+/// their handlers have sent. Nobody waits for it: an entry whose end is lost stays pending and is delivered again.
 ///
-/// `@unchecked Sendable`: `ids` is used on the connection's event loop only.
+/// All of a turn is given to the connection at once, just before it writes: the break of a connection takes all of it away
+/// or what follows any point, so never what an entry's handler has sent without the entry's end.
+///
+/// `@unchecked Sendable`: `ended` is used on the connection's event loop only.
 final class EntryFinishing: @unchecked Sendable {
     private let group: ConsumerGroup
     private let logger: Logger
-    private var ids: [String] = []
+    private var ended: [(id: String, last: [RedisCommand])] = []
 
     init(group: ConsumerGroup, logger: Logger) {
         self.group = group
@@ -40,26 +43,35 @@ final class EntryFinishing: @unchecked Sendable {
     }
 
     private func add(_ id: String, _ last: [RedisCommand]) {
-        for command in last { send(command) }
-        ids.append(id)
-        // Runs after all that this turn brings.
-        if ids.count == 1 { connection.eventLoop.execute { self.flush() } }
+        ended.append((id, last))
+        if ended.count == 1 { connection.beforeWriting { self.flush() } }
     }
 
     private func flush() {
-        guard !ids.isEmpty else { return }
-        let finished = ids
-        ids = []
-        for command in group.finish(finished) { send(command) }
+        guard !ended.isEmpty else { return }
+        let entries = ended
+        ended = []
+        var finished: [String] = []
+        for entry in entries where sendAll(entry.last) { finished.append(entry.id) }
+        guard !finished.isEmpty else { return }
+        _ = sendAll(group.finish(finished))
     }
 
-    private func send(_ command: RedisCommand) {
-        connection.send(command) { [logger] result in
-            guard case .failure(let error) = result else { return }
-            // What a broken connection took away comes again with its entry.
-            logger.log(
-                level: error.code == "CLOSED" ? .debug : .warning,
-                "what ends a command was not done", metadata: ["command": "\(command.name)", "error": "\(error)"])
+    /// - Returns: whether all were taken; one that was refused at once (`FULL`) must come again with its entry.
+    private func sendAll(_ commands: [RedisCommand]) -> Bool {
+        var isTaken = true
+        var isSending = true
+        for command in commands {
+            connection.send(command) { [logger] result in
+                guard case .failure(let error) = result else { return }
+                if isSending { isTaken = false }
+                // What a broken connection took away comes again with its entry.
+                logger.log(
+                    level: error.code == "CLOSED" ? .debug : .warning,
+                    "what ends a command was not done", metadata: ["command": "\(command.name)", "error": "\(error)"])
+            }
         }
+        isSending = false
+        return isTaken
     }
 }

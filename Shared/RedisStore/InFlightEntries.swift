@@ -2,13 +2,20 @@ internal import Synchronization
 
 /// The stream entries that a consumer is handling now; bounded.
 final class InFlightEntries: Sendable {
+    /// An entry of one of the consumer's streams; ids are unique in a stream only.
+    struct Name: Hashable {
+        /// The stream, by its place among the consumer's.
+        let stream: Int
+        let id: String
+    }
+
     private struct State {
-        var started: [String: ContinuousClock.Instant] = [:]
+        var started: [Name: ContinuousClock.Instant] = [:]
         /// The one reading loop, while there is no room.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// How many there may be.
+    /// How many there may be; a few more when all streams are full.
     let bound: Int
     private let state = Mutex(State())
 
@@ -17,17 +24,17 @@ final class InFlightEntries: Sendable {
     var count: Int { state.withLock { $0.started.count } }
 
     /// - Returns: false when it is being handled already.
-    func add(_ id: String) -> Bool {
+    func add(_ name: Name) -> Bool {
         state.withLock { state in
-            guard state.started[id] == nil else { return false }
-            state.started[id] = .now
+            guard state.started[name] == nil else { return false }
+            state.started[name] = .now
             return true
         }
     }
 
-    func remove(_ id: String) {
+    func remove(_ name: Name) {
         let waiter = state.withLock { state in
-            state.started[id] = nil
+            state.started[name] = nil
             let waiter = state.waiter
             state.waiter = nil
             return waiter
@@ -48,12 +55,14 @@ final class InFlightEntries: Sendable {
                 if !isFull { continuation.resume() }
             }
         }
-        return bound - count
+        return max(1, bound - count)
     }
 
-    /// Those that have been in work for longer than `age`.
-    func older(than age: Duration) -> [String] {
+    /// Those of a stream that have been in work for longer than `age`.
+    func older(than age: Duration, in stream: Int) -> [String] {
         let start = ContinuousClock.now - age
-        return state.withLock { $0.started.filter { $0.value < start }.map(\.key) }
+        return state.withLock { state in
+            state.started.filter { $0.key.stream == stream && $0.value < start }.map(\.key.id)
+        }
     }
 }

@@ -114,6 +114,6 @@ extension RedisConnection {
     ) -> RedisConnection {
         var configuration = configuration
         configuration.commandTimeout = max(configuration.commandTimeout, .seconds(3))
-        return RedisConnection(configuration: configuration, eventLoop: eventLoop, logger: logger)
+        return RedisConnection(configuration: configuration, eventLoop: eventLoop, keepsClock: false, logger: logger)
     }
 }

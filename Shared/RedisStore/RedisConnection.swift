@@ -7,20 +7,35 @@ internal import Synchronization
 ///
 /// All commands of one tick of the event loop leave in one write; answers come back in order. While there is no
 /// connection, commands wait (bounded in number, bytes and time). A command that was written when the connection broke
-/// fails with `CLOSED`: its outcome is unknown, and it is never sent again by itself.
+/// fails with `CLOSED`: its outcome is unknown, and it is sent again only where the sender said that it may be. A
+/// connection that leaves a command unanswered for the command timeout is dropped and made anew.
 ///
 /// `@unchecked Sendable`: the state is used on ``eventLoop`` only; the two flags are atomic.
 public final class RedisConnection: @unchecked Sendable {
     /// What one command waits for.
     private struct Pending {
         let command: RedisCommand
-        let deadline: NIODeadline
+        /// The end of its wait for a connection, or for an answer on this one.
+        var deadline: NIODeadline
+        /// Until when it is sent again when its outcome is lost with a connection; nil for never.
+        let repeatedUntil: NIODeadline?
         var isRetry = false
+        /// Given up while it stood on a connection: its answer is still to come there.
+        var isGivenUp = false
         let completion: (Result<RedisValue, RedisError>) -> Void
+
+        func isRepeated(_ now: NIODeadline) -> Bool { !isGivenUp && repeatedUntil.map { $0 > now } == true }
     }
 
-    /// The loop of ``send(_:_:)`` and of all callbacks.
+    /// How often Redis is asked for its time, which also shows a connection that is dead.
+    private static let clockPause = TimeAmount.seconds(2)
+    /// Deadlines are looked at so often at most.
+    private static let deadlineStep = TimeAmount.milliseconds(20)
+
+    /// The loop of ``send(_:repeatedUntil:_:)`` and of all callbacks.
     public let eventLoop: any EventLoop
+    /// Redis' clock: asked for with each connect, and every two seconds.
+    public let clock = RedisClock()
     private let configuration: RedisConfiguration
     private let libraries: [RedisFunctionLibrary]
     private let logger: Logger
@@ -36,28 +51,43 @@ public final class RedisConnection: @unchecked Sendable {
     private var unflushed = 0
     private var flushScheduled = false
     private var gatherers: [() -> Void] = []
-    private var timerArmed = false
+    private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     private var isClosed = false
     /// Calls that found their function missing, until the libraries are loaded again; nil when that is not under way.
     private var awaitingLibraries: [Pending]?
+    /// Calls that were made meanwhile: they stay behind those.
+    private var behindLibraries: [Pending] = []
+    private let keepsClock: Bool
+    private var clockTask: RepeatedTask?
     private var connectedCallbacks: [@Sendable () -> Void] = []
 
     /// Makes a connection; ``start()`` opens it.
-    /// - Parameter libraries: loaded at each connect, and again when a call finds its function missing.
+    /// - Parameters:
+    ///   - libraries: loaded at each connect, and again when a call finds its function missing.
+    ///   - keepsClock: whether to ask for Redis' time; default true. Not where a command may block.
     public init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
-        logger: Logger
+        keepsClock: Bool = true, logger: Logger
     ) {
+        self.keepsClock = keepsClock
         self.eventLoop = eventLoop
         self.configuration = configuration
         self.libraries = libraries
         self.logger = logger
-        link = RedisLink(configuration: configuration, eventLoop: eventLoop, libraries: libraries, logger: logger)
+        link = RedisLink(
+            configuration: configuration, eventLoop: eventLoop, libraries: libraries, asksTime: keepsClock,
+            logger: logger)
     }
 
     /// Begins to connect, and keeps doing so until ``close()``. From any thread.
     public func start() {
-        eventLoop.execute { self.link.start(owner: self) }
+        eventLoop.execute {
+            self.link.start(owner: self)
+            guard self.keepsClock, !self.isClosed else { return }
+            self.clockTask = self.eventLoop.scheduleRepeatedTask(
+                initialDelay: .nextTick - .now(), delay: Self.clockPause
+            ) { _ in self.askTime() }
+        }
     }
 
     /// Closes; commands that wait fail with `CLOSED`, later ones too. From any thread.
@@ -65,6 +95,7 @@ public final class RedisConnection: @unchecked Sendable {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
                 self.isClosed = true
+                self.clockTask?.cancel()
                 self.link.close()
                 self.failAll(.shutDown)
                 continuation.resume()
@@ -89,7 +120,13 @@ public final class RedisConnection: @unchecked Sendable {
 
     /// Sends a command; on ``eventLoop`` only. The completion comes there once, possibly before this returns (`FULL`,
     /// `CLOSED`); an error reply is a failure.
-    public func send(_ command: RedisCommand, _ completion: @escaping (Result<RedisValue, RedisError>) -> Void) {
+    /// - Parameter until: for a command that takes effect once however often it comes: it is sent again, in its place
+    ///   among others of this kind, when a connection broke before the answer, and completes then at the latest. Default
+    ///   nil: it is not, and its outcome is unknown.
+    public func send(
+        _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
+        _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
+    ) {
         eventLoop.assertInEventLoop()
         guard !isClosed else { return completion(.failure(.shutDown)) }
         guard waiting.count + written.count < configuration.maxPendingCommands else {
@@ -101,9 +138,16 @@ public final class RedisConnection: @unchecked Sendable {
         }
         bytesPending += bytes
         let deadline = NIODeadline.now() + configuration.commandTimeout
-        let pending = Pending(command: command, deadline: deadline, completion: completion)
-        if link.isUp { write(pending) } else { waiting.append(pending) }
-        armTimer(deadline)
+        var pending = Pending(command: command, deadline: deadline, repeatedUntil: until, completion: completion)
+        if !link.isUp {
+            if let until { pending.deadline = until }
+            waiting.append(pending)
+        } else if awaitingLibraries != nil, command.isFunctionCall {
+            behindLibraries.append(pending)
+        } else {
+            write(pending)
+        }
+        armTimer(min(deadline, until ?? deadline))
     }
 
     /// Has `act` called just before what this turn of the loop sent is written, to send more; on ``eventLoop`` only.
@@ -170,45 +214,73 @@ extension RedisConnection {
     }
 
     private func complete(_ pending: Pending, _ result: Result<RedisValue, RedisError>) {
+        guard !pending.isGivenUp else { return }
         bytesPending -= pending.command.byteEstimate
         pending.completion(result)
     }
 
     private func failAll(_ error: RedisError) {
-        let lost = Array(written) + Array(waiting) + (awaitingLibraries ?? [])
+        let lost = Array(written) + Array(waiting) + (awaitingLibraries ?? []) + behindLibraries
         written = []
         waiting = []
         awaitingLibraries = nil
+        behindLibraries = []
         unflushed = 0
         outgoing.clear()
         for pending in lost { complete(pending, .failure(error)) }
     }
 }
 
-// Deadlines: one timer for all, because answers come in order and every command has the same time.
+// Deadlines: one timer for all, because answers come in order and nearly every command has the same time.
 extension RedisConnection {
     private func armTimer(_ deadline: NIODeadline) {
-        guard !timerArmed else { return }
-        timerArmed = true
-        eventLoop.scheduleTask(deadline: deadline) { self.checkDeadlines() }
+        if let timer {
+            guard deadline < timer.deadline else { return }
+            timer.task.cancel()
+        }
+        let task = eventLoop.scheduleTask(deadline: max(deadline, .now() + Self.deadlineStep)) { self.checkDeadlines() }
+        timer = (deadline, task)
     }
 
     private func checkDeadlines() {
-        timerArmed = false
+        timer = nil
         let now = NIODeadline.now()
-        while let first = waiting.first, first.deadline <= now {
-            waiting.removeFirst()
-            complete(first, .failure(.timeout))
+        if waiting.contains(where: { $0.deadline <= now }) {
+            let late = waiting.filter { $0.deadline <= now }
+            waiting.removeAll { $0.deadline <= now }
+            for pending in late { complete(pending, .failure(.timeout)) }
         }
+        giveUpRepeated(now)
         if let first = written.first, first.deadline <= now {
             // What does not answer the first will not answer those behind it: begin anew.
-            written.removeFirst()
-            unflushed = min(unflushed, written.count)
+            if !first.isRepeated(now) {
+                written.removeFirst()
+                unflushed = min(unflushed, written.count)
+            }
             link.drop(.timeout)
-            complete(first, .failure(.timeout))
+            if !first.isRepeated(now) { complete(first, .failure(.timeout)) }
         }
-        let next = [waiting.first?.deadline, written.first?.deadline].compactMap { $0 }.min()
+        let ends = written.lazy.filter { !$0.isGivenUp }.compactMap(\.repeatedUntil)
+        let next = [waiting.lazy.map(\.deadline).min(), written.first?.deadline, ends.min()].compactMap(\.self).min()
         if let next { armTimer(next) }
+    }
+
+    /// Those that stand on the connection past the time in which somebody waits for them.
+    private func giveUpRepeated(_ now: NIODeadline) {
+        for index in written.indices {
+            guard let until = written[index].repeatedUntil, until <= now, !written[index].isGivenUp else { continue }
+            let pending = written[index]
+            written[index].isGivenUp = true
+            complete(pending, .failure(.timeout))
+        }
+    }
+
+    private func askTime() {
+        guard link.isUp else { return }
+        let asked = ContinuousClock.now
+        send(RedisCommand("TIME")) { [clock] result in
+            if case .success(let time) = result { clock.set(time, askedAt: asked) }
+        }
     }
 }
 
@@ -217,23 +289,40 @@ extension RedisConnection: RedisLinkOwner {
 
     func linkReadEnded() {}
 
+    func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant) { clock.set(time, askedAt: askedAt) }
+
     func linkUp() {
         connections.add(1, ordering: .acquiringAndReleasing)
         up.store(true, ordering: .releasing)
-        while let pending = waiting.popFirst() { write(pending) }
+        let deadline = NIODeadline.now() + configuration.commandTimeout
+        while var pending = waiting.popFirst() {
+            if pending.repeatedUntil != nil { pending.deadline = deadline }
+            write(pending)
+        }
         for callback in connectedCallbacks { callback() }
     }
 
     func linkDown(_ error: RedisError) {
         up.store(false, ordering: .releasing)
         outgoing.clear()
-        // What never left this process may wait for the next connection.
-        let kept = written.suffix(unflushed)
-        let lost = written.dropLast(unflushed)
+        let now = NIODeadline.now()
+        var lost: [Pending] = []
+        var kept: [Pending] = []
+        for (index, var pending) in written.enumerated() {
+            // What never left this process may wait for the next connection, and so may what is sent again.
+            let isUnwritten = index >= written.count - unflushed
+            guard isUnwritten || pending.isRepeated(now) else {
+                lost.append(pending)
+                continue
+            }
+            if let until = pending.repeatedUntil { pending.deadline = until }
+            kept.append(pending)
+        }
         unflushed = 0
-        waiting.prepend(contentsOf: Array(kept))
+        waiting.prepend(contentsOf: kept)
         written = []
         for pending in lost { complete(pending, .failure(.closed)) }
+        if let next = waiting.lazy.map(\.deadline).min() { armTimer(next) }
     }
 
     func linkReceived(_ reply: RedisValue) {
@@ -241,15 +330,16 @@ extension RedisConnection: RedisLinkOwner {
             return link.drop(RedisError(code: "PROTOCOL", message: "an answer that nobody asked for"))
         }
         guard case .error(let error) = reply else { return complete(pending, .success(reply)) }
-        if error.isFunctionMissing, pending.command.isFunctionCall, !pending.isRetry, !libraries.isEmpty {
+        let isCall = pending.command.isFunctionCall && !pending.isGivenUp
+        if error.isFunctionMissing, isCall, !pending.isRetry, !libraries.isEmpty {
             reloadLibraries(for: pending)
         } else {
             complete(pending, .failure(error))
         }
     }
 
-    /// Loads the libraries again (someone flushed them, or Redis came back empty behind a proxy), then repeats the call,
-    /// which had no effect. Its order among later commands is lost; callers that need order await each answer.
+    /// Loads the libraries again (someone flushed them, or Redis came back empty behind a proxy), then repeats the calls,
+    /// which had no effect, in their order, and then makes those that were held back meanwhile.
     private func reloadLibraries(for pending: Pending) {
         var pending = pending
         pending.isRetry = true
@@ -259,22 +349,29 @@ extension RedisConnection: RedisLinkOwner {
         }
         awaitingLibraries = [pending]
         logger.warning("functions are missing from Redis, loading them again")
-        let gathering = Gathering(count: libraries.count) { results in
-            let calls = self.awaitingLibraries ?? []
-            self.awaitingLibraries = nil
-            for call in calls {
-                if case .failure(let error)? = results.first(where: { (try? $0.get()) == nil }) {
-                    // A broken connection is mended with a handshake that loads the libraries: wait for it.
-                    if self.link.isUp || self.isClosed {
-                        self.complete(call, .failure(error))
-                    } else {
-                        self.waiting.append(call)
-                    }
-                } else {
-                    self.write(call)
-                }
-            }
-        }
+        let gathering = Gathering(count: libraries.count) { self.librariesLoaded($0) }
         for (index, library) in libraries.enumerated() { send(library.load) { gathering.set(index, $0) } }
+    }
+
+    private func librariesLoaded(_ results: [Result<RedisValue, RedisError>]) {
+        let calls = awaitingLibraries ?? []
+        let held = behindLibraries
+        awaitingLibraries = nil
+        behindLibraries = []
+        let failure = results.lazy.compactMap { result -> RedisError? in
+            if case .failure(let error) = result { error } else { nil }
+        }.first
+        if link.isUp {
+            for call in calls {
+                if let failure { complete(call, .failure(failure)) } else { write(call) }
+            }
+            for call in held { write(call) }
+        } else if isClosed {
+            for call in calls + held { complete(call, .failure(.shutDown)) }
+        } else {
+            // A broken connection is mended with a handshake that loads the libraries: wait for it.
+            waiting.append(contentsOf: calls + held)
+            armTimer(.now())
+        }
     }
 }

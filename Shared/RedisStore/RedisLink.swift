@@ -9,6 +9,8 @@ protocol RedisLinkOwner: AnyObject, Sendable {
     func makeBuilder() -> ReplyBuilder
     /// A reply came.
     func linkReceived(_ reply: RedisValue)
+    /// The answer to TIME, asked with each handshake where the link was made to.
+    func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant)
     /// All that one read of the socket brought was handed over.
     func linkReadEnded()
     /// Connected, entered, libraries loaded.
@@ -26,6 +28,9 @@ final class RedisLink: @unchecked Sendable {
     private let configuration: RedisConfiguration
     private let logger: Logger
     private let handshake: [RedisCommand]
+    /// Whether the handshake ends with TIME.
+    private let asksTime: Bool
+    private var handshakeSent = ContinuousClock.now
     private var machine = LinkStateMachine()
     private var channel: (any Channel)? {
         didSet { identity = channel.map(ObjectIdentifier.init) }
@@ -38,8 +43,11 @@ final class RedisLink: @unchecked Sendable {
     private var owner: (any RedisLinkOwner)?
     private var generator = SystemRandomNumberGenerator()
 
-    init(configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary], logger: Logger)
-    {
+    init(
+        configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary], asksTime: Bool,
+        logger: Logger
+    ) {
+        self.asksTime = asksTime
         self.eventLoop = eventLoop
         self.configuration = configuration
         self.logger = logger
@@ -52,7 +60,9 @@ final class RedisLink: @unchecked Sendable {
         if configuration.database != 0 { commands.append(RedisCommand("SELECT", .int(configuration.database))) }
         // PING is refused while a restarted server still reads its file: the link is not up before the data is.
         commands.append(RedisCommand("PING"))
-        handshake = commands + libraries.map(\.load)
+        commands += libraries.map(\.load)
+        if asksTime { commands.append(RedisCommand("TIME")) }
+        handshake = commands
     }
 
     var isUp: Bool { machine.isUp }
@@ -174,6 +184,7 @@ final class RedisLink: @unchecked Sendable {
         var buffer = ByteBuffer()
         for command in handshake { command.encode(into: &buffer) }
         repliesToAwait = handshake.count
+        handshakeSent = .now
         handshakeTimer = eventLoop.scheduleTask(in: configuration.connectTimeout) {
             if self.machine.isHandshaking { self.drop(.timeout) }
         }
@@ -189,7 +200,9 @@ final class RedisLink: @unchecked Sendable {
         }
         if case .error(let error) = reply { return drop(error) }
         repliesToAwait -= 1
-        if repliesToAwait == 0 { perform(machine.handshakeSucceeded(), because: .closed) }
+        guard repliesToAwait == 0 else { return }
+        if asksTime { owner?.linkHeard(time: reply, askedAt: handshakeSent) }
+        perform(machine.handshakeSucceeded(), because: .closed)
     }
 
     private func isCurrent(_ identity: ObjectIdentifier) -> Bool { self.identity == identity }

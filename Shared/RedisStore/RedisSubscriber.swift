@@ -48,7 +48,8 @@ public final class RedisSubscriber: @unchecked Sendable {
         self.onMessage = onMessage
         self.onBatchEnd = onBatchEnd
         self.onReconnected = onReconnected
-        link = RedisLink(configuration: configuration, eventLoop: eventLoop, libraries: [], logger: logger)
+        link = RedisLink(
+            configuration: configuration, eventLoop: eventLoop, libraries: [], asksTime: false, logger: logger)
     }
 
     /// Whether the connection stands and all wanted topics are subscribed. From any thread.
@@ -178,6 +179,8 @@ extension RedisSubscriber: RedisLinkOwner {
         // Only errors come outside of push messages, such as an ACL that forbids the topic: begin anew, and log it there.
         if case .error(let error) = reply { link.drop(error) }
     }
+
+    func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant) {}
 
     func linkReadEnded() {
         hasHeard = true

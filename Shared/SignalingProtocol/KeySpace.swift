@@ -43,8 +43,14 @@ public enum KeySpace {
     /// Ids of sip-bridges by the time of their last heartbeat (ms).
     public static let bridges = "bridges"
 
-    /// A service's command stream.
+    /// The stream of a service's commands that somebody waits for.
     public static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
+
+    /// The stream of a service's commands that nobody waits for. It is never cut: they stay until they are done.
+    public static func posts(_ service: ServiceName) -> String { "post:\(service.rawValue)" }
+
+    /// The stream of what was taken off a service's other streams, because no instance could handle it.
+    public static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
 
     /// The stream of one sip-bridge's own commands: orders about the calls that it holds.
     public static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }

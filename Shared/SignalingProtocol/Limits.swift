@@ -52,4 +52,6 @@ public enum Limits {
     public static let channelTimeToLive = 7200
     /// Seconds a message may wait for its receiver, at most.
     public static let messageTimeToLive = 2_592_000
+    /// Bytes of a service's answer to a gateway, which goes through the one subscription of all the gateway's users.
+    public static let replyBytes = 4 << 20
 }

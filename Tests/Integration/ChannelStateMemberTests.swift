@@ -82,7 +82,7 @@ import Testing
                 _ = try await stage.connection.execute(CommandPost.command(for: join, id: CommandID("j1")))
             }
             try await waitUntil("the stream to be empty") {
-                try await stage.redis("XLEN", KeySpace.commands(.channelState)).int == 0 ? nil : "commands left"
+                try await stage.redis("XLEN", KeySpace.posts(.channelState)).int == 0 ? nil : "commands left"
             }
             try await heard(gateway, room, ["alice joined"])
             #expect(try await stage.redis("HGET", KeySpace.tag(room) + ":state", "joins").int == 1)

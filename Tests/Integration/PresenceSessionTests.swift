@@ -159,10 +159,11 @@ import Testing
             _ = try await gateway.send(ResumeSession(gateway: gateway.id, line: session.line))
             let detach = DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session)
             // Its deadline, before the resume's, tells that it was sent before.
+            let time = try await stage.redis("TIME").array?.first?.int ?? 0
             _ = try await stage.connection.execute(
-                CommandPost.command(for: detach, id: CommandID("d1"), ttl: .seconds(5)))
+                CommandPost.command(for: detach, id: CommandID("d1"), deadline: (time + 5) * 1000))
             try await waitUntil("the stream to be empty") {
-                try await stage.redis("XLEN", KeySpace.commands(.presence)).int == 0 ? nil : "commands left"
+                try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }
             #expect(try await stage.sessionField("alice", "state") == "online")
             _ = try await gateway.send(detach)
@@ -183,7 +184,7 @@ import Testing
             // Redelivered after a newer login: what it did then stays undone.
             _ = try await stage.connection.execute(CommandPost.command(for: open, id: CommandID("c1")))
             try await waitUntil("the stream to be empty") {
-                try await stage.redis("XLEN", KeySpace.commands(.presence)).int == 0 ? nil : "commands left"
+                try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }
             #expect(try await stage.sessionField("alice", "sid") == later.line.session.rawValue)
             #expect(gateway.events == [.kicked(SessionID("s1"), .logoutKicked)])

@@ -51,6 +51,68 @@ import Testing
         }
     }
 
+    /// Sends commands that may be sent again, in one turn of the loop.
+    private static func sendRepeatedly(
+        _ scene: RedisScene, _ commands: [RedisCommand], within time: TimeAmount, _ results: Recording<String>
+    ) {
+        scene.eventLoop.execute {
+            for command in commands {
+                scene.connection.send(command, repeatedUntil: .now() + time) { result in
+                    switch result {
+                    case .success(let value): results.add("\(value.int ?? -1)")
+                    case .failure(let error): results.add(error.code)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func whatMayBeSentAgainIsWhenTheConnectionBreaks() async throws {
+        try await RedisScene.run { scene in
+            _ = try await scene.connection.execute(RedisCommand("PING"))
+            await scene.server.freeze(true)
+            let results = Recording<String>()
+            let commands = (0..<100).map { RedisCommand("RPUSH", "list", .int($0)) }
+            Self.sendRepeatedly(scene, commands, within: .seconds(60), results)
+            let unrepeated = Task { try await scene.connection.execute(RedisCommand("RPUSH", "list", "once")) }
+            // Written, and never executed.
+            for _ in 0..<10 { try await scene.eventLoop.submit {}.get() }
+            try await scene.server.kill()
+            try await scene.server.start()
+            await #expect(throws: RedisError.self) { try await unrepeated.value }
+            try await results.wait(for: 100, "answers")
+            #expect(results.all == (1...100).map { "\($0)" })
+            let list = try await scene.connection.execute(RedisCommand("LRANGE", "list", 0, -1))
+            #expect(list.array?.compactMap(\.int) == (0..<100).map { Int64($0) })
+        }
+    }
+
+    @Test func whatMayBeSentAgainEndsAtItsDeadline() async throws {
+        try await RedisScene.run { scene in
+            _ = try await scene.connection.execute(RedisCommand("PING"))
+            await scene.server.freeze(true)
+            let start = ContinuousClock.now
+            let results = Recording<String>()
+            Self.sendRepeatedly(scene, [RedisCommand("PING")], within: .milliseconds(300), results)
+            try await results.wait(for: 1, "end")
+            #expect(results.all == ["TIMEOUT"])
+            #expect(start.duration(to: .now) < .seconds(3))
+            // Its answer comes, and is nobody else's.
+            async let next = scene.connection.execute(RedisCommand("ECHO", "mine"))
+            await scene.server.freeze(false)
+            #expect(try await next.string == "mine")
+        }
+    }
+
+    @Test func keepsTheClockOfRedis() async throws {
+        try await RedisScene.run { scene in
+            let time = try await scene.connection.execute(RedisCommand("TIME")).array ?? []
+            let present = (time.first?.int ?? 0) * 1000 + (time.last?.int ?? 0) / 1000
+            let now = try #require(scene.connection.clock.now)
+            #expect(abs(now - present) < 1000)
+        }
+    }
+
     @Test func whatWasWrittenFailsAsClosed() async throws {
         try await RedisScene.run { scene in
             let killer = try await scene.otherConnection()

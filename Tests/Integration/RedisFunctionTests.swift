@@ -1,3 +1,4 @@
+import NIOCore
 import RedisStore
 import SignalingProtocol
 import TestKit
@@ -27,6 +28,30 @@ import Testing
                 [Self.call, .function("test_two_call", tag: "{t}"), RedisCommand("PING"), Self.call])
             #expect(try results.map { try $0.get().string } == ["one", "two", "PONG", "one"])
             #expect(try await scene.connection.execute(RedisCommand("GET", "{t}:calls")).int == 4)
+        }
+    }
+
+    @Test func callsKeepTheirOrderWhileLibrariesAreLoadedAgain() async throws {
+        let source = """
+            #!lua name=test_order
+            redis.register_function('test_order_add', function(keys, args)
+                return redis.call('RPUSH', keys[1], args[1])
+            end)
+            """
+        let library = RedisFunctionLibrary(name: "test_order", source: Array(source.utf8))
+        try await RedisScene.run(libraries: [library]) { scene in
+            _ = try await scene.connection.execute(RedisCommand("FUNCTION", "FLUSH"))
+            let results = Recording<Bool>()
+            for number in 0..<2000 {
+                try await scene.eventLoop.submit {
+                    scene.connection.send(.function("test_order_add", tag: "{t}:list", .int(number))) {
+                        results.add((try? $0.get()) != nil)
+                    }
+                }.get()
+            }
+            try await results.wait(for: 2000, "answers")
+            let list = try await scene.connection.execute(RedisCommand("LRANGE", "{t}:list", 0, -1))
+            #expect(list.array?.compactMap(\.int) == (0..<2000).map { Int64($0) })
         }
     }
 

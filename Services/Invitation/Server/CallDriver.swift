@@ -113,7 +113,7 @@ struct CallDriver: Sendable {
                 try await records.forget(CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
             case .dial(let call, let extra, let until):
                 try await store { () async throws(RedisError) in
-                    try await phones.dial(call, extra, id, for: .milliseconds(max(1, until - now)))
+                    try await phones.dial(call, extra, id, until: until)
                 }
             case .order(let order):
                 try await store { () async throws(RedisError) in try await phones.send(order, id) }

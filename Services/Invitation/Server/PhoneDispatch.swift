@@ -1,7 +1,6 @@
 internal import InvitationLogic
 internal import Logging
 internal import Metrics
-internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -12,12 +11,12 @@ struct PhoneDispatch: Sendable {
     let logger: Logger
 
     /// Asks any bridge to call a telephone.
-    /// - Parameter time: nobody needs to after it.
+    /// - Parameter time: nobody needs to after it (Redis clock, ms).
     func dial(
-        _ call: PhoneCall, _ extra: String, _ id: CommandID, for time: TimeAmount
+        _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: Int64
     ) async throws(RedisError) {
         _ = try await connection.execute(
-            CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, ttl: time))
+            CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
     }
 
     /// Tells the bridge that holds a call. One that is gone is told nothing: its calls end by its loss.

@@ -1,7 +1,6 @@
 internal import Logging
 internal import MessageStore
 internal import Metrics
-internal import NIOCore
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
@@ -9,8 +8,6 @@ internal import SignalingProtocol
 
 /// Carries out what follows from the end of a session; again, without harm, when it was interrupted.
 struct SessionEnding: Sendable {
-    /// How long the other services may take up what they are told: they may be away for a while.
-    private static let postedFor = TimeAmount.minutes(10)
     /// After this long (ms) an ending that its process did not finish is taken up by the timer.
     static let patience: Int64 = 10_000
 
@@ -31,10 +28,10 @@ struct SessionEnding: Sendable {
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let leave = LeaveChannel(actor: actor, channel: channel, reason: reason)
                 let id = base.derived("leave-\(PercentEscape.escape(channel.rawValue))")
-                commands.append(CommandPost.command(for: leave, id: id, ttl: Self.postedFor))
+                commands.append(CommandPost.command(for: leave, id: id))
             case .endCalls:
                 let end = EndSessionCalls(user: user, session: ended.session)
-                commands.append(CommandPost.command(for: end, id: base.derived("calls"), ttl: Self.postedFor))
+                commands.append(CommandPost.command(for: end, id: base.derived("calls")))
             case .offline(let reason):
                 commands.append(PresenceMirror.entry(row(ended, of: user)))
                 let announcement = PresenceAnnouncement(

@@ -27,22 +27,22 @@ import Testing
     @Test(arguments: [nil, GatewayID("g-1")])
     func roundTrip(_ from: GatewayID?) throws {
         // The command's own fields may be named like the envelope's.
-        let fields: [(name: String, value: [UInt8])] = [("from", [1]), ("ttl", [0xFF, 0]), ("op", [])]
-        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, timeToLive: 8000, fields: fields)
+        let fields: [(name: String, value: [UInt8])] = [("from", [1]), ("until", [0xFF, 0]), ("op", [])]
+        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, deadline: 8000, fields: fields)
         let entry = try entry(sent.adding(to: "cmd:x"))
         #expect(entry.milliseconds == 1_700_000_000_123)
         let got = try #require(CommandEnvelope(entry))
         #expect(got.operation == "a.b")
         #expect(got.id == CommandID("c-1"))
         #expect(got.from == from)
-        #expect(got.timeToLive == 8000)
+        #expect(got.deadline == 8000)
         #expect(got.fields.elementsEqual(fields, by: ==))
     }
 
     @Test(arguments: [
-        [], ["op", "x"], ["op", "x", "id", "1"], ["op", "x", "id", "1", "ttl", "x"],
-        ["op", "x", "id", "1", "ttl", "-1"],
-        ["id", "1", "op", "x", "ttl", "1"], ["op", "x", "id", "1", "who", "g", "ttl", "1"], ["ttl", "1"],
+        [], ["op", "x"], ["op", "x", "id", "1"], ["op", "x", "id", "1", "until", "x"],
+        ["op", "x", "id", "1", "until", "-1"],
+        ["id", "1", "op", "x", "until", "1"], ["op", "x", "id", "1", "who", "g", "until", "1"], ["until", "1"],
     ])
     func noCommand(_ flat: [String]) {
         var fields = FieldWriter()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func noEnvelope() {
-        let bytes = Array("2:op1:x2:id1:13:ttl1:5".utf8)
+        let bytes = Array("2:op1:x2:id1:15:until1:5".utf8)
         #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", bytes)])) != nil)
         #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("d", bytes)])) == nil)
         #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", bytes), ("c", bytes)])) == nil)
@@ -60,12 +60,12 @@ import Testing
 
     @Test func golden() {
         let sent = CommandEnvelope(
-            operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), timeToLive: 8000, fields: [("x", [0x31])])
+            operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: 8000, fields: [("x", [0x31])])
         #expect(
             sent.adding(to: "cmd:x")
                 == RedisCommand(
                     "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
-                    "2:op3:a.b2:id3:c-14:from1:g3:ttl4:80001:x1:1"))
+                    "2:op3:a.b2:id3:c-14:from1:g5:until4:80001:x1:1"))
     }
 
     @Test func deletedEntry() {
@@ -74,33 +74,39 @@ import Testing
 
     @Test func aPostedCommandHasNoSender() throws {
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
-        let posted = CommandPost.command(for: command, id: CommandID("c.1"), ttl: .seconds(3))
-        #expect(try arguments(of: posted).prefix(3).map(\.string) == ["XADD", "cmd:channel-state", "MAXLEN"])
+        let posted = CommandPost.command(for: command, id: CommandID("c.1"))
+        // No MAXLEN: nothing of it may be cut off unread.
+        #expect(try arguments(of: posted).prefix(4).map(\.string) == ["XADD", "post:channel-state", "*", "c"])
         let envelope = try #require(CommandEnvelope(try entry(posted)))
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
-        #expect(envelope.timeToLive == 3000)
+        #expect(envelope.deadline == 0)
+        let toBridge = CommandPost.command(for: command, id: CommandID("c.1"), to: GatewayID("b"))
+        #expect(try arguments(of: toBridge).prefix(4).map(\.string) == ["XADD", "cmd:sip-bridge:b", "NOMKSTREAM", "*"])
     }
 }
 
 @Suite struct InFlightEntriesTests {
     @Test func sameEntryOnce() {
         let entries = InFlightEntries(bound: 2)
-        #expect(entries.add("1-1"))
-        #expect(!entries.add("1-1"))
-        entries.remove("1-1")
-        #expect(entries.add("1-1"))
-        #expect(entries.older(than: .seconds(60)).isEmpty)
-        #expect(entries.older(than: .seconds(-1)) == ["1-1"])
+        let name = InFlightEntries.Name(stream: 0, id: "1-1")
+        #expect(entries.add(name))
+        #expect(!entries.add(name))
+        entries.remove(name)
+        #expect(entries.add(name))
+        // Two streams may give their entries equal ids.
+        #expect(entries.add(InFlightEntries.Name(stream: 1, id: "1-1")))
+        #expect(entries.older(than: .seconds(60), in: 0).isEmpty)
+        #expect(entries.older(than: .seconds(-1), in: 0) == ["1-1"])
     }
 
     @Test(.timeLimit(.minutes(1))) func roomComesWhenOneEnds() async {
         let entries = InFlightEntries(bound: 2)
         #expect(await entries.room() == 2)
-        _ = entries.add("1-1")
-        _ = entries.add("2-1")
+        _ = entries.add(InFlightEntries.Name(stream: 0, id: "1-1"))
+        _ = entries.add(InFlightEntries.Name(stream: 0, id: "2-1"))
         async let room = entries.room()
-        entries.remove("1-1")
+        entries.remove(InFlightEntries.Name(stream: 0, id: "1-1"))
         #expect(await room == 1)
     }
 }
