@@ -1,0 +1,54 @@
+"""Attackers harm nobody: the messages of others arrive, in time, and the memory of gateways stays."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import report
+from bystanders import bystanders, resident_mebibytes
+from floods import ATTACKS
+from history import now
+
+SHORT = ("unread pings", "junk resumes")
+CALM_SECONDS, FLOOD_SECONDS, READY_SECONDS = 3, 10, 90
+# The bound of the suite that measures; `make test` runs on machines of any kind, and reports only.
+P99_MS = 50
+GROWTH_MIB = 128
+HEAD = f"{'attack':24} {'p50 ms':>8} {'p99 ms':>8} {'worst ms':>9} {'calm p99':>9} {'refused':>8} {'gateway +MiB':>13} {'redis +MiB':>11}"
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in SHORT else pytest.mark.long) for n in ATTACKS])
+async def test_bystanders_are_not_harmed(name: str, make_stack):
+    stack = make_stack(gateways=2)
+    async with bystanders(stack) as others:
+        calm = now()
+        await asyncio.sleep(CALM_SECONDS)
+        calm_p99 = others.percentile(0.99, calm)
+        before = {member: resident_mebibytes(stack.pids[member]) for member in ("gateway#1", "gateway#2", "redis")}
+        attacker = await asyncio.create_subprocess_exec(
+            sys.executable, str(Path(__file__).with_name("floods.py")), name, str(stack.directory / "endpoints.json"),
+            stdout=asyncio.subprocess.PIPE)
+        try:
+            ready = await asyncio.wait_for(attacker.stdout.readline(), READY_SECONDS)
+            assert ready, "the attacker ended"
+            since, most = now(), dict(before)
+            while now() < since + FLOOD_SECONDS:
+                await asyncio.sleep(0.5)
+                most = {member: max(most[member], resident_mebibytes(stack.pids[member])) for member in most}
+            assert attacker.returncode is None, "the attacker ended"
+            p50, p99, worst = (others.percentile(share, since) for share in (0.5, 0.99, 1))
+        finally:
+            if attacker.returncode is None:
+                attacker.kill()
+            await attacker.wait()
+        grown = {member: most[member] - before[member] for member in most}
+        growth = max(grown["gateway#1"], grown["gateway#2"])
+        report.add(
+            "floods", HEAD,
+            f"{name:24} {p50:8.1f} {p99:8.1f} {worst:9.1f} {calm_p99:9.1f} {len(others.refused):8} {growth:13} {grown['redis']:11}")
+    assert not others.refused, f"bystanders were refused: {set(others.refused)}"
+    assert growth < GROWTH_MIB, f"a gateway grew by {growth} MiB"
+    if os.environ.get("HELIOGRAPH_FAULTS") == "all":
+        assert p99 < P99_MS, f"the 99th percentile of bystanders is {p99:.0f} ms"
