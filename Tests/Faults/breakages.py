@@ -139,7 +139,7 @@ BREAKAGES = [
     *[Breakage(f"every {kind} killed", lambda lab, kind=kind: lab.restart(f"{kind}#1", f"{kind}#2", away=3)) for kind in SERVICES],
     Breakage("gateway frozen 15 s", lambda lab: lab.pause("gateway#1", seconds=15), short=True),
     *[Breakage(f"{kind} frozen 12 s", lambda lab, name=f"{kind}#1": lab.pause(name, seconds=12)) for kind in SERVICES],
-    Breakage("redis killed", lambda lab: lab.restart("redis"), short=True),
+    Breakage("redis killed", lambda lab: lab.restart("redis")),
     Breakage("redis away 25 s", lambda lab: lab.restart("redis", away=25), after=20),
     Breakage("redis turned back 2 s", lambda lab: lab.turn_back("redis", 2), short=True),
     Breakage("redis empty", lambda lab: lab.empty(), after=20),

@@ -131,7 +131,7 @@ class User(Client):
         while True:
             self.at += 1
             try:
-                if self.line and self.close_frame is None:
+                if self.line and not self._is_over:
                     await self._resume()
                 else:
                     await self._enter()
@@ -139,8 +139,8 @@ class User(Client):
                         await self.join(self.channel)
                 return
             except BROKEN:
-                if self.close_frame is not None and self.line:
-                    # The session is over: a login is all that is left. How it ended is for the checker.
+                if self._is_over and self.line:
+                    # A login is all that is left. How the session ended is for the checker.
                     self.history.note(
                         "closed", who=self.account, connection=self.connection, session=self.session, reason=self.close_frame,
                         code=self.close_code, wanted=False, resuming=True)
@@ -184,6 +184,11 @@ class User(Client):
         self.lines.add(self.line)
         self.history.note("open", who=self.account, connection=self.connection, session=self.session, gateway=self.gateway, by=by)
         self.up.set()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the last close frame ended the session; a code says that something is away, and to try again."""
+        return isinstance(self.close_frame, str)
 
     @property
     def gateway(self) -> str:

@@ -1,0 +1,144 @@
+"""Random accounts and channels come, do a bit of everything, and go; what is there afterwards must be what was there before."""
+
+import asyncio
+import random
+import uuid
+from dataclasses import dataclass
+
+from bystanders import resident_mebibytes
+from history import now
+from signaling import Client, LoginRefused
+from stack_control import Stack
+
+WORKERS, ACCOUNTS = 24, 150
+# Lists the keys that live for ever; when told so, deletes the others, as time would.
+LASTING = """
+local cursor, lasting = '0', {}
+repeat
+  local page = redis.call('SCAN', cursor, 'COUNT', 1000)
+  cursor = page[1]
+  for _, key in ipairs(page[2]) do
+    if redis.call('PTTL', key) == -1 then lasting[#lasting + 1] = key
+    elseif ARGV[1] == 'sweep' then redis.call('DEL', key) end
+  end
+until cursor == '0'
+return lasting
+"""
+LONGEST = """
+local cursor, longest, name = '0', 0, ''
+repeat
+  local page = redis.call('SCAN', cursor, 'COUNT', 1000)
+  cursor = page[1]
+  for _, key in ipairs(page[2]) do
+    local ms = redis.call('PTTL', key)
+    if ms > longest then longest, name = ms, key end
+  end
+until cursor == '0'
+return {longest, name}
+"""
+# What holds a row for each account that ever was, on purpose (all accounts are there before the first look), or none at all.
+TABLES = ("users", "user_attributes", "user_attribute_versions", "channel_attributes", "channel_attribute_versions")
+# What keeps rows for a while; the longest is the calls' retention.
+KEPT_TABLES = ("applied_commands", "calls", "presence_sessions", "channel_members")
+TIMES = {"applied_commands": "applied_at", "presence_sessions": "updated_at", "channel_members": "updated_at"}
+
+
+@dataclass
+class Footprint:
+    """What a cluster holds when nobody is there."""
+
+    keys: set[str]
+    redis_kib: int
+    entries: int
+    """Of all streams."""
+    rows: dict[str, int]
+    processes: dict[str, int]
+    """MiB."""
+
+    @staticmethod
+    def of(stack: Stack, *, sweep: bool = False) -> "Footprint":
+        """What is there now; with `sweep`, when the time of everything that has one is over."""
+        keys = set(stack.redis("EVAL", LASTING, "0", *(["sweep"] if sweep else [])).splitlines()) - {""}
+        stack.redis("MEMORY", "PURGE")
+        memory = stack.redis("INFO", "memory")
+        used = int(next(line for line in memory.splitlines() if line.startswith("used_memory:")).split(":")[1])
+        entries = sum(int(stack.redis("XLEN", key)) for key in keys if stack.redis("TYPE", key) == "stream")
+        rows = {table: int(stack.sql(f"select count(*) from {table}")[0][0]) for table in TABLES + KEPT_TABLES}
+        processes = {name: resident_mebibytes(pid) for name, pid in stack.pids.items() if name != "postgres"}
+        return Footprint(keys, used // 1024, entries, rows, processes)
+
+
+def age(stack: Stack) -> None:
+    """Lets a year pass in PostgreSQL, as far as what is kept for a while knows."""
+    for table, column in TIMES.items():
+        stack.sql(f"update {table} set {column} = {column} - interval '1 year'")
+    stack.sql("update calls set started_at = started_at - interval '1 year', ended_at = ended_at - interval '1 year'")
+
+
+class Soak:
+    """The visitors."""
+
+    def __init__(self, stack: Stack):
+        self.stack = stack
+        self.visits = 0
+        self.free = [f"guest{number}" for number in range(ACCOUNTS)]
+
+    async def register(self) -> None:
+        """Everybody has been there once, and is forgotten soon when the connection breaks."""
+        gate = asyncio.Semaphore(20)
+
+        async def one(account: str) -> None:
+            async with gate:
+                client = await Client(self.stack.open_app, account).login(random.choice(self.stack.gateways))
+                await client.call("user_set_attr", name="_conn_timeout", value="20")
+                await client.call("user_set_attr", name="mood", value="new")
+                await client.logout()
+                await client.close()
+
+        await asyncio.gather(*[one(account) for account in self.free])
+
+    async def run(self, seconds: float) -> None:
+        until = now() + seconds
+        await asyncio.gather(*[self._work(until) for _ in range(WORKERS)])
+
+    async def _work(self, until: float) -> None:
+        while now() < until:
+            account = self.free.pop(random.randrange(len(self.free)))
+            client = Client(self.stack.open_app, account)
+            try:
+                await client.login(random.choice(self.stack.gateways))
+                left = await self._visit(client)
+            except (OSError, LoginRefused) as error:
+                raise AssertionError(f"{account} was turned away: {error}") from error
+            self.free.append(account)
+            client.violations.clear()
+            if left:
+                await client.close()
+            else:
+                client.abort()
+                await client.closed.wait()
+            self.visits += 1
+
+    async def _visit(self, client: Client) -> bool:
+        """A bit of everything; true after a logout, false when the connection is to break."""
+        channel = f"soak-{uuid.uuid4().hex[:12]}"
+        await client.join(channel)
+        await client.call("channel_set_attr", channel=channel, name="_channel_ttl", value=random.choice("013"))
+        for number in range(3):
+            await client.say(channel, f"{number} " + "x" * 500)
+            await client.call("channel_set_attr", channel=channel, name=f"name{number}", value="x" * 500)
+        await client.call("user_set_attr", name="mood", value=uuid.uuid4().hex)
+        # To somebody who never was, and to somebody who was.
+        for peer in (f"never-{uuid.uuid4().hex[:12]}", f"guest{random.randrange(ACCOUNTS)}"):
+            await client.call("user_sendmsg", peer=peer, flag="v1:E:2", t="instant", content="x" * 500)
+        if random.random() < 0.3:
+            await client.attempt("voip_invite", channelName=channel, peer=f"guest{random.randrange(ACCOUNTS)}",
+                                 extra='{"_timeout":1}')
+        elsewhere = f"soak-{uuid.uuid4().hex[:12]}"
+        if random.random() < 0.5:
+            await client.join(elsewhere)
+            await client.call("channel_set_attr", channel=elsewhere, name="_channel_ttl", value="0")
+        if random.random() < 0.2:
+            return False
+        await client.logout()
+        return True
