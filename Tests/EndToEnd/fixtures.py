@@ -5,9 +5,10 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 import pytest
+from secrecy import check_logs
 from signaling import App, Client
 from stack_control import Stack, unique
 
@@ -30,11 +31,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def finish(stack: Stack, request: pytest.FixtureRequest, failures_before: int) -> None:
-    """Ends a stack; its logs stay when a test has failed since then."""
-    if request.session.testsfailed > failures_before:
-        stack.down()
-        print(f"\nlogs of the stack: {stack.directory / 'logs'}", file=sys.stderr)
-    else:
+    """Ends a stack; its logs stay when a test has failed since then, or when they hold what no log may hold."""
+    stack.down()
+    logs = stack.directory / "logs"
+    failed = request.session.testsfailed > failures_before
+    if failed:
+        print(f"\nlogs of the stack: {logs}", file=sys.stderr)
+    # One that did not come up has none.
+    if logs.is_dir():
+        check_logs(stack.directory)
+    if not failed:
         stack.remove()
 
 
@@ -61,8 +67,10 @@ def make_stack(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stack]]
     try:
         yield make
     finally:
-        for stack in stacks:
-            finish(stack, request, before)
+        # All of them, also when one's logs are no good.
+        with ExitStack() as endings:
+            for stack in stacks:
+                endings.callback(finish, stack, request, before)
 
 
 class People:

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from secrecy import SPOKEN
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -32,8 +33,10 @@ class App:
 
     def token(self, account: str, *, expires_in: float = 3600) -> str:
         """What a client of this app logs in with."""
-        return make_token(self.id, self.certificate, account, int(time.time() + expires_in)) \
-            if self.token_required else NO_TOKEN
+        if not self.token_required:
+            return NO_TOKEN
+        SPOKEN.certificate(self.certificate)
+        return make_token(self.id, self.certificate, account, int(time.time() + expires_in))
 
 
 def make_token(app: str, certificate: str, account: str, expiry: int) -> str:
@@ -117,6 +120,9 @@ class Client:
         self.app = app
         self.account = account
         self.token = app.token(account) if token is None else token
+        SPOKEN.token(self.token)
+        SPOKEN.name(account)
+        SPOKEN.name(app.id)
         self.polls = polls
         self.line = ""
         self.uid = 0
@@ -149,11 +155,11 @@ class Client:
         self._reader = asyncio.create_task(self._read(self._socket))
         return self
 
-    async def login(self, url: str) -> "Client":
-        """Connects and logs in; raises LoginRefused."""
+    async def login(self, url: str, **more: object) -> "Client":
+        """Connects and logs in; raises LoginRefused. `more` goes along."""
         await self.connect(url)
         await self.send("login", {
-            "vid": self.app.id, "account": self.account, "uid": 0, "token": self.token, "device": "websdk", "ip": ""})
+            "vid": self.app.id, "account": self.account, "uid": 0, "token": self.token, "device": "websdk", "ip": "", **more})
         error, text = await self._answer("login_ret")
         data = json.loads(text)
         if error != "" or data.get("result") != "ok":
@@ -190,6 +196,8 @@ class Client:
     # Requests
 
     async def send(self, name: str, argument: object) -> None:
+        if name == "call2":
+            SPOKEN.call(argument[2])
         await self.send_raw(json.dumps([name, argument]))
 
     async def send_raw(self, payload: str | bytes, text: bool | None = None) -> None:
@@ -319,6 +327,7 @@ class Client:
         data = json.loads(text)
         if error == "" and data.get("result") == "ok":
             self.line, self.uid = data["line"], data["uid"]
+            SPOKEN.line(self.line)
             self._expect(isinstance(self.line, str) and self.line, "the line is empty or no string")
             self._expect(type(self.uid) is int, "the uid is no number")
             self._poll()

@@ -1,0 +1,80 @@
+"""What must not stand in any log: tokens, certificates, the secrets of lines, what users say to each other.
+
+Clients note what they send and get (`SPOKEN`); when a stack ends, its logs are searched for all of it.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Shorter texts (`hi`, `1`) stand in logs by chance.
+LEAST_CHARACTERS = 12
+MOST_CHARACTERS = 60
+# What no log and no JSON writes in another way.
+PLAIN = re.compile(r"[A-Za-z0-9 _,;!?*/+=-]+")
+# Of a call's arguments, those that are the users' own.
+BODIES = ("content", "msg", "extra", "value")
+
+
+@dataclass
+class Spoken:
+    """Secrets of one run, by what is searched for."""
+
+    pieces: dict[str, str] = field(default_factory=dict)
+    """A piece of each, and what it is of."""
+    innocent: set[str] = field(default_factory=set)
+    """Names, which logs may hold, and bodies which are nothing else."""
+
+    def token(self, token: str) -> None:
+        """The digest, which is what nobody else knows: the rest is an app id and a time."""
+        self._note("a token", token.rsplit(":", 1)[-1])
+
+    def certificate(self, certificate: str) -> None:
+        self._note("a certificate", certificate)
+
+    def line(self, line: str) -> None:
+        """`SESSION.SECRET.APP.ACCOUNT`: all but the secret may be logged."""
+        fields = line.split(".")
+        if len(fields) > 1:
+            self._note("a line", fields[1])
+
+    def body(self, text: object) -> None:
+        if isinstance(text, str):
+            self._note("a body", text)
+
+    def name(self, text: str) -> None:
+        """An account, a channel or an app."""
+        self.innocent.add(text)
+
+    def call(self, arguments: dict) -> None:
+        """Notes the bodies among a call's arguments."""
+        for name in BODIES:
+            self.body(arguments.get(name))
+
+    def _note(self, kind: str, text: str) -> None:
+        longest = max(PLAIN.findall(text), key=len, default="").strip()[:MOST_CHARACTERS].strip()
+        if len(longest) >= LEAST_CHARACTERS:
+            self.pieces[longest] = kind
+
+    def leaks(self, directory: Path) -> list[str]:
+        """The places in the files of a folder that tell something: what, file and line."""
+        pieces = [(piece, kind) for piece, kind in self.pieces.items() if not any(piece in name for name in self.innocent)]
+        found = []
+        for log in sorted(path for path in directory.rglob("*") if path.is_file()):
+            text = log.read_text(errors="replace")
+            for piece, kind in pieces:
+                at = text.find(piece)
+                if at >= 0:
+                    found.append(f"{kind} in {log.name}, line {text.count(chr(10), 0, at) + 1}")
+        return found
+
+
+SPOKEN = Spoken()
+
+
+def check_logs(directory: Path) -> None:
+    """Fails when the logs of a stack, in its own directory, hold what they must not."""
+    logs = directory / "logs"
+    assert logs.is_dir(), f"no logs in {directory}"
+    leaks = SPOKEN.leaks(logs)
+    assert not leaks, f"logs tell secrets ({logs}): {leaks[:20]}"

@@ -1,0 +1,107 @@
+"""Logs tell no secrets, whatever is done and however much is logged; and the search for them can fail."""
+
+import asyncio
+import contextlib
+import json
+import urllib.request
+import uuid
+from pathlib import Path
+
+import pytest
+from secrecy import Spoken, check_logs
+from signaling import CallFailed, LoginRefused, eventually
+from stack_control import Stack, unique
+
+MARK = f"confidential {uuid.uuid4().hex}"
+
+
+def spoken() -> Spoken:
+    made = Spoken()
+    made.token("1:app:1700000000:0123456789abcdef0123456789abcdef")
+    made.certificate("fedcba9876543210fedcba9876543210")
+    made.line("session0001.secretsecretsecret.app.ada")
+    made.body('{"key": "a long text of a user\\n"}')
+    made.body("short")
+    return made
+
+
+@pytest.mark.parametrize(("line", "kind"), [
+    ("login token=1:app:1700000000:0123456789abcdef0123456789abcdef", "a token"),
+    ("digest 0123456789abcdef0123456789abcdef", "a token"),
+    ("app certificate=fedcba9876543210fedcba9876543210", "a certificate"),
+    ("resumed line=session0001.secretsecretsecret.app.ada", "a line"),
+    ('frame "{\\"key\\": \\"a long text of a user\\\\n\\"}"', "a body"),
+    ("STATEMENT: insert into a values ('{\"key\": \"a long text of a user')", "a body"),
+])
+def test_the_search_finds(tmp_path: Path, line: str, kind: str):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "gateway#1.log").write_text(f"started\n{line}\nmore\n")
+    assert spoken().leaks(tmp_path / "logs") == [f"{kind} in gateway#1.log, line 2"]
+
+
+def test_the_search_lets_pass(tmp_path: Path):
+    (tmp_path / "presence#1.log").write_text(
+        "app=app session=session0001 account=ada expiry=1700000000 short\nsession session0001 of a user\n")
+    assert spoken().leaks(tmp_path) == []
+
+
+def metrics(stack: Stack) -> str:
+    texts = []
+    for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
+        with contextlib.suppress(OSError), urllib.request.urlopen(member["http"] + "/metrics", timeout=5) as answer:
+            texts.append(answer.read().decode())
+    return "\n".join(texts)
+
+
+async def test_nothing_of_it_is_logged(make_stack, people, monkeypatch):
+    """Every act with a text of its own, good and bad, with all that can be logged being logged."""
+    monkeypatch.setenv("HELIOGRAPH_LOG_LEVEL", "trace")
+    stack = make_stack(gateways=2)
+    app = stack.token_app
+    async with people(stack) as cast:
+        ada, bob = await cast.login("ada", "bob", app=app)
+        channel = unique("room")
+        await ada.join(channel)
+        await bob.join(channel)
+        await ada.tell(bob.account, f"{MARK} instant")
+        await ada.say(channel, f"{MARK} channel")
+        await ada.call("user_set_attr", name="mood", value=f"{MARK} user attribute")
+        await ada.call("channel_set_attr", channel=channel, name="topic", value=f"{MARK} channel attribute")
+        await ada.act("invite", channel, bob.account, json.dumps({"text": f"{MARK} extra"}))
+        await eventually(lambda: bob.calls("invite"), "the invitation")
+        await bob.act("invite_accept", channel, ada.account, json.dumps({"text": f"{MARK} accepted"}))
+        await ada.act("invite_msg", channel, bob.account, json.dumps({"text": f"{MARK} within"}))
+        await ada.act("invite_bye", channel, bob.account, json.dumps({"text": f"{MARK} ended"}))
+        # What is refused is told of in logs more often than what is not.
+        with pytest.raises(CallFailed):
+            await ada.tell(bob.account, f"{MARK} too long" + "x" * 8192)
+        with pytest.raises(CallFailed):
+            await ada.call("channel_set_attr", channel=channel, name="_system", value=f"{MARK} reserved")
+        with pytest.raises(CallFailed):
+            await ada.call("user_set_attr", name="null", value=f"{MARK} with \x00")
+        with pytest.raises(CallFailed):
+            await ada.act("invite", channel, "+4912345", f"{MARK} no JSON")
+        with pytest.raises(CallFailed):
+            await ada.call(f"{MARK} function", content=MARK)
+        stranger = cast.make("stranger", app, token=app.token("somebody else"))
+        with pytest.raises(LoginRefused):
+            await stranger.login(stack.gateways[0])
+        stranger.violations.clear()
+        for frame in (f'["{MARK}", 1]', f'["login", {{"token": "{MARK}"}}]', f'{{"{MARK}', f'["line_login", {{"line": "{MARK}"}}]'):
+            guest = cast.make("guest", app)
+            await guest.connect(stack.gateways[1])
+            await guest.send_raw(frame)
+            await eventually(guest.closed.is_set, "closed after a bad frame")
+            guest.violations.clear()
+        ada.abort()
+        await eventually(ada.closed.is_set, "the connection broke")
+        await ada.resume(stack.gateways[1])
+        stack.kill("presence#1")
+        stack.start("presence#1")
+        await bob.logout()
+        await asyncio.wait_for(ada.logout(), 20)
+    found = metrics(stack)
+    assert MARK not in found and app.certificate not in found
+    check_logs(stack.directory)
+    for log in (stack.directory / "logs").iterdir():
+        assert MARK not in log.read_text(errors="replace"), f"{log}: what a client sent"
