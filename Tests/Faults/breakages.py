@@ -1,6 +1,8 @@
 """What is broken, and how a run under load goes."""
 
 import asyncio
+import itertools
+import os
 import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -76,10 +78,27 @@ class Lab:
         await self.do(*command)
         self.fault["forgive"][1] = now()
 
-    async def full(self, name: str, seconds: float) -> None:
-        await self.do("fill", name)
+    async def full(self, seconds: float) -> None:
+        await self.do("fill", "redis")
         await asyncio.sleep(seconds)
-        await self.do("unfill", name)
+        await self.do("unfill", "redis")
+
+    async def full_disk(self, seconds: float) -> None:
+        """PostgreSQL's disk is full, and some have ever more to keep."""
+        hoarders = [await self.population.arrive(f"hoarder{number}", push=True) for number in range(3)]
+        await self.do("fill", "postgres")
+        until = now() + seconds
+        refused = 0
+        for n in itertools.count():
+            replies = await asyncio.gather(*[
+                hoarder.act("set", "user_set_attr", {"owner": hoarder.account, "name": f"n{n % 90}", "n": n}, name=f"n{n % 90}",
+                            value=f"{n} {os.urandom(4000).hex()}"[:8000]) for hoarder in hoarders])
+            refused += sum(reply is None or not reply.ok for reply in replies)
+            await asyncio.sleep(0.1)
+            if now() > until:
+                break
+        await self.do("unfill", "postgres")
+        assert refused, "the disk was never full"
 
     async def cut_clients(self, *kinds: str, times: int, every: float = 1.5) -> None:
         """Lets Redis close its clients' connections."""
@@ -143,7 +162,7 @@ BREAKAGES = [
     Breakage("redis away 25 s", lambda lab: lab.restart("redis", away=25), after=20),
     Breakage("redis turned back 2 s", lambda lab: lab.turn_back("redis", 2), short=True),
     Breakage("redis empty", lambda lab: lab.empty(), after=20),
-    Breakage("redis full 15 s", lambda lab: lab.full("redis", 15)),
+    Breakage("redis full 15 s", lambda lab: lab.full(15)),
     Breakage("redis frozen 20 s", lambda lab: lab.pause("redis", seconds=20), after=20),
     Breakage("redis frozen often", lambda lab: lab.often("redis", times=8, seconds=1.5, every=1.5)),
     Breakage("redis: normal clients cut", lambda lab: lab.cut_clients("normal", times=5)),
@@ -151,7 +170,7 @@ BREAKAGES = [
     Breakage("redis: all clients cut", lambda lab: lab.cut_clients("normal", "pubsub", times=5)),
     Breakage("postgres killed 10 s", lambda lab: lab.restart("postgres", away=10)),
     Breakage("postgres frozen 15 s", lambda lab: lab.pause("postgres", seconds=15)),
-    Breakage("postgres' disk full 15 s", lambda lab: lab.full("postgres", 15), options=("--postgres-disk", "160")),
+    Breakage("postgres' disk full 15 s", lambda lab: lab.full_disk(15), options=("--postgres-disk", "160")),
     Breakage("postgres turned back 2 s", lambda lab: lab.turn_back("postgres", 2)),
     Breakage("gateway cut off, silent 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15), options=PROXIES),
     Breakage("gateway cut off, reset 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15, reset=True), options=PROXIES),

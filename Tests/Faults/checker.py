@@ -18,6 +18,9 @@ HEALING = 15
 # Answers after which nobody can say whether the act took effect.
 UNKNOWN = ("timeout", "unavailable")
 
+# Marks of users that are no leaves of their own.
+NO_REASONS = ("session lost", "told of a gap")
+
 DEFECTS = ("lost", "repeated", "reordered", "flaps", "ghosts", "stuck", "kicked", "late", "other")
 Defect = tuple[str, str]
 
@@ -204,10 +207,9 @@ def reads_of(history: Records, name: str, writes: list[dict], reads: list[dict])
 def moves(history: Records) -> Iterator[Defect]:
     """Joins and leaves alternate as each member sees them, and nobody is said to leave who did not."""
     acts = group(history.acts("leave", "join", "logout", "login"), lambda act: act["who"])
-    outs = defaultdict(list)
-    for mark in history.of_kind["out"]:
-        if mark["why"] not in ("session lost", "told of a gap"):
-            outs[mark["who"], mark["channel"]].append(mark["t"])
+    marks = group(
+        sorted(history.of_kind["in"] + [out for out in history.of_kind["out"] if out["why"] not in NO_REASONS], key=lambda r: r["t"]),
+        lambda mark: (mark["who"], mark["channel"]))
     absences = group(list(absent(history)), lambda absence: absence[0])
     events = group(
         [r for r in history.of_kind["event"] if r["type"] in ("channel_user_join", "channel_user_leave") and not r["stale"]],
@@ -232,8 +234,10 @@ def moves(history: Records) -> Iterator[Defect]:
             if joined or twice:
                 continue
             seen_leaves[who] += 1
-            # From a little before: what was asked then may be heard now.
-            reasons = sum(start - DEADLINE - MARGIN < t <= event["t"] for t in outs.get((who, channel), []))
+            own = marks.get((who, channel), [])
+            reasons = sum(mark["kind"] == "out" and start < mark["t"] <= event["t"] for mark in own)
+            # What was asked before may be carried out now.
+            reasons += [mark["kind"] for mark in own if mark["t"] <= start][-1:] == ["out"]
             reasons += sum(t + SHORTEST_ABSENCE - 1 <= event["t"] for _, t, _ in absences.get(who, []))
             if seen_leaves[who] > reasons and not forgiven:
                 seen_leaves[who] -= 1
@@ -358,8 +362,13 @@ def heal(history: Records) -> float:
         return 0
     bad = [
         act["t1"] for act in history.of_kind["act"]
-        if (act["ok"] is not True or act["t1"] - act["asked"] > SLOW) and act["reason"] != "over" and act["t1"] < history.settle]
-    return max(0.0, max(bad, default=0) - max(ends))
+        if act["ok"] is False and act["reason"] in (*UNKNOWN, "not_member") or act["t1"] - act["asked"] > SLOW]
+    # Those who were cut off have to be back.
+    opens = group(history.of_kind["open"], lambda record: record["connection"])
+    for record in history.of_kind["closed"]:
+        if not record["wanted"]:
+            bad += [back["t"] for back in opens.get(record["connection"], []) if back["t"] > record["t"]][:1]
+    return max(0.0, max((t for t in bad if t < history.settle), default=0) - max(ends))
 
 
 def undelivered(records: list[dict]) -> int:

@@ -51,7 +51,7 @@ class Population:
             for number in range(self._scaled(STAYERS)):
                 await self._cast(self._stayer, room, number)
         for number in range(self._scaled(LEAVERS)):
-            leaver = await self._arrive(f"leaver{number}", push=True)
+            leaver = await self.arrive(f"leaver{number}", push=True)
             await leaver.act("set", "user_set_attr", {"owner": leaver.account, "name": "_conn_timeout", "n": 20},
                              name="_conn_timeout", value="20")
             await leaver.join(self._room(number))
@@ -90,8 +90,8 @@ class Population:
 
     async def _pair(self, number: int) -> list[Awaitable]:
         """One writes to the other, half of them to push and half to poll clients; receivers reconnect at times."""
-        sender = await self._arrive(f"sender{number}", push=number % 3 != 0)
-        receiver = await self._arrive(f"receiver{number}", push=number % 2 == 0)
+        sender = await self.arrive(f"sender{number}", push=number % 3 != 0)
+        receiver = await self.arrive(f"receiver{number}", push=number % 2 == 0)
         works = [self._repeat(SEND_EVERY, lambda n: sender.later(sender.write(receiver.account, n)))]
         if number % 4 == 3:
             works.append(self._flicker(receiver))
@@ -105,7 +105,7 @@ class Population:
 
     async def _stayer(self, room: int, number: int) -> list[Awaitable]:
         """Is in its room from the beginning to the end; some speak there; one sets an attribute of the channel."""
-        user = await self._arrive(f"stayer{room}x{number}", push=number % 3 != 1)
+        user = await self.arrive(f"stayer{room}x{number}", push=number % 3 != 1)
         if number % 3 == 2:
             await user.act("set", "user_set_attr", {"owner": user.account, "name": "_conn_timeout", "n": 20},
                            name="_conn_timeout", value="20")
@@ -123,7 +123,7 @@ class Population:
 
     async def _wanderer(self, number: int) -> list[Awaitable]:
         """Goes from room to room and says something in each."""
-        user = await self._arrive(f"wanderer{number}", push=number % 2 == 0)
+        user = await self.arrive(f"wanderer{number}", push=number % 2 == 0)
         said = itertools.count(1)
 
         async def wander(_: int) -> None:
@@ -137,8 +137,8 @@ class Population:
 
     async def _writer(self, number: int) -> list[Awaitable]:
         """Writes its own attribute, which another reads. Impatient: it goes elsewhere when its gateway is silent."""
-        writer = await self._arrive(f"writer{number}", push=True, patience=7)
-        reader = await self._arrive(f"reader{number}", push=False)
+        writer = await self.arrive(f"writer{number}", push=True, patience=7)
+        reader = await self.arrive(f"reader{number}", push=False)
 
         async def write(n: int) -> None:
             await writer.act("set", "user_set_attr", {"owner": writer.account, "name": "mood", "n": n}, name="mood",
@@ -154,8 +154,8 @@ class Population:
 
     async def _caller(self, number: int) -> list[Awaitable]:
         """Calls another user again and again, who accepts and refuses by turns."""
-        caller = await self._arrive(f"caller{number}", push=number % 2 == 0)
-        callee = await self._arrive(f"callee{number}", push=number % 2 == 1)
+        caller = await self.arrive(f"caller{number}", push=number % 2 == 0)
+        callee = await self.arrive(f"callee{number}", push=number % 2 == 1)
         states: dict[str, list[str]] = {}
         changed = asyncio.Event()
 
@@ -198,7 +198,7 @@ class Population:
 
     async def _traveller(self, number: int) -> list[Awaitable]:
         """Logs in and out, or loses its connection and resumes elsewhere."""
-        user = await self._arrive(f"traveller{number}", push=number % 2 == 0)
+        user = await self.arrive(f"traveller{number}", push=number % 2 == 0)
 
         async def travel(n: int) -> None:
             if n % 3:
@@ -219,8 +219,8 @@ class Population:
 
     async def _twin(self, number: int) -> list[Awaitable]:
         """Logs in a second time on another gateway: the first connection has to end. The first goes on sending until then."""
-        sink = await self._arrive(f"sink{number}", push=True)
-        present = [await self._arrive(f"twin{number}", push=False)]
+        sink = await self.arrive(f"sink{number}", push=True)
+        present = [await self.arrive(f"twin{number}", push=False)]
         account = present[0].account
 
         async def again(_: int) -> None:
@@ -250,7 +250,7 @@ class Population:
     async def _cast(self, role: Callable[..., Awaitable[list[Awaitable]]], *arguments: int) -> None:
         self._work += [asyncio.create_task(work) for work in await role(*arguments)]
 
-    async def _arrive(self, name: str, **options) -> User:
+    async def arrive(self, name: str, **options) -> User:
         user = User(self.history, self.stack.open_app, f"{name}-{self.run}", self.stack.gateways, at=next(self._turn), **options)
         await user.arrive()
         self.users.append(user)
@@ -307,7 +307,7 @@ class Population:
 
     async def _audit(self) -> None:
         """Compares the cluster's lists with what the users know, until they agree or the grace time is over."""
-        auditor = await self._arrive("auditor", push=True)
+        auditor = await self.arrive("auditor", push=True)
         deadline = now() + GRACE_SECONDS
         while True:
             audits = await self._lists(auditor)
