@@ -1,11 +1,12 @@
 # Every target says after ## what it does; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check build release check test bench-sip faults soak demo stack-up stack-down clean
+.PHONY: help deps bench-deps bench bench-check build release check test bench-sip faults soak fuzz sanitize-thread \
+	sanitize-address demo stack-up stack-down clean
 
 GATEWAYS ?= 2
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what is missing: Debian packages, and the tests' Python packages in .venv
 	@Scripts/install-dependencies
@@ -39,6 +40,15 @@ bench: bench-deps release ## measure Heliograph beside the limit and its peers; 
 
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
+
+fuzz: deps ## give what reads strangers' bytes inputs of libFuzzer, without end; `Scripts/fuzz --help` for less
+	@Scripts/fuzz --forever
+
+sanitize-thread: deps ## the Swift tests (not Tests/Clients) with the thread sanitizer
+	@Scripts/sanitize thread
+
+sanitize-address: deps ## the Swift tests (not Tests/Clients) with the address sanitizer
+	@Scripts/sanitize address
 
 demo: deps release ## start a cluster and let two users talk and call; ONCE=1 ends after that, else Ctrl-C does
 	@Scripts/demo $(if $(filter-out 0 no,$(ONCE)),--once)

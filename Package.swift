@@ -1,12 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-]
+/// Set by `Scripts/fuzz` to the path of clang's libFuzzer: our own modules then count what inputs reach, check each access to
+/// memory, and the program that makes the inputs is there.
+let fuzzer = Context.environment["HELIOGRAPH_LIBFUZZER"]
+
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+    ] + (fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address", "-O", "-assert-config", "Debug"])])
 
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
@@ -50,6 +55,29 @@ func unitTests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Ta
         path: "Tests/Unit/\(target)Tests", swiftSettings: strict)
 }
 
+/// What libre itself was built with, as far as its headers depend on it.
+let libreSettings: [CSetting] =
+    ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"].map { .define($0) }
+    + (fuzzer == nil ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])])
+
+/// Tests/Fuzz, where it is asked for.
+let fuzzing: [Target] =
+    fuzzer.map { library in
+        [
+            .target(
+                name: "CFuzz", dependencies: ["CRe"], path: "Tests/Fuzz/C",
+                cSettings: libreSettings),
+            .executableTarget(
+                name: "Fuzz",
+                dependencies: [
+                    "CFuzz", "CRe", "SignalingProtocol", "SignalingWire", "SignalingClient", "RedisStore", "ServiceKit",
+                    "SIPBridgeLogic", "SIPBridgeServer", nioCore,
+                ],
+                path: "Tests/Fuzz", exclude: ["C", "corpus"], swiftSettings: strict,
+                linkerSettings: [.unsafeFlags(["-sanitize=address", library]), .linkedLibrary("stdc++")]),
+        ]
+    } ?? []
+
 let package = Package(
     name: "heliograph",
     // For the clients' apps; the services run on Linux.
@@ -85,9 +113,7 @@ let package = Package(
         .systemLibrary(name: "CCrypto", path: "Shared/CCrypto"),
         .target(
             name: "CRe", path: "Shared/CRe",
-            // What libre itself was built with, as far as its headers depend on it.
-            cSettings: ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"]
-                .map { .define($0) },
+            cSettings: libreSettings,
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
         .target(
             name: "SignalingProtocol", dependencies: ["CCrypto"], path: "Shared/SignalingProtocol",
@@ -192,4 +218,5 @@ let package = Package(
                 ],
                 path: "Tests/Integration", swiftSettings: strict),
         ]
+        + fuzzing
 )

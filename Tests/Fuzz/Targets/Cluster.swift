@@ -1,0 +1,109 @@
+import NIOCore
+import SignalingProtocol
+import SignalingWire
+
+@testable import RedisStore
+
+extension FuzzTarget {
+    /// What processes tell each other through Redis, and what Redis answers.
+    static let cluster = [
+        FuzzTarget("fields") { input in
+            guard let reader = try? FieldReader(encoded: input.bytes) else { return }
+            let again = try? FieldReader(encoded: packed(reader.pairs))
+            holds(
+                again.map { $0.pairs.elementsEqual(reader.pairs, by: ==) } == true, "fields are the same, packed again")
+            let entry = StreamEntry(id: "1-1", fields: [(name: CommandEnvelope.field, value: input.bytes)])
+            if let envelope = CommandEnvelope(entry) {
+                holds(envelope.deadline >= 0, "a deadline is a time")
+            }
+            for check in everyRecord { check(reader) }
+        },
+        FuzzTarget("events") { input in
+            if let event = try? ChannelEvent(payload: input.bytes) {
+                let again = try? ChannelEvent(payload: Array(event.payload.utf8))
+                holds(again == event, "a channel event's own text is that event")
+            }
+            if let event = try? GatewayEvent(payload: input.bytes) {
+                let again = try? GatewayEvent(payload: event.payload)
+                holds(again == event, "a gateway event's own text is that event")
+            }
+        },
+        FuzzTarget("redis-reply") { input in
+            let (how, rest) = input.split
+            holds(
+                RedisReading(rest.pieces(0), pushes: how & 0x80 != 0)
+                    == RedisReading(rest.pieces(how | 1), pushes: how & 0x80 != 0),
+                "replies are the same, however they arrive")
+        },
+    ]
+
+    private static func packed(_ pairs: [(name: String, value: [UInt8])]) -> [UInt8] {
+        var writer = FieldWriter()
+        for pair in pairs { writer.put(pair.name, pair.value) }
+        return writer.encoded
+    }
+
+    private static func record<Record: FieldCodable & SendableMetatype>(_ type: Record.Type)
+        -> @Sendable (FieldReader) -> Void
+    {
+        { reader in
+            guard let record = try? Record(from: reader) else { return }
+            var first = FieldWriter()
+            record.write(to: &first)
+            guard let again = try? Record(from: FieldReader(pairs: first.pairs)) else {
+                fatalError("does not hold: a \(type) can read what it writes")
+            }
+            var second = FieldWriter()
+            again.write(to: &second)
+            holds(second.encoded == first.encoded, "a \(type) writes what it read")
+        }
+    }
+
+    private static let everyRecord: [@Sendable (FieldReader) -> Void] = [
+        record(JoinChannel.self), record(LeaveChannel.self), record(ChangeChannelAttributes.self),
+        record(CountMembers.self), record(QueryMember.self), record(ListMembers.self), record(ReassertMembers.self),
+        record(ChannelJoined.self), record(MemberCount.self), record(MemberStatus.self), record(MemberList.self),
+        record(CallAct.self), record(EndSessionCalls.self), record(DialPhone.self), record(OrderPhone.self),
+        record(PhoneReport.self), record(InviteFromPhone.self), record(PhoneCall.self), record(PhoneRecord.self),
+        record(PhoneAct.self), record(PhoneStanding.self), record(GetApp.self), record(AppSettings.self),
+        record(QueryUserStatus.self), record(UserStatus.self), record(SetUserAttribute.self),
+        record(GetUserAttribute.self), record(ListUserAttributes.self), record(AttributeValue.self),
+        record(AttributeList.self), record(OpenSession.self), record(SessionOpened.self), record(ResumeSession.self),
+        record(SessionResumed.self), record(DetachSession.self), record(CloseSession.self),
+        record(ReassertSessions.self), record(HeldSession.self), record(SessionsReasserted.self), record(Actor.self),
+        record(Member.self), record(HeldMember.self), record(Attribute.self), record(AttributeChange.self),
+    ]
+}
+
+/// What a connection to Redis reads.
+private final class RedisReading: Equatable {
+    private var replies: [RedisValue] = []
+    private var pushes: [String] = []
+    private var failed = false
+
+    static func == (left: RedisReading, right: RedisReading) -> Bool {
+        left.replies == right.replies && left.pushes == right.pushes && left.failed == right.failed
+    }
+
+    init(_ pieces: [[UInt8]], pushes isPush: Bool) {
+        let builder: ReplyBuilder
+        if isPush {
+            let push = PushBuilder()
+            push.onMessage = { [unowned self] in pushes.append("\($0) \($1.readableBytesView.map(\.self))") }
+            push.onConfirmation = { [unowned self] in pushes.append("\($0) \($1)") }
+            builder = push
+        } else {
+            builder = ReplyBuilder()
+            builder.onReply = { [unowned self] in replies.append($0) }
+        }
+        let reader = ReplyReader(builder: builder, maxReplyBytes: 1 << 20)
+        for piece in pieces {
+            do {
+                try reader.feed(ByteBuffer(bytes: piece))
+            } catch {
+                failed = true
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import SignalingProtocol
+
+@testable import SignalingClient
+@testable import SignalingWire
+
+extension FuzzTarget {
+    /// What a client sends to a gateway, and a gateway to a client.
+    static let wire = [
+        FuzzTarget("websocket") { input in
+            let (how, rest) = input.split
+            for reader in [WebSocketFrameReader(), WebSocketFrameReader(bound: 200, takesBinary: true)] {
+                let whole = WebSocketReading(rest.pieces(0), by: reader)
+                let pieces = WebSocketReading(rest.pieces(how | 1), by: reader)
+                holds(whole == pieces, "frames are the same, however they arrive")
+                holds(pieces.isBounded, "no more is kept than the bound")
+            }
+        },
+        FuzzTarget("json") { input in
+            let value = try? JSONValue.parse(input.bytes)
+            if let value {
+                let again = try? JSONValue.parse(value.compactText.utf8)
+                holds(again == value, "a value's own text is that value")
+            }
+            input.bytes.withUnsafeBufferPointer { bytes in
+                let outlined: JSONValue? = try? JSONScanner.scan(bytes) { scanner throws(SignalingError) in
+                    let outline = try JSONOutline(&scanner)
+                    _ = outline.member("name", of: outline.root)
+                    if let (first, second) = outline.pair(at: outline.root) {
+                        holds(
+                            .array([outline.value(at: first), outline.value(at: second)])
+                                == outline.value(at: outline.root),
+                            "a pair is the list of its two")
+                    }
+                    if let (_, _, third) = outline.triple(at: outline.root) { _ = outline.text(at: third) }
+                    return outline.value(at: outline.root)
+                }
+                holds(outlined == value, "an outline takes what a value takes")
+            }
+        },
+        FuzzTarget("client-frame") { input in
+            let frame = try? ClientFrame(decoding: input.bytes, line: "line")
+            let scattered = try? ClientFrame(decoding: input.bytes.reversed().reversed() as [UInt8], line: "line")
+            holds(frame == scattered, "a frame is read the same twice")
+            if frame != nil { holds((try? JSONValue.parse(input.bytes)) != nil, "a frame is JSON") }
+        },
+        FuzzTarget("server-message") { input in
+            if (try? ServerMessage(decoding: input.bytes)) != nil {
+                holds((try? JSONValue.parse(input.bytes)) != nil, "a message is JSON")
+            }
+        },
+    ]
+}
+
+/// What a connection reads.
+private struct WebSocketReading: Equatable {
+    private enum Read: Equatable {
+        case message(WebSocketFrameReader.Message, [UInt8])
+        case violation(WebSocketCloseCode)
+    }
+
+    private var reads: [Read] = []
+    private(set) var isBounded = true
+
+    static func == (left: Self, right: Self) -> Bool { left.reads == right.reads }
+
+    init(_ pieces: [[UInt8]], by first: WebSocketFrameReader) {
+        var reader = first
+        var payload: [UInt8] = []
+        for piece in pieces {
+            var position = 0
+            do {
+                while let message = try reader.next(in: piece.span.bytes, from: &position, payload: &payload) {
+                    reads.append(.message(message, message == .close ? [] : payload))
+                    // Nothing is read after a close frame.
+                    if message == .close { return }
+                }
+            } catch {
+                reads.append(.violation(error.code))
+                return
+            }
+            // A header has 14 bytes at most.
+            if reader.kept.count > Limits.frameBytes + 14 || reader.gathered?.count ?? 0 > Limits.frameBytes {
+                isBounded = false
+            }
+        }
+    }
+}
