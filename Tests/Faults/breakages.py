@@ -3,15 +3,14 @@
 import asyncio
 import itertools
 import os
-import subprocess
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from checker import Verdict, check
 from history import now
 from population import Population
 from stack_control import Stack
-from user import BODY, User
+from user import User
 
 # Of everything that is killed: the others take over.
 COUNTS = {"gateways": 3, "presence": 2, "channel_state": 2, "invitation": 2}
@@ -146,7 +145,6 @@ class Breakage:
     """Part of `make test`."""
     after: float = 12
     """Seconds of load when the fault is over."""
-    environment: dict = field(default_factory=dict)
 
 
 PROXIES = ("--proxies",)
@@ -207,11 +205,3 @@ async def run(breakage: Breakage, stack: Stack, *, size: float = 1) -> tuple[Ver
     finally:
         await population.close()
     return check(population.history.records), population
-
-
-def leaks(stack: Stack) -> list[str]:
-    """The logs that hold what no log may: sessions' lines, bodies, certificates."""
-    secrets = [BODY, *User.lines, *(app["certificate"] for app in stack.endpoints["apps"] if app["certificate"])]
-    found = subprocess.run(
-        ["grep", "-rlFf", "-", str(stack.directory / "logs")], input="\n".join(secrets), capture_output=True, text=True, check=False)
-    return found.stdout.split()

@@ -39,13 +39,6 @@ class Listener(Client):
     def _mailbox(self, error: str, data: dict) -> None:
         self._expect(not error, f"an acknowledgement failed: {error}")
 
-    async def login(self, url: str) -> "Listener":
-        """As `Client`, with push."""
-        await self.connect(url)
-        await self.send("login", {"vid": self.app.id, "account": self.account, "uid": 0, "token": self.token, "push": 1})
-        await self._answer("login_ret")
-        return self
-
 
 class Bystanders:
     """What the pairs have measured."""
@@ -91,7 +84,8 @@ async def bystanders(stack: Stack) -> AsyncIterator[Bystanders]:
         await asyncio.gather(*tasks)
 
     for number in range(PAIRS):
-        listener = await Listener(stack.open_app, unique("listener")).login(stack.gateways[number % len(stack.gateways)])
+        listener = await Listener(stack.open_app, unique("listener")).login(
+            stack.gateways[number % len(stack.gateways)], push=1)
         sender = await Client(stack.open_app, unique("sender")).login(stack.gateways[number // 2 % len(stack.gateways)])
         clients += [listener, sender]
         found.listeners.append(listener)

@@ -127,7 +127,7 @@ class Soak:
         for number in range(3):
             await client.say(channel, f"{number} " + "x" * 500)
             await client.call("channel_set_attr", channel=channel, name=f"name{number}", value="x" * 500)
-        await client.call("user_set_attr", name="mood", value=uuid.uuid4().hex)
+        await client.call("user_set_attr", name="mood", value=f"mood number {random.randrange(100)}")
         # To somebody who never was, and to somebody who was.
         for peer in (f"never-{uuid.uuid4().hex[:12]}", f"guest{random.randrange(ACCOUNTS)}"):
             await client.call("user_sendmsg", peer=peer, flag="v1:E:2", t="instant", content="x" * 500)

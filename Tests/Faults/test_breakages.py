@@ -2,7 +2,7 @@
 
 import pytest
 import report
-from breakages import BREAKAGES, COUNTS, Breakage, leaks, run
+from breakages import BREAKAGES, COUNTS, Breakage, run
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,3 @@ async def test_breakage(breakage: Breakage, make_stack):
     population.history.save(report.FOLDER / f"{name}.jsonl")
     report.write(f"{name}.txt", "\n".join(verdict.notes) or "clean")
     assert verdict.clean, f"{dict(verdict.defects)}:\n" + "\n".join(verdict.notes[:40])
-    assert not leaks(stack)

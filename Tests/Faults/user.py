@@ -17,7 +17,7 @@ GIVE_UP_SECONDS = 40
 OPEN_SECONDS = 6
 # What a push client acknowledges after: messages, seconds.
 ACKNOWLEDGE_AFTER = 30, 1
-# Stands in every body and value, so that logs can be searched for it.
+# Stands in every body and value; logs are searched for it.
 BODY = "sesame-opens"
 BROKEN = (OSError, TimeoutError, ConnectionError, WebSocketException, LoginRefused)
 
@@ -26,8 +26,6 @@ class User(Client):
     """A client of one account that goes on through faults."""
 
     connections = itertools.count(1)
-    lines: set[str] = set()
-    """Every session's secret, of all users: none may stand in a log."""
 
     def __init__(self, history: History, app: App, account: str, gateways: list[str], *, push: bool, patience: float = 60,
                  at: int = 0):
@@ -181,7 +179,6 @@ class User(Client):
 
     def _opened(self, by: str) -> None:
         self._wants_end = False
-        self.lines.add(self.line)
         self.history.note("open", who=self.account, connection=self.connection, session=self.session, gateway=self.gateway, by=by)
         self.up.set()
 
