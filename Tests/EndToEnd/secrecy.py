@@ -3,6 +3,7 @@
 Clients note what they send and get (`SPOKEN`); when a stack ends, its logs are searched for all of it.
 """
 
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,8 +40,19 @@ class Spoken:
             self._note("a line", fields[1])
 
     def body(self, text: object) -> None:
+        """What a user says. Of JSON the values: names, as of SIP's header fields, are everybody's."""
         if isinstance(text, str):
-            self._note("a body", text)
+            try:
+                said = json.loads(text)
+            except ValueError:
+                said = None
+            if isinstance(said, dict | list):
+                self.body(said)
+            else:
+                self._note("a body", text)
+        elif isinstance(text, dict | list):
+            for value in text.values() if isinstance(text, dict) else text:
+                self.body(value)
 
     def name(self, text: str) -> None:
         """An account, a channel or an app."""
