@@ -3,21 +3,26 @@ internal import Metrics
 
 /// One connection of the pool: an actor whose executor is its own thread, where libpq may block.
 ///
-/// Connects when first used and again after the connection broke, no sooner than a jittered back-off allows.
+/// Connects when first used and again after the connection broke.
 actor PostgresConnection {
     private let executor = ThreadExecutor()
     private let configuration: PostgresConfiguration
     private let logger: Logger
+    private let hosts: PostgresHosts
+    /// Hears that PostgreSQL cannot be reached, or did not answer in time.
+    private let onFailure: @Sendable (PostgresError) -> Void
     private var link: PostgresLink?
-    private var failures = 0
-    private var retryAt = ContinuousClock.now
-    private var lastFailure = PostgresError(.closed, "not connected yet")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(configuration: PostgresConfiguration, logger: Logger) {
+    init(
+        configuration: PostgresConfiguration, hosts: PostgresHosts, logger: Logger,
+        onFailure: @escaping @Sendable (PostgresError) -> Void = { _ in }
+    ) {
         self.configuration = configuration
         self.logger = logger
+        self.hosts = hosts
+        self.onFailure = onFailure
     }
 
     deinit { executor.stop() }
@@ -27,8 +32,10 @@ actor PostgresConnection {
     func query(
         _ sql: String, _ parameters: [PostgresParameter], timeout: Duration? = nil
     ) throws(PostgresError) -> PostgresRows {
-        try perform { link throws(PostgresError) in
-            try link.query(sql, parameters, until: deadline(timeout))
+        // Where somebody waits, the time for a new connection is counted too.
+        let end = timeout.map { ContinuousClock.now + $0 }
+        return try perform(until: end) { link throws(PostgresError) in
+            try link.query(sql, parameters, until: end ?? deadline(nil))
         }
     }
 
@@ -41,45 +48,49 @@ actor PostgresConnection {
     func disconnect() { link = nil }
 
     private func perform<Result>(
-        _ body: (PostgresLink) throws(PostgresError) -> Result
+        until end: ContinuousClock.Instant? = nil, _ body: (PostgresLink) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {
-        let link = try connected()
+        let link = try connected(until: end)
         do {
             return try body(link)
         } catch {
             if Self.endsConnection(error) {
                 self.link = nil
                 logger.warning("connection to PostgreSQL lost", metadata: ["error": "\(error)"])
+                if error.kind == .timeout { onFailure(error) }
             }
             throw error
         }
     }
 
-    private func connected() throws(PostgresError) -> PostgresLink {
+    private func connected(until end: ContinuousClock.Instant?) throws(PostgresError) -> PostgresLink {
         if let link, !link.isStale() { return link }
         link = nil
-        guard ContinuousClock.now >= retryAt else { throw lastFailure }
-        do {
-            let link = try PostgresLink(configuration: configuration)
-            Counter(label: "heliograph_postgres_connects_total").increment()
-            logger.debug("connected to PostgreSQL")
-            self.link = link
-            failures = 0
-            return link
-        } catch {
-            Counter(label: "heliograph_postgres_connect_failures_total").increment()
-            logger.warning("no connection to PostgreSQL", metadata: ["error": "\(error)"])
-            let backOff = min(Duration.milliseconds(50 << min(failures, 10)), configuration.longestBackOff)
-            retryAt = ContinuousClock.now + backOff * Double.random(in: 0.5...1)
-            failures += 1
-            lastFailure = error.kind == nil ? PostgresError(.closed, error.description) : error
-            throw lastFailure
+        var failure = PostgresError(.closed, "the URL names no host")
+        for host in hosts.order where end.map({ ContinuousClock.now < $0 }) ?? true {
+            do {
+                let longest = ContinuousClock.now + configuration.connectTimeout
+                let link = try PostgresLink(
+                    configuration: configuration, host: host, until: min(longest, end ?? longest))
+                Counter(label: "heliograph_postgres_connects_total").increment()
+                logger.debug("connected to PostgreSQL")
+                hosts.succeeded(host)
+                self.link = link
+                return link
+            } catch {
+                Counter(label: "heliograph_postgres_connect_failures_total").increment()
+                logger.warning("no connection to PostgreSQL", metadata: ["error": "\(error)"])
+                hosts.failed(host)
+                failure = error.kind == nil ? PostgresError(.closed, error.description) : error
+            }
         }
+        onFailure(failure)
+        throw failure
     }
 
     private func deadline(_ timeout: Duration?) -> ContinuousClock.Instant {
-        // The server's own timeout comes first: it leaves the connection usable.
-        ContinuousClock.now + (timeout ?? configuration.queryTimeout) + .milliseconds(500)
+        // The server's own timeout comes first, where it is meant: it leaves the connection usable.
+        ContinuousClock.now + (timeout ?? configuration.queryTimeout + .milliseconds(500))
     }
 
     /// Our own closed and timeout; the server's 08 (connection), 57P (shutdown); and what a change of the schema under

@@ -54,10 +54,8 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     public var signaling: SignalingError {
         switch kind {
         case .nul: SignalingError(.wrongParameter, "nul_character", "a value holds the NUL character")
-        case .timeout: .timeout()
         case .full: SignalingError(.failed, "overloaded", message)
-        case .closed, .configuration, .shape, .migration: .unavailable("postgres")
-        case nil where code == "57014": .timeout()
+        case .closed, .timeout, .configuration, .shape, .migration: .unavailable("postgres")
         case nil where isDataError: SignalingError(.failed, "refused_by_postgres", "PostgreSQL refused it (\(code))")
         case nil: .unavailable("postgres")
         }

@@ -10,10 +10,15 @@ final class PostgresLink {
     private var prepared: [String: String] = [:]
 
     /// Connects.
+    /// - Parameter host: which of the URL's.
     /// - Throws: ``PostgresError`` of kind closed with libpq's reason, or of kind timeout.
-    init(configuration: PostgresConfiguration) throws(PostgresError) {
-        let keywords = ["dbname", "client_encoding", "fallback_application_name"]
-        let values = [configuration.url, "UTF8", "heliograph"]
+    init(
+        configuration: PostgresConfiguration, host: Int, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
+        // What stands behind the URL takes the place of what stands in it.
+        let place = configuration.hosts[host].sorted { $0.key < $1.key }
+        let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
+        let values = [configuration.url, "UTF8", "heliograph"] + place.map(\.value)
         guard let connection = Self.start(keywords: keywords, values: values) else {
             throw PostgresError(.closed, "libpq has no memory for a connection")
         }
@@ -21,7 +26,6 @@ final class PostgresLink {
         // Notices would be printed to standard error.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
         preparedBound = configuration.preparedStatements
-        let deadline = ContinuousClock.now + configuration.connectTimeout
         guard PQstatus(connection) != CONNECTION_BAD else { throw closed() }
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A few connections, each with its own thread, that share the queries.
 ///
-/// A query that finds all of them busy waits its turn, in order. When PostgreSQL is away, queries fail at once with
-/// ``PostgresError/Kind/closed`` and the pool connects again by itself as soon as it is back.
+/// A query that finds all of them busy waits its turn, in order. When PostgreSQL is away or hangs, queries fail at once with
+/// ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool looks by itself whether it is back.
 public final class PostgresPool: Sendable {
     private struct Waiter {
         var deadline: ContinuousClock.Instant
@@ -17,34 +17,50 @@ public final class PostgresPool: Sendable {
         var idle: [PostgresConnection]
         var waiters: Deque<Waiter> = []
         var isClosed = false
+        var breaker: PostgresBreaker
     }
 
     /// The bounds and the address.
     public let configuration: PostgresConfiguration
+    private let logger: Logger
+    private let hosts: PostgresHosts
     private let state: Mutex<State>
 
     /// Makes a pool; connections are opened when first used.
     /// - Parameter connections: how many, at least one; default 2.
     public init(configuration: PostgresConfiguration, connections: Int = 2, logger: Logger) {
         self.configuration = configuration
+        self.logger = logger
+        let hosts = PostgresHosts(count: configuration.hosts.count)
+        self.hosts = hosts
+        state = Mutex(State(idle: [], breaker: PostgresBreaker(longestPause: configuration.longestBackOff)))
         let idle = (0..<max(1, connections)).map { _ in
-            PostgresConnection(configuration: configuration, logger: logger)
+            PostgresConnection(configuration: configuration, hosts: hosts, logger: logger) { [weak self] in
+                self?.failed($0)
+            }
         }
-        state = Mutex(State(idle: idle))
+        state.withLock { $0.idle = idle }
     }
 
     /// Runs one statement, prepared once per connection.
+    /// - Parameter time: how long it may take, the wait for a free connection counted; nil for
+    ///   ``PostgresConfiguration/queryTimeout``, that wait not counted.
     /// - Throws: ``PostgresError``: the server's SQLSTATE, or one of our own kinds. After closed and timeout it is
     ///   unknown whether the statement took effect; nothing is repeated here.
     @discardableResult
     public func query(
-        _ sql: String, _ parameters: [PostgresParameter] = []
+        _ sql: String, _ parameters: [PostgresParameter] = [], within time: Duration? = nil
     ) async throws(PostgresError) -> PostgresRows {
+        if let refusal = state.withLock({ $0.breaker.refusal }) {
+            Counter(label: "heliograph_postgres_breaker_refused_total").increment()
+            throw refusal
+        }
         let started = ContinuousClock.now
         defer { Timer(label: "heliograph_postgres_query_seconds").record(duration: ContinuousClock.now - started) }
         do {
-            return try await withConnection { connection async throws(PostgresError) in
-                try await connection.query(sql, parameters)
+            return try await withConnection(within: time) { connection async throws(PostgresError) in
+                let left = time.map { max(.milliseconds(1), $0 - (ContinuousClock.now - started)) }
+                return try await connection.query(sql, parameters, timeout: left)
             }
         } catch {
             Counter(label: "heliograph_postgres_query_failures_total", dimensions: [("code", error.code)]).increment()
@@ -79,9 +95,9 @@ public final class PostgresPool: Sendable {
 
     /// Lends one connection to `body`, for transactions and session locks.
     func withConnection<Value: Sendable>(
-        _ body: (PostgresConnection) async throws(PostgresError) -> Value
+        within time: Duration? = nil, _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
-        let connection = try await acquire().get()
+        let connection = try await acquire(within: time ?? configuration.queryTimeout).get()
         let result: Result<Value, PostgresError>
         do {
             result = .success(try await body(connection))
@@ -94,8 +110,8 @@ public final class PostgresPool: Sendable {
 
     private static let closed = PostgresError(.closed, "the pool is closed")
 
-    private func acquire() async -> Result<PostgresConnection, PostgresError> {
-        let deadline = ContinuousClock.now + configuration.queryTimeout
+    private func acquire(within time: Duration) async -> Result<PostgresConnection, PostgresError> {
+        let deadline = ContinuousClock.now + time
         let bound = configuration.waitingQueries
         return await withCheckedContinuation { continuation in
             let answer: Result<PostgresConnection, PostgresError>? = state.withLock { state in
@@ -125,9 +141,64 @@ public final class PostgresPool: Sendable {
             state.idle.append(connection)
             return (late, nil, false)
         }
-        let timeout = PostgresError(.timeout, "no connection was free for \(configuration.queryTimeout)")
+        let timeout = PostgresError(.timeout, "no connection was free in time")
         for waiter in late { waiter.continuation.resume(returning: .failure(timeout)) }
         next?.continuation.resume(returning: .success(connection))
         return isClosed
+    }
+}
+
+// The breaker.
+extension PostgresPool {
+    /// PostgreSQL cannot be reached, or did not answer in time.
+    private func failed(_ error: PostgresError) {
+        let (action, refusal, waiters) = state.withLock { state -> (PostgresBreaker.Action, PostgresError?, [Waiter]) in
+            guard !state.isClosed else { return (.none, nil, []) }
+            let action = state.breaker.failed(error)
+            guard action != .none else { return (.none, nil, []) }
+            let waiters = Array(state.waiters)
+            state.waiters = []
+            return (action, state.breaker.refusal, waiters)
+        }
+        guard case .probe = action else { return }
+        Counter(label: "heliograph_postgres_breaker_opened_total").increment()
+        Gauge(label: "heliograph_postgres_breaker_open").record(1)
+        logger.warning("PostgreSQL does not answer: not asked until it does", metadata: ["error": "\(error)"])
+        let failure = refusal ?? error
+        for waiter in waiters { waiter.continuation.resume(returning: .failure(failure)) }
+        // Not a part of any query: whoever met the failure does not wait for the probes. Ends with them, or with the pool.
+        Task { [weak self, configuration, hosts, logger] in
+            let probe = PostgresConnection(configuration: configuration, hosts: hosts, logger: logger)
+            var next = action
+            while case .probe(let pause) = next {
+                if pause > .zero { try? await Task.sleep(for: pause * Double.random(in: 0.5...1)) }
+                guard self?.probes() == true else { break }
+                var failure: PostgresError?
+                do throws(PostgresError) {
+                    _ = try await probe.query("SELECT 1", [], timeout: configuration.actTimeout)
+                } catch {
+                    failure = error
+                }
+                next = self?.probed(failure) ?? .none
+            }
+            await probe.disconnect()
+        }
+    }
+
+    /// - Returns: false when the pool is closed.
+    private func probes() -> Bool {
+        state.withLock { state in
+            state.breaker.probes()
+            return !state.isClosed
+        }
+    }
+
+    private func probed(_ error: PostgresError?) -> PostgresBreaker.Action {
+        let action = state.withLock { $0.breaker.probed(error) }
+        if action == .resume {
+            Gauge(label: "heliograph_postgres_breaker_open").record(0)
+            logger.notice("PostgreSQL answers again")
+        }
+        return action
     }
 }

@@ -30,7 +30,8 @@ public struct UserStore: Sendable {
         var logins = [UserLogin](repeating: none, count: users.count)
         let rows = try await pool.query(
             "SELECT ordinal, uid, version, name, value FROM user_logins($1, $2)",
-            [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))])
+            [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))],
+            within: pool.configuration.changeTimeout)
         for row in rows {
             let index = Int(try row.int64("ordinal")) - 1
             guard logins.indices.contains(index), let uid = UInt32(exactly: try row.int64("uid")) else {

@@ -43,12 +43,12 @@ import Testing
         let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
         let server = await #expect(throws: PostgresError.self) { try await pool.query("SELECT pg_sleep(30)") }
         #expect(server?.code == "57014")
-        #expect(server?.signaling.reason == "timeout")
+        #expect(server?.signaling.reason == "unavailable")
         // When the server does not keep to its timeout, the client does.
         try await pool.query("SET statement_timeout = 0")
         let client = await #expect(throws: PostgresError.self) { try await pool.query("SELECT pg_sleep(30)") }
         #expect(client?.kind == .timeout)
-        try await pool.ping()
+        try await waitUntil("the pool to be used again") { await pool.isReachable ? nil : "not reachable" }
         await pool.close()
     }
 
@@ -115,6 +115,64 @@ import Testing
         let pool = PostgresPool(configuration: configuration, logger: Logger(label: "test"))
         let error = await #expect(throws: PostgresError.self) { try await pool.ping() }
         #expect(error?.kind == .closed)
+        await pool.close()
+    }
+
+    @Test func aHungServerDelaysOnlyThoseWhoMetItFirst() async throws {
+        let server = try await PostgresServer()
+        let pool = try await server.migratedPool(connections: 2)
+        try await pool.ping()
+        try server.freeze()
+        let started = ContinuousClock.now
+        // More than there are connections: those that wait for one are told as soon as the first time-out is.
+        let kinds = await withTaskGroup(of: PostgresError.Kind?.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    do throws(PostgresError) { try await pool.query("SELECT 1", within: .seconds(1)) } catch {
+                        return error.kind
+                    }
+                    return nil
+                }
+            }
+            return await group.reduce(into: [PostgresError.Kind?]()) { $0.append($1) }
+        }
+        #expect(kinds.allSatisfy { $0 == .timeout || $0 == .closed })
+        #expect(ContinuousClock.now - started < .seconds(2))
+        // From then on nobody waits.
+        let later = ContinuousClock.now
+        for _ in 0..<100 { await #expect(throws: PostgresError.self) { try await pool.ping() } }
+        #expect(ContinuousClock.now - later < .seconds(1))
+        try server.thaw()
+        try await waitUntil("the pool to be used again", within: .seconds(20)) {
+            await pool.isReachable ? nil : "not reachable"
+        }
+        await pool.close()
+        try await server.remove()
+    }
+
+    @Test func aHostThatDoesNotAnswerIsPassedBy() async throws {
+        let url = try await PostgresServer.shared.createDatabase()
+        // Takes connections, and says nothing.
+        let silent = try SilentListener()
+        defer { silent.close() }
+        let several = url.replacing("127.0.0.1:", with: "127.0.0.1:\(silent.port),127.0.0.1:")
+        let pool = PostgresPool(
+            configuration: try PostgresConfiguration(url: several), connections: 2, logger: Logger(label: "test"))
+        try await waitUntil("the other host to be used", within: .seconds(10)) {
+            do throws(PostgresError) {
+                try await pool.query("SELECT 1", within: .seconds(1))
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        // From then on it is tried first.
+        let started = ContinuousClock.now
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<10 { group.addTask { try await pool.query("SELECT pg_sleep(0.01)", within: .seconds(1)) } }
+            try await group.waitForAll()
+        }
+        #expect(ContinuousClock.now - started < .seconds(1))
         await pool.close()
     }
 }

@@ -74,6 +74,42 @@ public actor PostgresServer {
         self.process = nil
     }
 
+    /// Stops all of the server's processes where they are, as a machine that hangs: connections stand, nothing is answered.
+    /// - Throws: ``TestFailure``.
+    public nonisolated func freeze() throws { try signal(SIGSTOP) }
+
+    /// Lets the processes go on.
+    /// - Throws: ``TestFailure``.
+    public nonisolated func thaw() throws { try signal(SIGCONT) }
+
+    private nonisolated func signal(_ number: Int32) throws {
+        guard let text = Self.text(of: "\(directory)/data/postmaster.pid"),
+            let main = text.split(separator: "\n").first.flatMap({ pid_t($0) })
+        else { throw TestFailure("PostgreSQL does not run") }
+        // The main process first, so that it makes no other meanwhile.
+        kill(main, number)
+        guard let folder = opendir("/proc") else { throw TestFailure("opendir: \(errno)") }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let pid = pid_t(name), let stat = Self.text(of: "/proc/\(pid)/stat"),
+                let rest = stat.split(separator: ")").last?.split(separator: " "), rest.count > 1,
+                pid_t(rest[1]) == main
+            else { continue }
+            kill(pid, number)
+        }
+    }
+
+    private nonisolated static func text(of path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
     /// Stops the server and deletes its files.
     /// - Throws: ``TestFailure``.
     public func remove() async throws {

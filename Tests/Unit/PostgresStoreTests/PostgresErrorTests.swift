@@ -4,9 +4,9 @@ import Testing
 
 @Suite struct PostgresErrorTests {
     @Test(arguments: [
-        (PostgresError(.closed, "gone"), "unavailable"), (PostgresError(.timeout, "late"), "timeout"),
+        (PostgresError(.closed, "gone"), "unavailable"), (PostgresError(.timeout, "late"), "unavailable"),
         (PostgresError(.full, "10 wait"), "overloaded"),
-        (PostgresError(sqlState: "57014", message: "canceled"), "timeout"),
+        (PostgresError(sqlState: "57014", message: "canceled"), "unavailable"),
         (PostgresError(sqlState: "57P01", message: "shutdown"), "unavailable"),
         (PostgresError(sqlState: "23505", message: "duplicate"), "refused_by_postgres"),
         (PostgresError(sqlState: "40P01", message: "deadlock"), "unavailable"),

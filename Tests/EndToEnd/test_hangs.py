@@ -1,0 +1,65 @@
+"""A store hangs: it does not refuse, it does not answer. Who does not need it goes on, who does is told in time."""
+
+import asyncio
+import time
+
+from signaling import eventually
+from stack_control import unique
+from test_outages import insists
+
+
+async def test_a_hung_postgres_delays_nobody_who_does_not_need_it(make_stack, people):
+    stack = make_stack(gateways=1)
+    channel, fresh = unique("room"), unique("fresh")
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.join(channel)
+        await alice.call("channel_set_attr", channel=channel, name="a", value="1")
+        await alice.call("user_set_attr", name="a", value="1")
+        # Of a channel that nobody has joined yet, and that is not cached any more.
+        await alice.call("channel_set_attr", channel=fresh, name="x", value="1")
+        for key in stack.redis("KEYS", f"*{fresh}*").splitlines():
+            stack.redis("DEL", key)
+        await asyncio.to_thread(stack.freeze, "postgres")
+        try:
+            # Whoever meets the failure first waits for the time-out, nobody after that.
+            first, _ = await asyncio.gather(
+                alice.attempt("channel_set_attr", channel=channel, name="a", value="2"), bob.join(fresh))
+            assert first.data["reason"] == "unavailable" and first.seconds < 4, first
+            for name in ("channel_set_attr", "user_set_attr"):
+                more = {"channel": channel} if name == "channel_set_attr" else {}
+                reply = await alice.attempt(name, name="a", value="3", **more)
+                assert reply.data["reason"] == "unavailable" and reply.seconds < 2, reply
+            started = time.monotonic()
+            again = cast.exactly(alice.account)
+            await again.login(stack.gateways[0])
+            assert time.monotonic() - started < 4, "a known user logs in"
+            value = await bob.call("user_get_attr", account=alice.account, name="a")
+            assert value["value"] == "1"
+        finally:
+            await asyncio.to_thread(stack.thaw, "postgres")
+        # Who joined without attributes is told of them.
+        await eventually(
+            lambda: [e.content["value"] for e in bob.of_type("channel_attr_update")] == ["1"], "the attribute", 30)
+        await insists(again, "channel_set_attr", channel=channel, name="a", value="4")
+
+
+async def test_a_channel_can_be_joined_after_its_subscription_failed(make_stack, people):
+    stack = make_stack(gateways=1)
+    old, new = unique("old"), unique("new")
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.join(old)
+        # The gateway leaves the topic of the one channel and wants that of the other, and hears of neither.
+        move = asyncio.create_task(alice.attempt("channel_join", name=new, within=20))
+        await asyncio.to_thread(stack.freeze, "redis")
+        try:
+            reply = await move
+            assert not reply.ok or reply.seconds < 2
+            refused = await bob.attempt("channel_join", name=old, within=20)
+            assert not refused.ok
+        finally:
+            await asyncio.to_thread(stack.thaw, "redis")
+        await insists(bob, "channel_join", name=old)
+        await insists(bob, "channel_join", name=new)
+        await insists(bob, "channel_sendmsg", name=new, msg="here")
