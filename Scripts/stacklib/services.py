@@ -93,7 +93,7 @@ def create_app(record: Record, app_id: str, *, token_required: bool, unlimited: 
     """Creates a demo app; answers its entry in endpoints.json."""
     options = [] if token_required else ["--open"]
     if unlimited:
-        for rate in ("messages", "channel-messages", "acts", "attribute-changes"):
+        for rate in ("messages", "channel-messages", "acts", "attribute-changes", "channel-attribute-changes"):
             options += [f"--{rate}-per-second", MOST_MESSAGES]
     output = control(record, "app", "create", "--id", app_id, *options, "--json")
     try:

@@ -20,6 +20,9 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Attribute changes of one session a second; 1000000: no limit.")
     var attributeChangesPerSecond: Int?
 
+    @Option(help: "Attribute changes of one channel a second; 1000000: no limit.")
+    var channelAttributeChangesPerSecond: Int?
+
     @Option(help: "Whether clients may join the special channels, which tell who logs in and joins.")
     var specialChannels: SpecialChannels?
 
@@ -27,6 +30,7 @@ struct LimitOptions: ParsableArguments {
         let options = [
             "messagesPerSecond": messagesPerSecond, "channelMessagesPerSecond": channelMessagesPerSecond,
             "actsPerSecond": actsPerSecond, "attributeChangesPerSecond": attributeChangesPerSecond,
+            "channelAttributeChangesPerSecond": channelAttributeChangesPerSecond,
         ]
         return AppLimits.all.compactMap { limit in
             guard let option = options[limit.name] else { preconditionFailure("\(limit.name) has no option") }

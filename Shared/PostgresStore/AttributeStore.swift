@@ -66,7 +66,8 @@ public final class AttributeStore: Sendable {
     public init(pool: PostgresPool) { self.pool = pool }
 
     /// Applies changes in their order, in one statement, all or none.
-    /// - Returns: for each change its channel's version after it.
+    /// - Returns: for each change its channel's version after it; 0 where it was refused, because the channel would hold more
+    ///   than ``Limits/attributesPerOwner`` attributes or ``Limits/attributeBytesPerOwner`` bytes.
     /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
     public func changeChannelAttributes(_ changes: [ChannelAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
@@ -77,7 +78,7 @@ public final class AttributeStore: Sendable {
     }
 
     /// Applies changes in their order, in one statement, all or none.
-    /// - Returns: for each change its user's version after it.
+    /// - Returns: for each change its user's version after it; 0 where it was refused, as for a channel.
     /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
     public func changeUserAttributes(_ changes: [UserAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
@@ -97,6 +98,55 @@ public final class AttributeStore: Sendable {
             """, channel.app, channel.name.rawValue)
     }
 
+    /// The version of a channel's attributes; 0 when there is no record of it.
+    public func channelVersion(_ channel: ChannelKey) async throws(PostgresError) -> Int64 {
+        let rows = try await pool.query(
+            "SELECT version FROM channel_attribute_versions WHERE app = $1 AND channel = $2",
+            [.text(channel.app.rawValue), .text(channel.name.rawValue)], within: pool.configuration.actTimeout)
+        return try rows.first?.int64("version") ?? 0
+    }
+
+    /// Lifts the version of a channel's attributes above one that was seen: PostgreSQL is older than it was (a failover, a
+    /// restored backup), and whoever saw that version would take what comes now for older.
+    public func raiseChannelVersion(_ channel: ChannelKey, above version: Int64) async throws(PostgresError) {
+        try await pool.query(
+            """
+            UPDATE channel_attribute_versions SET version = $3 + 1 WHERE app = $1 AND channel = $2 AND version <= $3
+            """, [.text(channel.app.rawValue), .text(channel.name.rawValue), .int(version)],
+            within: pool.configuration.actTimeout)
+    }
+
+    /// The version of a user's attributes; 0 when there is no record of it.
+    public func userVersion(_ user: UserKey) async throws(PostgresError) -> Int64 {
+        let rows = try await pool.query(
+            "SELECT version FROM user_attribute_versions WHERE app = $1 AND account = $2",
+            [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.actTimeout)
+        return try rows.first?.int64("version") ?? 0
+    }
+
+    /// Lifts the version of a user's attributes above one that was seen; see ``raiseChannelVersion(_:above:)``.
+    public func raiseUserVersion(_ user: UserKey, above version: Int64) async throws(PostgresError) {
+        try await pool.query(
+            "UPDATE user_attribute_versions SET version = $3 + 1 WHERE app = $1 AND account = $2 AND version <= $3",
+            [.text(user.app.rawValue), .text(user.account.rawValue), .int(version)],
+            within: pool.configuration.actTimeout)
+    }
+
+    /// Forgets the versions of channels without attributes that were not changed for so long, some thousands at a time. A
+    /// later life of such a channel begins at the clock, which is above.
+    /// - Returns: how many were forgotten.
+    @discardableResult
+    public func forgetChannels(unchangedFor time: Duration) async throws(PostgresError) -> Int {
+        try await pool.query(
+            """
+            DELETE FROM channel_attribute_versions WHERE (app, channel) IN (
+                SELECT app, channel FROM channel_attribute_versions
+                WHERE attributes = 0 AND updated_at < now() - $1::bigint * interval '1 millisecond'
+                LIMIT 5000 FOR UPDATE SKIP LOCKED)
+            """, [.int(time.milliseconds)]
+        ).affected
+    }
+
     /// A user's attributes and their version, of one moment.
     public func userAttributes(_ user: UserKey) async throws(PostgresError) -> VersionedAttributes {
         try await userAttributes([user])[0]
@@ -107,7 +157,8 @@ public final class AttributeStore: Sendable {
         var answers = [VersionedAttributes](repeating: .init(version: 0, attributes: []), count: users.count)
         let rows = try await pool.query(
             "SELECT ordinal, version, name, value FROM user_attributes_of($1, $2)",
-            [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))])
+            [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))],
+            within: pool.configuration.actTimeout)
         for row in rows {
             let index = Int(try row.int64("ordinal")) - 1
             guard answers.indices.contains(index) else { throw PostgresError(.shape, "an answer about nobody") }
@@ -126,7 +177,7 @@ public final class AttributeStore: Sendable {
             DELETE FROM applied_commands WHERE command IN (
                 SELECT command FROM applied_commands WHERE applied_at < now() - interval '10 minutes'
                 LIMIT 20000 FOR UPDATE SKIP LOCKED)
-            """
+            """, within: pool.configuration.actTimeout
         ).affected
     }
 
@@ -163,7 +214,9 @@ public final class AttributeStore: Sendable {
     ) async throws(PostgresError) -> [Int64] {
         guard count > 0 else { return [] }
         var versions: [Int64] = []
-        for row in try await pool.query(sql, parameters) { versions.append(try row.int64("version")) }
+        for row in try await pool.query(sql, parameters, within: pool.configuration.changeTimeout) {
+            versions.append(try row.int64("version"))
+        }
         guard versions.count == count else {
             throw PostgresError(.shape, "\(versions.count) versions for \(count) changes")
         }
@@ -184,7 +237,9 @@ public final class AttributeStore: Sendable {
 
     private func read(_ sql: String, _ app: AppID, _ owner: String) async throws(PostgresError) -> VersionedAttributes {
         var answer = VersionedAttributes(version: 0, attributes: [])
-        for row in try await pool.query(sql, [.text(app.rawValue), .text(owner)]) {
+        let rows = try await pool.query(
+            sql, [.text(app.rawValue), .text(owner)], within: pool.configuration.actTimeout)
+        for row in rows {
             try Self.add(row, to: &answer)
         }
         return answer

@@ -7,11 +7,14 @@ public struct CommandContext: Sendable, Equatable {
     public var id: CommandID
     /// When it must no longer take effect, Redis clock, ms; 0 for never.
     public var deadline: Int64
+    /// Who waits for the answer; nil when nobody does.
+    public var asker: GatewayID?
 
     /// Makes a context.
-    public init(id: CommandID, deadline: Int64) {
+    public init(id: CommandID, deadline: Int64, asker: GatewayID? = nil) {
         self.id = id
         self.deadline = deadline
+        self.asker = asker
     }
 }
 

@@ -46,7 +46,7 @@ struct CommandWork: Sendable {
         if deliveries > deliveryBound { return await setAside(entry, envelope.operation) }
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
-        let context = CommandContext(id: envelope.id, deadline: envelope.deadline)
+        let context = CommandContext(id: envelope.id, deadline: envelope.deadline, asker: envelope.from)
         let outcome = await router.handle(envelope, context)
         switch verdict(outcome.result, of: envelope, connections: connections) {
         case .done: break

@@ -11,6 +11,8 @@ public struct AppLimits: Equatable, Sendable {
     public var actsPerSecond = Limits.actsPerSecond
     /// Attribute changes of one session in a second.
     public var attributeChangesPerSecond = Limits.attributeChangesPerSecond
+    /// Attribute changes of one channel in a second, over the whole cluster.
+    public var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
     /// Whether clients may join the special channels, which tell an app's servers who comes and goes.
     public var specialChannelsOpen = true
 
@@ -23,6 +25,7 @@ public struct AppLimits: Equatable, Sendable {
         AppLimit("channelMessagesPerSecond", wire: "channelRate", \.channelMessagesPerSecond),
         AppLimit("actsPerSecond", \.actsPerSecond),
         AppLimit("attributeChangesPerSecond", \.attributeChangesPerSecond),
+        AppLimit("channelAttributeChangesPerSecond", \.channelAttributeChangesPerSecond),
     ]
 
     /// One of ``all``; what is out of its range is brought into it.

@@ -78,7 +78,8 @@ public struct LeaveChannel: ServiceCommand {
     }
 }
 
-/// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a member.
+/// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a member, but
+/// its session must be the account's present one, at the asking gateway.
 public struct ChangeChannelAttributes: ServiceCommand {
     /// channel-state.
     public static let service = ServiceName.channelState
@@ -92,12 +93,18 @@ public struct ChangeChannelAttributes: ServiceCommand {
     public var channel: ChannelName
     /// The change.
     public var change: AttributeChange
+    /// Changes of the channel's attributes that its app allows in a second.
+    public var limitPerSecond: Int
 
     /// Applies `change`.
-    public init(actor: Actor, channel: ChannelName, change: AttributeChange) {
+    public init(
+        actor: Actor, channel: ChannelName, change: AttributeChange,
+        limitPerSecond: Int = Limits.channelAttributeChangesPerSecond
+    ) {
         self.actor = actor
         self.channel = channel
         self.change = change
+        self.limitPerSecond = limitPerSecond
     }
 }
 

@@ -11,6 +11,12 @@ public enum Limits {
     public static let attributeNameBytes = 128
     /// Bytes of a user's or a channel's attribute value.
     public static let attributeValueBytes = 8096
+    /// Attributes of one user or channel. The functions of `0009_attribute_bounds.sql` say the same: change both.
+    public static let attributesPerOwner = 1000
+    /// Bytes of the attributes of one user or channel, names and values. As above: change both.
+    public static let attributeBytesPerOwner = 1 << 20
+    /// Changes of one channel's attributes in a second, over the whole cluster; `_setattr_limit` bounds each attribute besides.
+    public static let channelAttributeChangesPerSecond = 200
     /// Bytes of a message to a user or a channel, and of an invitation's `extra`.
     public static let messageBytes = 8192
     /// Bytes of one client frame.

@@ -237,7 +237,8 @@ public struct UserStatus: Equatable, Sendable {
     public init(online: Bool) { self.online = online }
 }
 
-/// Sets one of a user's attributes; answered after the change is committed in PostgreSQL.
+/// Sets one of a user's attributes; answered after the change is committed in PostgreSQL. The session must be the user's
+/// present one, at the asking gateway.
 public struct SetUserAttribute: ServiceCommand {
     /// presence.
     public static let service = ServiceName.presence
@@ -247,12 +248,15 @@ public struct SetUserAttribute: ServiceCommand {
     public typealias Reply = Done
     /// Whose.
     public var user: UserKey
+    /// By which session.
+    public var session: SessionID
     /// What.
     public var attribute: Attribute
 
     /// Sets `attribute`.
-    public init(user: UserKey, attribute: Attribute) {
+    public init(user: UserKey, session: SessionID, attribute: Attribute) {
         self.user = user
+        self.session = session
         self.attribute = attribute
     }
 }

@@ -51,12 +51,14 @@ extension ChangeChannelAttributes: WireCommand {
         actor.write(to: &writer)
         writer.put("channel", channel.rawValue)
         change.write(to: &writer)
+        writer.put("limit", limitPerSecond)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
-            actor: try Actor(from: reader), channel: try reader.channel(), change: try AttributeChange(from: reader))
+            actor: try Actor(from: reader), channel: try reader.channel(), change: try AttributeChange(from: reader),
+            limitPerSecond: try reader.int("limit"))
     }
 }
 

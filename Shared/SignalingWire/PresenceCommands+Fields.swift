@@ -63,12 +63,14 @@ extension SetUserAttribute: WireCommand {
     /// Adds the fields.
     public func write(to writer: inout FieldWriter) {
         writer.put(user)
+        writer.put("session", session.rawValue)
         attribute.write(to: &writer)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(user: try reader.user(), attribute: try Attribute(from: reader))
+        self.init(
+            user: try reader.user(), session: try reader.session(), attribute: try Attribute(from: reader))
     }
 }
 

@@ -18,7 +18,8 @@ import Testing
         var session: StageSession
 
         func change(_ change: AttributeChange) -> ChangeChannelAttributes {
-            ChangeChannelAttributes(actor: session.actor, channel: room.name, change: change)
+            ChangeChannelAttributes(
+                actor: session.actor, channel: room.name, change: change, limitPerSecond: AppLimit.unlimited)
         }
 
         func heard(_ summaries: [String]) async throws {

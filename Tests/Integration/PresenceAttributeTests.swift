@@ -13,21 +13,22 @@ import Testing
     @Test func attributesAreKeptAndTold() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
-            let user = try stage.user("alice")
+            let alice = try await stage.login("alice", on: gateway)
+            let user = alice.line.user
             #expect(try await gateway.send(GetUserAttribute(user: user, name: try AttributeName("mood"))).value == "")
-            _ = try await gateway.send(SetUserAttribute(user: user, attribute: try attribute("mood", "good é\n")))
-            _ = try await gateway.send(SetUserAttribute(user: user, attribute: try attribute("a", "")))
+            _ = try await gateway.send(alice.setting(try attribute("mood", "good é\n")))
+            _ = try await gateway.send(alice.setting(try attribute("a", "")))
             #expect(
                 try await gateway.send(GetUserAttribute(user: user, name: try AttributeName("mood"))).value
                     == "good é\n")
             let list = try await gateway.send(ListUserAttributes(user: user)).attributes
             #expect(list == [try attribute("a", ""), try attribute("mood", "good é\n")])
             #expect(
-                try await gateway.refusal(SetUserAttribute(user: user, attribute: try attribute("_x", "1")))?.code
+                try await gateway.refusal(alice.setting(try attribute("_x", "1")))?.code
                     == .wrongParameter)
             let large = String(repeating: "x", count: 8097)
             #expect(
-                try await gateway.refusal(SetUserAttribute(user: user, attribute: try attribute("a", large)))?.code
+                try await gateway.refusal(alice.setting(try attribute("a", large)))?.code
                     == .largeParameter)
         }
     }
@@ -35,12 +36,13 @@ import Testing
     @Test func concurrentChangesEndAsPostgresHasThem() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
-            let user = try stage.user("alice")
+            let alice = try await stage.login("alice", on: gateway)
+            let user = alice.line.user
             try await withThrowingTaskGroup { group in
                 for number in 0..<100 {
                     group.addTask {
                         _ = try await gateway.send(
-                            SetUserAttribute(user: user, attribute: try attribute("n\(number % 7)", "\(number)")))
+                            alice.setting(try attribute("n\(number % 7)", "\(number)")))
                     }
                 }
                 try await group.waitForAll()
@@ -56,12 +58,12 @@ import Testing
             let gateway = try await stage.gateway("g1")
             let session = try await stage.login("alice", on: gateway)
             #expect(try await stage.sessionField("alice", "timeout") == "120")
-            let set = SetUserAttribute(user: session.line.user, attribute: try attribute("_conn_timeout", "30"))
+            let set = session.setting(try attribute("_conn_timeout", "30"))
             _ = try await gateway.send(set)
             #expect(try await stage.sessionField("alice", "timeout") == "30")
-            _ = try await stage.login("alice", on: gateway)
+            let second = try await stage.login("alice", on: gateway)
             #expect(try await stage.sessionField("alice", "timeout") == "30")
-            let bad = SetUserAttribute(user: session.line.user, attribute: try attribute("_conn_timeout", "long"))
+            let bad = second.setting(try attribute("_conn_timeout", "long"))
             #expect(try await gateway.refusal(bad)?.code == .wrongParameter)
         }
     }
@@ -74,15 +76,16 @@ import Testing
             #expect(try await gateway.send(GetApp(app: stage.app)) == settings)
             #expect(try await gateway.refusal(GetApp(app: try AppID("other")))?.reason == "unknown_app")
             let known = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(SetUserAttribute(user: known.line.user, attribute: try attribute("a", "1")))
+            _ = try await gateway.send(known.setting(try attribute("a", "1")))
             _ = try await gateway.send(ListUserAttributes(user: known.line.user))
             try await stage.postgres.stop()
-            #expect(try await stage.login("alice", on: gateway).uid == known.uid)
+            let again = try await stage.login("alice", on: gateway)
+            #expect(again.uid == known.uid)
             #expect(
                 try await gateway.send(GetUserAttribute(user: known.line.user, name: try AttributeName("a"))).value
                     == "1")
             #expect(try await gateway.send(GetApp(app: stage.app)) == settings)
-            let set = SetUserAttribute(user: known.line.user, attribute: try attribute("a", "2"))
+            let set = again.setting(try attribute("a", "2"))
             #expect(try await gateway.refusal(set)?.reason == "unavailable")
             let unknown = Line(user: try stage.user("carol"), session: SessionID("s9"), secret: "x")
             let open = OpenSession(gateway: gateway.id, line: unknown, device: "", push: false)

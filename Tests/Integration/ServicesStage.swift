@@ -136,4 +136,9 @@ struct StageSession {
     var actor: SignalingProtocol.Actor {
         SignalingProtocol.Actor(user: line.user, uid: uid, session: line.session)
     }
+
+    /// Sets an attribute of the user.
+    func setting(_ attribute: Attribute) -> SetUserAttribute {
+        SetUserAttribute(user: line.user, session: line.session, attribute: attribute)
+    }
 }

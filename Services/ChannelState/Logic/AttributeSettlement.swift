@@ -1,6 +1,6 @@
 /// How a committed change of attributes gets into the cache when another instance may hold the change before it.
 ///
-/// waiting (up to ``patience`` looks) -> settled, or -> loading -> settled.
+/// waiting (up to ``patience`` looks) -> settled, or -> loading or comparing -> settled.
 public struct AttributeSettlement: Sendable {
     /// What the cache said to the change.
     public enum Answer: String, Equatable, Sendable {
@@ -20,6 +20,8 @@ public struct AttributeSettlement: Sendable {
         case settled
         /// Look again after that many milliseconds.
         case lookAgain(milliseconds: Int)
+        /// Look whether PostgreSQL is older than the cache: its version is then below one that the cache has seen.
+        case compare
         /// Read all attributes from PostgreSQL and put them into the cache.
         case load
     }
@@ -34,7 +36,10 @@ public struct AttributeSettlement: Sendable {
     /// Takes the cache's answer. Waits 10, 20, 40... ms, 100 at most: about half a second in all.
     public mutating func answered(_ answer: Answer) -> Action {
         switch answer {
-        case .applied, .known: return .settled
+        case .applied: return .settled
+        // One that waited was put in with the change that it waited for. One that is known at once came before, or with a
+        // reload, or has a number that was given already.
+        case .known: return looks > 0 ? .settled : .compare
         case .first: return .load
         case .waiting:
             guard looks < Self.patience else { return .load }

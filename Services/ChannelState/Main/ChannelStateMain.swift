@@ -5,6 +5,8 @@ import ServiceKit
 @main
 struct ChannelStateMain {
     static func main() async {
-        await ServiceMain.run("channel-state") { @Sendable context in try await ChannelStateService.assemble(context) }
+        await ServiceMain.run(
+            "channel-state", settings: { ChannelStateConfiguration(reading: &$0) },
+            assemble: { @Sendable in try await ChannelStateService.assemble($0, $1) })
     }
 }

@@ -1,3 +1,5 @@
+internal import ChannelStateLogic
+internal import Metrics
 internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
@@ -6,28 +8,99 @@ internal import SignalingProtocol
 struct ChannelAttributeCache: Sendable {
     /// Reads of PostgreSQL before it is left to the timer: each was overtaken by a concurrent change.
     private static let attempts = 3
+    /// Looks at a reload that another process has under way, and the pause (ms) between them.
+    private static let patience = (looks: 50, milliseconds: 20)
 
     let functions: ChannelFunctions
     let store: AttributeStore
 
-    /// Reads PostgreSQL and fills the cache.
-    /// - Parameters:
-    ///   - account: in whose name differences are published; nil: in that of nobody, as number 0.
-    /// - Returns: what was read, and its version.
-    @discardableResult
-    func load(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) -> VersionedAttributes
-    {
-        var read = VersionedAttributes(version: 0, attributes: [])
+    /// Reads PostgreSQL and fills the cache. Differences are told in an account's name.
+    func load(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
         for _ in 0..<Self.attempts {
+            let read: VersionedAttributes
             do {
                 read = try await store.channelAttributes(channel)
             } catch {
                 throw error.signaling
             }
-            let isTaken = try await functions.load(
-                read.attributes, version: read.version, account: account, uid: uid, channel)
-            if isTaken { break }
+            if try await put(read, account: account, uid: uid, channel) { return }
         }
-        return read
     }
+
+    /// Looks whether PostgreSQL is older than what is cached, as it is after a failover that lost commits or when a backup
+    /// was restored: then the cache is made to follow it. Its versions go on above those that were seen.
+    func followIfBehind(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
+        // In this order: what is cached now is no newer than what PostgreSQL has a moment later.
+        guard let cached = try await functions.cached(channel).version else { return }
+        do {
+            guard try await store.channelVersion(channel) < cached else { return }
+            try await store.raiseChannelVersion(channel, above: cached)
+        } catch {
+            throw error.signaling
+        }
+        ChannelMetrics.reloaded.increment()
+        try await load(channel, account: account, uid: uid)
+    }
+
+    /// Looks whether the cache is what PostgreSQL has, and loads what it lacks.
+    func mend(_ channel: ChannelKey, account: Account) async throws(SignalingError) {
+        let cached = try await functions.cached(channel)
+        guard let version = cached.version else {
+            if cached.isAwaited { try await load(channel, account: account, uid: 0) }
+            return
+        }
+        let stored: Int64
+        do {
+            stored = try await store.channelVersion(channel)
+        } catch {
+            throw error.signaling
+        }
+        if stored > version { return try await load(channel, account: account, uid: 0) }
+        if stored < version, stored > 0 { try await followIfBehind(channel, account: account, uid: 0) }
+    }
+
+    /// - Returns: false when a later commit is known, or the reload was lost to another: read again.
+    private func put(
+        _ read: VersionedAttributes, account: Account, uid: UInt32, _ channel: ChannelKey
+    ) async throws(SignalingError) -> Bool {
+        let all = AttributeSteps.of(read.attributes)
+        let id = SecureRandom.hex(bytes: 8)
+        for _ in 0..<Self.patience.looks {
+            if all.count == 1 {
+                switch try await functions.reloadAtOnce(
+                    all[0], version: read.version, account: account, uid: uid, channel)
+                {
+                case .begun, .known: return true
+                case .old: return false
+                case .busy:
+                    await pause()
+                    continue
+                case .differs: break
+                }
+            }
+            var steps = all
+            switch try await functions.beginReload(id, version: read.version, channel) {
+            case .begun: break
+            case .differs:
+                let cached = try await functions.cachedAttributes(channel)
+                steps = AttributeSteps.of(AttributeDifferences.between(cached, and: read.attributes))
+            case .known: return true
+            case .old: return false
+            case .busy:
+                await pause()
+                continue
+            }
+            for (index, step) in steps.enumerated() {
+                let isUnderWay = try await functions.reloadStep(
+                    step, isLast: index == steps.count - 1, of: id, version: read.version, account: account, uid: uid,
+                    channel)
+                guard isUnderWay else { return false }
+            }
+            return true
+        }
+        return false
+    }
+
+    /// A cancelled process looks again at once; the looks are bounded.
+    private func pause() async { try? await Task.sleep(for: .milliseconds(Self.patience.milliseconds)) }
 }

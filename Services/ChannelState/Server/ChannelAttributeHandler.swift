@@ -22,7 +22,7 @@ struct ChannelAttributeHandler: Sendable {
         try ChannelAttributeRules.check(command.change, of: command.channel)
         let actor = command.actor
         let channel = ChannelKey(app: actor.user.app, name: command.channel)
-        try await begin(command.change, actor, channel, context)
+        try await begin(command, channel, context)
         let version: Int64
         do {
             version = try await changes.submit(
@@ -30,6 +30,10 @@ struct ChannelAttributeHandler: Sendable {
                     command: context.id, channel: channel, account: actor.user.account, change: command.change))
         } catch {
             throw error.signaling
+        }
+        guard version > 0 else {
+            ChannelMetrics.attributesRefused.increment()
+            throw .tooManyAttributes(of: "channel")
         }
         ChannelMetrics.attributeChanges.increment()
         try await settle(command.change, version, actor, channel)
@@ -51,21 +55,26 @@ struct ChannelAttributeHandler: Sendable {
     }
 
     private func begin(
-        _ change: AttributeChange, _ actor: Actor, _ channel: ChannelKey, _ context: CommandContext
+        _ command: ChangeChannelAttributes, _ channel: ChannelKey, _ context: CommandContext
     ) async throws(SignalingError) {
-        var begun = try await functions.begin(change, channel, context.id, deadline: context.deadline)
-        if !begun.attributesAreCached {
-            // The limit is an attribute itself, and the cache must know the version before to publish this one.
-            try await cache.load(channel, account: actor.user.account, uid: actor.uid)
-            begun = try await functions.begin(change, channel, context.id, deadline: context.deadline)
+        let actor = command.actor
+        do {
+            var begun = try await functions.begin(command, channel, context)
+            if !begun.attributesAreCached {
+                // The limit is an attribute itself, and the cache must know the version before to publish this one.
+                try await cache.load(channel, account: actor.user.account, uid: actor.uid)
+                begun = try await functions.begin(command, channel, context)
+            }
+            // Should this process die after the commit and the command not come again in time, the timer publishes it.
+            var due: [(ChannelTimer, Int64)] = [(.attributes(channel), begun.now + Self.patience)]
+            if begun.members == 0, channel.name.special == nil {
+                due.append((.expiry(channel), begun.now + Int64(Limits.channelTimeToLive) * 1000))
+            }
+            _ = try await functions.all(scheduling(due) + [ChannelFunctions.acts(actor, context)])
+        } catch {
+            ChannelMetrics.refused(error)
+            throw error
         }
-        let now = try await functions.now()
-        // Should this process die after the commit and the command not come again in time, the timer publishes it.
-        var due: [(ChannelTimer, Int64)] = [(.attributes(channel), now + Self.patience)]
-        if begun.members == 0, channel.name.special == nil {
-            due.append((.expiry(channel), now + Int64(Limits.channelTimeToLive) * 1000))
-        }
-        try await schedule(due)
     }
 
     private func settle(
@@ -76,6 +85,7 @@ struct ChannelAttributeHandler: Sendable {
             let answer = try await functions.committed(change, version: version, by: actor, channel)
             switch settlement.answered(answer) {
             case .settled: return
+            case .compare: return try await cache.followIfBehind(channel, account: actor.user.account, uid: actor.uid)
             case .lookAgain(let milliseconds):
                 // A cancelled process stops waiting; the loop is bounded by the settlement's patience.
                 try? await Task.sleep(for: .milliseconds(milliseconds))
@@ -87,6 +97,10 @@ struct ChannelAttributeHandler: Sendable {
     }
 
     private func schedule(_ due: [(timer: ChannelTimer, at: Int64)]) async throws(SignalingError) {
-        _ = try await functions.all(due.map { timers.scheduling($0.timer.member, atMilliseconds: $0.at) })
+        _ = try await functions.all(scheduling(due))
+    }
+
+    private func scheduling(_ due: [(timer: ChannelTimer, at: Int64)]) -> [RedisCommand] {
+        due.map { timers.scheduling($0.timer.member, atMilliseconds: $0.at) }
     }
 }

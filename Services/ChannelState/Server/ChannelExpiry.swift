@@ -40,22 +40,29 @@ struct ChannelExpiry: Sendable {
     /// PostgreSQL first: if this process dies in between, the timer finds the channel still there.
     private func end(_ channel: ChannelKey) async throws {
         let account = try Account("system")
+        // A channel that never had an attribute leaves nothing in PostgreSQL.
+        if try await functions.cached(channel).version == 0 {
+            if try await functions.delete(channel, version: 0) { ended(channel) }
+            return
+        }
         let command = CommandID("expiry-\(SecureRandom.hex(bytes: 12))")
         let version = try await changes.submit(
             ChannelAttributeChange(command: command, channel: channel, account: account, change: .clear))
         if try await functions.delete(channel, version: version) {
-            ChannelMetrics.expired.increment()
-            logger.info("channel ended", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
+            ended(channel)
         } else {
             // Somebody joined in between: for them the attributes were cleared.
             try await cache.load(channel, account: account, uid: 0)
         }
     }
 
+    private func ended(_ channel: ChannelKey) {
+        ChannelMetrics.expired.increment()
+        logger.info("channel ended", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
+    }
+
     private func mend(_ channel: ChannelKey) async throws {
-        let cached = try await functions.one(RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")))
-        guard cached.int == 1 else { return }
-        try await cache.load(channel, account: try Account("system"), uid: 0)
+        try await cache.mend(channel, account: try Account("system"))
         try await counters.settingsChanged(channel)
     }
 }

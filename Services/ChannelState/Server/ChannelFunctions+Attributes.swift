@@ -7,21 +7,34 @@ extension ChannelFunctions {
     struct Begun: Equatable {
         var attributesAreCached: Bool
         var members: Int
+        /// The Redis clock, ms.
+        var now: Int64
     }
 
     /// Counts a change that is about to be committed. To be asked again after loading when nothing is cached.
-    /// - Throws: `SignalingError` with reason `rate_limited`.
+    /// - Throws: `SignalingError` with reason `rate_limited`, `too_many_attributes` or `memory_full`.
     func begin(
-        _ change: AttributeChange, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
+        _ command: ChangeChannelAttributes, _ channel: ChannelKey, _ context: CommandContext
     ) async throws(SignalingError) -> Begun {
+        var adds = false
+        if case .update = command.change { adds = true }
         let reply = try await one(
             .function(
-                "channel_attribute_begin", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
-                .string(ChannelAttributeRules.countedName(change))))
-        guard let parts = reply.array, parts.count == 2, let cached = parts[0].int, let members = parts[1].int else {
-            throw Self.shape
-        }
-        return Begun(attributesAreCached: cached == 1, members: Int(members))
+                "channel_attribute_begin", tag: KeySpace.tag(channel), .string(context.id.rawValue),
+                .int64(context.deadline), .string(ChannelAttributeRules.countedName(command.change)),
+                .int(command.limitPerSecond), adds ? 1 : 0))
+        guard let parts = reply.array, parts.count == 3, let cached = parts[0].int, let members = parts[1].int,
+            let now = parts[2].int
+        else { throw Self.shape }
+        return Begun(attributesAreCached: cached == 1, members: Int(members), now: now)
+    }
+
+    /// Asks whether a session may act: the last look before the act takes effect. What a gateway was told to do before it was
+    /// cut off, and does when it is back, is refused: others may have the account meanwhile.
+    static func acts(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
+        .function(
+            "session_acts", tag: KeySpace.tag(actor.user), .int64(context.deadline), .string(actor.session.rawValue),
+            .string(context.asker?.rawValue ?? ""))
     }
 
     /// Tells the cache of a committed change, which publishes it.
@@ -42,16 +55,90 @@ extension ChannelFunctions {
         return answer
     }
 
-    /// Puts what PostgreSQL has into the cache; differences to what was cached are published in an account's name.
-    /// - Returns: false when a later commit is known: read again.
-    func load(
-        _ attributes: [Attribute], version: Int64, account: Account, uid: UInt32, _ channel: ChannelKey
-    ) async throws(SignalingError) -> Bool {
+    /// What Redis said to a reload.
+    enum Reload: String {
+        /// Nothing is cached.
+        case begun
+        /// Older attributes are cached: the differences are to be found.
+        case differs
+        /// These or newer ones are cached.
+        case known
+        /// A later commit is known: read again.
+        case old
+        /// Another reload is under way.
+        case busy
+    }
+
+    /// Puts what PostgreSQL has into the cache of a channel of which nothing is cached. ``Reload/begun`` when it is done.
+    func reloadAtOnce(
+        _ changes: [AttributeChange], version: Int64, account: Account, uid: UInt32, _ channel: ChannelKey
+    ) async throws(SignalingError) -> Reload {
         let head: [RedisArgument] = [.int64(version), .string(account.rawValue), .int(uid)]
-        let pairs = attributes.flatMap { [RedisArgument.string($0.name.rawValue), .string($0.value)] }
+        return try Self.reload(
+            try await one(
+                .function(
+                    "channel_reload_at_once", tag: KeySpace.tag(channel), arguments: head + Self.arguments(changes))))
+    }
+
+    /// Begins to put what PostgreSQL has into the cache.
+    func beginReload(_ id: String, version: Int64, _ channel: ChannelKey) async throws(SignalingError) -> Reload {
+        try Self.reload(
+            try await one(.function("channel_reload", tag: KeySpace.tag(channel), .string(id), .int64(version))))
+    }
+
+    /// Applies a step's differences, and tells members of them in an account's name.
+    /// - Returns: false when the reload is not under way any more.
+    func reloadStep(
+        _ changes: [AttributeChange], isLast: Bool, of id: String, version: Int64, account: Account, uid: UInt32,
+        _ channel: ChannelKey
+    ) async throws(SignalingError) -> Bool {
+        let head: [RedisArgument] = [
+            .string(id), .int64(version), .string(account.rawValue), .int(uid), isLast ? 1 : 0,
+        ]
         let reply = try await one(
-            .function("channel_attributes_load", tag: KeySpace.tag(channel), arguments: head + pairs))
+            .function(
+                "channel_reload_step", tag: KeySpace.tag(channel), arguments: head + Self.arguments(changes)))
         return reply.int == 1
+    }
+
+    /// What is cached, whatever version.
+    func cachedAttributes(_ channel: ChannelKey) async throws(SignalingError) -> [Attribute] {
+        let texts = Self.texts(try await one(RedisCommand("HGETALL", .string(KeySpace.tag(channel) + ":attrs"))))
+        var attributes: [Attribute] = []
+        for index in stride(from: 0, to: texts.count - 1, by: 2) {
+            attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
+        }
+        return attributes
+    }
+
+    struct Cached: Equatable {
+        /// Of the cached attributes; nil when none are.
+        var version: Int64?
+        /// Whether somebody joined while the attributes could not be read.
+        var isAwaited: Bool
+    }
+
+    func cached(_ channel: ChannelKey) async throws(SignalingError) -> Cached {
+        let tag = KeySpace.tag(channel)
+        let replies = try await all([
+            RedisCommand("GET", .string(tag + ":attrver")), RedisCommand("HGET", .string(tag + ":state"), "unloaded"),
+        ])
+        return Cached(version: replies[0].string.flatMap { Int64($0) }, isAwaited: replies[1].string == "1")
+    }
+
+    private static func reload(_ reply: RedisValue) throws(SignalingError) -> Reload {
+        guard let answer = reply.string.flatMap(Reload.init) else { throw shape }
+        return answer
+    }
+
+    private static func arguments(_ changes: [AttributeChange]) -> [RedisArgument] {
+        changes.flatMap { change -> [RedisArgument] in
+            switch change {
+            case .update(let attribute): ["update", .string(attribute.name.rawValue), .string(attribute.value)]
+            case .delete(let name): ["del", .string(name.rawValue), ""]
+            case .clear: []
+            }
+        }
     }
 
     enum Expiry: Equatable {

@@ -205,10 +205,12 @@ struct ChannelFunctions: Sendable {
     }
 
     /// The Redis clock, ms.
-    func now() async throws(SignalingError) -> Int64 {
-        let reply = try await one(RedisCommand("TIME"))
+    func now() async throws(SignalingError) -> Int64 { try Self.milliseconds(try await one(RedisCommand("TIME"))) }
+
+    /// Reads the answer to TIME.
+    static func milliseconds(_ reply: RedisValue) throws(SignalingError) -> Int64 {
         guard let parts = reply.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
-            throw Self.shape
+            throw shape
         }
         return seconds * 1000 + micros / 1000
     }

@@ -1,10 +1,28 @@
 internal import Metrics
+internal import SignalingProtocol
 
 /// What channel-state counts; commands, timers and queries are counted where they are run.
 enum ChannelMetrics {
     static let joins = Counter(label: "heliograph_channel_joins_total")
     static let leaves = Counter(label: "heliograph_channel_leaves_total")
     static let attributeChanges = Counter(label: "heliograph_channel_attribute_changes_total")
+    /// Refused because the channel would hold more attributes than it may.
+    static let attributesRefused = Counter(label: "heliograph_channel_attributes_refused_total")
+    /// Refused because the channel's attributes changed too often.
+    static let attributesLimited = Counter(label: "heliograph_channel_attribute_changes_limited_total")
+    /// Caches that were ahead of PostgreSQL.
+    static let reloaded = Counter(label: "heliograph_channel_attributes_reloaded_total")
     static let numbersTold = Counter(label: "heliograph_channel_numbers_told_total")
+    /// Ended channels of which PostgreSQL keeps nothing any more.
+    static let forgotten = Counter(label: "heliograph_channels_forgotten_total")
     static let expired = Counter(label: "heliograph_channels_expired_total")
+
+    /// A change of attributes was refused before it was made.
+    static func refused(_ error: SignalingError) {
+        switch error.reason {
+        case "rate_limited": attributesLimited.increment()
+        case "too_many_attributes": attributesRefused.increment()
+        default: break
+        }
+    }
 }

@@ -15,9 +15,13 @@ public enum ChannelStateService {
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.
-    public static func assemble(_ context: ServiceContext) async throws -> ServiceAssembly {
+    public static func assemble(
+        _ context: ServiceContext, _ configuration: ChannelStateConfiguration
+    ) async throws -> ServiceAssembly {
         let stores = try await ServiceStores(context, libraries: libraries, postgresConnections: 4)
-        return assemble(instance: context.configuration.instance, stores: stores, logger: context.logger)
+        return assemble(
+            instance: context.configuration.instance, stores: stores, configuration: configuration,
+            logger: context.logger)
     }
 
     /// Builds the service around given stores, for one process or a test.
@@ -26,10 +30,13 @@ public enum ChannelStateService {
         instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
     ) -> ServiceAssembly {
         let stores = ServiceStores(redis: redis, libraries: libraries, pool: pool, logger: logger)
-        return assemble(instance: instance, stores: stores, logger: logger)
+        return assemble(
+            instance: instance, stores: stores, configuration: ChannelStateConfiguration(), logger: logger)
     }
 
-    private static func assemble(instance: String, stores: ServiceStores, logger: Logger) -> ServiceAssembly {
+    private static func assemble(
+        instance: String, stores: ServiceStores, configuration: ChannelStateConfiguration, logger: Logger
+    ) -> ServiceAssembly {
         let timers = DueTimers(service: .channelState, connection: stores.redis)
         let handlers = Handlers(connection: stores.redis, pool: stores.pool, timers: timers, logger: logger)
         let commands = CommandConsumer(
@@ -43,7 +50,10 @@ public enum ChannelStateService {
             try await store.members(MemberMirror.rows(readers, logger: logger))
         }
         let acting = TimerService(timers: timers, expiry: handlers.expiry)
-        return ServiceAssembly(services: [stores, acting, mirror, commands], checks: stores.checks)
+        let retention = ChannelRetention(
+            store: AttributeStore(pool: stores.pool), retention: configuration.versionRetention,
+            logger: logger)
+        return ServiceAssembly(services: [stores, acting, mirror, commands, retention], checks: stores.checks)
     }
 }
 

@@ -4,9 +4,11 @@ internal import SignalingProtocol
 /// Answers questions about channels' members.
 struct MemberQueries: Sendable {
     /// Members of one function call, so that a large channel holds up nobody else in Redis.
-    private static let page = 2000
-    /// Members of one answer: a longer one would come near the bound at which Redis drops the gateway's subscription.
+    private static let page = 500
+    /// Members of one answer, and bytes of their accounts with what stands around them: below ``Limits/replyBytes``.
     static let listBound = 50_000
+    private static let listBytes = 3 << 20
+    private static let memberOverhead = 24
 
     let functions: ChannelFunctions
 
@@ -28,12 +30,18 @@ struct MemberQueries: Sendable {
         let first = try await functions.members(command.channel, below: nil, limit: min(limit, Self.page))
         var members = first.members
         var next = first.next
-        while members.count < limit, let below = next {
+        var bytes = Self.bytes(of: members)
+        while members.count < limit, bytes < Self.listBytes, let below = next {
             let page = try await functions.members(
                 command.channel, below: below, limit: min(limit - members.count, Self.page))
             members += page.members
+            bytes += Self.bytes(of: page.members)
             next = page.next
         }
         return MemberList(total: first.total, members: members)
+    }
+
+    private static func bytes(of members: [Member]) -> Int {
+        members.reduce(0) { $0 + $1.account.rawValue.utf8.count + memberOverhead }
     }
 }

@@ -11,6 +11,9 @@ internal import SignalingProtocol
 /// not yet left until the last step is done: after a crash the redelivered command, the session's next join or its end
 /// makes up for the rest.
 struct MembershipHandler: Sendable {
+    /// When attributes that could not be read are read again, in ms.
+    private static let retryPause: Int64 = 2000
+
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
     let timers: DueTimers
@@ -107,11 +110,16 @@ struct MembershipHandler: Sendable {
         return [MessageStore.command(announcement.message(id))]
     }
 
-    /// Without PostgreSQL a channel that was never cached is joined all the same, without attributes.
+    /// Without PostgreSQL a channel that was never cached is joined all the same, without attributes: members are told of
+    /// them when they can be read.
     private func loadAttributes(_ channel: ChannelKey, _ actor: Actor) async {
         do throws(SignalingError) {
             try await attributes.load(channel, account: actor.user.account, uid: actor.uid)
         } catch {
+            if let now = try? await functions.now() {
+                let timer = ChannelTimer.attributes(channel).member
+                try? await timers.schedule(timer, atMilliseconds: now + Self.retryPause)
+            }
             logger.warning(
                 "joined without attributes",
                 metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "error": "\(error)"])

@@ -40,7 +40,8 @@ extension ClientConnection {
                 .userStatus(account, online: $0.online)
             }
         case .setAttribute(let attribute):
-            ask(SetUserAttribute(user: user, attribute: attribute), finish) { _ in .done }
+            ask(SetUserAttribute(user: user, session: session.actor.session, attribute: attribute), finish) { _ in .done
+            }
         case .getAttribute(let account, let name):
             ask(GetUserAttribute(user: UserKey(app: user.app, account: account), name: name), finish) {
                 .attribute(account, name, value: $0.value)

@@ -181,28 +181,69 @@ struct PresenceFunctions: Sendable {
         var over: Int64
     }
 
+    /// Asks whether a session may set an attribute now: the last look before it is committed.
+    static func begin(_ command: SetUserAttribute, _ context: CommandContext) -> RedisCommand {
+        .function(
+            "user_attribute_begin", tag: KeySpace.tag(command.user), .int64(context.deadline),
+            .string(command.session.rawValue), .string(context.asker?.rawValue ?? ""),
+            .string(command.attribute.name.rawValue))
+    }
+
+    struct Committed: Equatable {
+        /// Whether that version was cached already.
+        var isKnown: Bool
+        /// The new end of a detached session's time, when the attribute changed that.
+        var moved: MovedDeadline?
+    }
+
     /// Tells the cache of a committed attribute.
-    /// - Returns: the new end of a detached session's time, when the attribute changed that.
     func committed(
         _ attribute: Attribute, of user: UserKey, version: Int64
-    ) async throws(SignalingError) -> MovedDeadline? {
+    ) async throws(SignalingError) -> Committed {
         let timeout = UserAttributeRules.sessionTimeout(attribute)
         let reply = try await one(
             .function(
                 "user_attribute_committed", tag: KeySpace.tag(user), .int64(version),
                 .string(attribute.name.rawValue), .string(attribute.value), .string(timeout.map(String.init) ?? "")))
         let fields = Self.texts(reply)
-        guard fields.count == 2, let over = Int64(fields[1]) else { return nil }
-        return MovedDeadline(session: SessionID(fields[0]), over: over)
+        var moved: MovedDeadline?
+        if fields.count == 3, let over = Int64(fields[2]) {
+            moved = MovedDeadline(session: SessionID(fields[1]), over: over)
+        }
+        return Committed(isKnown: fields.first == "known", moved: moved)
     }
 
-    /// Puts what PostgreSQL has into the cache.
+    /// The version of the cached attributes; nil when none are cached.
+    func cachedVersion(of user: UserKey) async throws(SignalingError) -> Int64? {
+        try await one(RedisCommand("GET", .string(KeySpace.tag(user) + ":attrver"))).string.flatMap { Int64($0) }
+    }
+
+    /// Puts what PostgreSQL has into the cache; what is much is brought there in steps first.
     /// - Returns: false when a later commit is known: read again.
     func load(_ attributes: [Attribute], of user: UserKey, version: Int64) async throws(SignalingError) -> Bool {
-        let arguments = attributes.flatMap { [RedisArgument.string($0.name.rawValue), .string($0.value)] }
-        let reply = try await one(
-            .function("user_attributes_load", tag: KeySpace.tag(user), arguments: [.int64(version)] + arguments))
-        return reply.int == 1
+        let tag = KeySpace.tag(user)
+        let steps = AttributeSteps.of(attributes)
+        guard steps.count > 1 else {
+            return try await one(
+                .function(
+                    "user_attributes_load", tag: tag, arguments: [.int64(version)] + Self.pairs(attributes[...]))
+            ).int == 1
+        }
+        let staging = SecureRandom.hex(bytes: 8)
+        let key = RedisArgument.string("\(tag):attrs:\(staging)")
+        var rest = attributes[...]
+        for step in steps {
+            let some = rest.prefix(step.count)
+            rest = rest.dropFirst(step.count)
+            _ = try await all([
+                RedisCommand("HSET", arguments: [key] + Self.pairs(some)), RedisCommand("PEXPIRE", key, 60_000),
+            ])
+        }
+        return try await one(.function("user_attributes_take", tag: tag, .int64(version), .string(staging))).int == 1
+    }
+
+    private static func pairs(_ attributes: ArraySlice<Attribute>) -> [RedisArgument] {
+        attributes.flatMap { [RedisArgument.string($0.name.rawValue), .string($0.value)] }
     }
 
     // MARK: - Calls

@@ -7,4 +7,8 @@ enum PresenceMetrics {
     static let detached = Counter(label: "heliograph_presence_sessions_detached_total")
     static let closed = Counter(label: "heliograph_presence_sessions_closed_total")
     static let gatewaysLost = Counter(label: "heliograph_presence_gateways_lost_total")
+    /// Refused because the user would have more attributes than one may.
+    static let attributesRefused = Counter(label: "heliograph_user_attributes_refused_total")
+    /// Caches that were ahead of PostgreSQL.
+    static let attributesReloaded = Counter(label: "heliograph_user_attributes_reloaded_total")
 }

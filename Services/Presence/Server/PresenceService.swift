@@ -57,7 +57,8 @@ private struct Handlers {
         let users = UserStore(pool: pool)
         let cache = UserAttributeCache(
             functions: functions,
-            store: Batcher { users throws(PostgresError) in try await store.userAttributes(users) })
+            store: Batcher { users throws(PostgresError) in try await store.userAttributes(users) },
+            versions: store)
         let ending = SessionEnding(functions: functions, messages: messages, logger: logger)
         // In a storm of logins a statement for many costs little more than one for one.
         let logins = Batcher<UserKey, UserLogin>(gathering: .milliseconds(10)) { keys throws(PostgresError) in

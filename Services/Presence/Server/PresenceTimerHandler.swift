@@ -16,7 +16,8 @@ struct PresenceTimerHandler: Sendable {
         switch PresenceTimer(member: timer.member) {
         case .gateway(let gateway): try await gateways.check(gateway)
         case .session(let user, let session): try await look(at: session, of: user)
-        case .attributes(let user): try await mend(user)
+        // A process may have died between a commit and the cache.
+        case .attributes(let user): try await cache.mend(user)
         case nil: logger.error("an unknown timer was dropped", metadata: ["service": "presence"])
         }
     }
@@ -30,11 +31,5 @@ struct PresenceTimerHandler: Sendable {
         case .none:
             break
         }
-    }
-
-    /// A process may have died between a commit and the cache.
-    private func mend(_ user: UserKey) async throws {
-        let cached = try await functions.one(RedisCommand("EXISTS", .string(KeySpace.tag(user) + ":attrver")))
-        if cached.int == 1 { try await cache.load(user) }
     }
 }

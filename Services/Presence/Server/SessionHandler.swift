@@ -68,7 +68,13 @@ struct SessionHandler: Sendable {
             }
             guard let uid = known.uid ?? login?.uid else { throw PresenceFunctions.shape }
             // What concurrent changes overtake again and again is not cached, but used all the same.
-            let cached = attempt < UserAttributeCache.attempts ? read : nil
+            var cached = attempt < UserAttributeCache.attempts ? read : nil
+            if let large = cached, AttributeSteps.of(large.attributes).count > 1 {
+                guard try await functions.load(large.attributes, of: command.line.user, version: large.version) else {
+                    continue
+                }
+                cached = nil
+            }
             let opened = try await functions.open(
                 command, uid: uid, timeout: timeout, caching: cached, context.id, deadline: context.deadline)
             if let opened { return (uid, opened) }

@@ -1,3 +1,4 @@
+internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
@@ -10,6 +11,7 @@ struct UserAttributeCache: Sendable {
 
     let functions: PresenceFunctions
     let store: Batcher<UserKey, VersionedAttributes>
+    let versions: AttributeStore
 
     /// One attribute's value; empty when missing.
     func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
@@ -50,5 +52,24 @@ struct UserAttributeCache: Sendable {
             if try await functions.load(read.attributes, of: user, version: read.version) { break }
         }
         return read.attributes
+    }
+
+    /// Looks whether the cache is what PostgreSQL has. Where PostgreSQL is older than what is cached, as after a failover
+    /// that lost commits or when a backup was restored, the cache is made to follow it; its versions go on above those that
+    /// were seen.
+    func mend(_ user: UserKey) async throws(SignalingError) {
+        // In this order: what is cached now is no newer than what PostgreSQL has a moment later.
+        guard let cached = try await functions.cachedVersion(of: user) else { return }
+        do {
+            let stored = try await versions.userVersion(user)
+            if stored == cached || stored == 0 { return }
+            if stored < cached {
+                try await versions.raiseUserVersion(user, above: cached)
+                PresenceMetrics.attributesReloaded.increment()
+            }
+        } catch {
+            throw error.signaling
+        }
+        try await load(user)
     }
 }

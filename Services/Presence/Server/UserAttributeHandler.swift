@@ -1,3 +1,4 @@
+internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
@@ -16,8 +17,15 @@ struct UserAttributeHandler: Sendable {
     func set(_ command: SetUserAttribute, _ context: CommandContext) async throws(SignalingError) -> Done {
         try UserAttributeRules.check(command.attribute)
         // Should this process die after the commit and the command not come again in time, the timer mends the cache.
-        let now = try await functions.now()
-        try await sessions.schedule(.attributes(command.user), at: now + Self.patience)
+        let due = sessions.timers.scheduling(
+            PresenceTimer.attributes(command.user).member,
+            atMilliseconds: try await functions.now() + Self.patience)
+        do {
+            _ = try await functions.all([due, PresenceFunctions.begin(command, context)])
+        } catch {
+            if error.reason == "too_many_attributes" { PresenceMetrics.attributesRefused.increment() }
+            throw error
+        }
         let version: Int64
         do {
             version = try await changes.submit(
@@ -26,8 +34,16 @@ struct UserAttributeHandler: Sendable {
         } catch {
             throw error.signaling
         }
-        let moved = try await functions.committed(command.attribute, of: command.user, version: version)
-        if let moved { try await sessions.schedule(.session(command.user, moved.session), at: moved.over) }
+        guard version > 0 else {
+            PresenceMetrics.attributesRefused.increment()
+            throw .tooManyAttributes(of: "user")
+        }
+        let committed = try await functions.committed(command.attribute, of: command.user, version: version)
+        // It came before, or with a reload, or it has a number that was given already: PostgreSQL may be older than it was.
+        if committed.isKnown { try await cache.mend(command.user) }
+        if let moved = committed.moved {
+            try await sessions.schedule(.session(command.user, moved.session), at: moved.over)
+        }
         return Done()
     }
 

@@ -5,7 +5,14 @@ import Testing
     @Test func whatIsInIsSettled() {
         var settlement = AttributeSettlement()
         #expect(settlement.answered(.applied) == .settled)
-        #expect(settlement.answered(.known) == .settled)
+    }
+
+    @Test func aNumberThatWasGivenBeforeIsLookedInto() {
+        var settlement = AttributeSettlement()
+        #expect(settlement.answered(.known) == .compare)
+        var waited = AttributeSettlement()
+        #expect(waited.answered(.waiting) == .lookAgain(milliseconds: 10))
+        #expect(waited.answered(.known) == .settled)
     }
 
     @Test func aGapIsWaitedForAndThenLoaded() {

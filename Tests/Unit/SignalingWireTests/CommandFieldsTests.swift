@@ -44,13 +44,14 @@ import Testing
         try comesBack(ReassertSessions(gateway: gateway, sessions: held))
         try comesBack(ReassertSessions(gateway: gateway, sessions: []))
         try comesBack(QueryUserStatus(user: user))
-        try comesBack(SetUserAttribute(user: user, attribute: attribute))
+        try comesBack(SetUserAttribute(user: user, session: session, attribute: attribute))
         try comesBack(GetUserAttribute(user: user, name: attribute.name))
         try comesBack(ListUserAttributes(user: user))
         try comesBack(JoinChannel(actor: actor, channel: channel))
         try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected))
         for change in [AttributeChange.update(attribute), .delete(attribute.name), .clear] {
-            try comesBack(ChangeChannelAttributes(actor: actor, channel: channel, change: change))
+            try comesBack(
+                ChangeChannelAttributes(actor: actor, channel: channel, change: change, limitPerSecond: 7))
         }
         try comesBack(CountMembers(channel: key))
         try comesBack(QueryMember(channel: key, account: account))

@@ -1,25 +1,39 @@
 -- Attributes in the cache.
+--
+-- They are loaded in steps (a reload): it begins, applies differences to what is cached, some at a time, and ends by setting
+-- :attrver. While one is under way (:attrload), committed changes wait for it, so that nobody sees an older value after a
+-- newer one. Members are told of each difference, unless nothing was cached and nobody joined without attributes
+-- (`unloaded` of :state).
 
--- ARGV: command, deadline, attribute ('' for clear). Asked before the change is committed.
--- Returns {1 when the attributes are cached, members}; an error when the channel's limit for the attribute is used up.
+-- ARGV: command, deadline, attribute ('' for clear), changes of the channel in a second, 1 for an update.
+-- Asked before the change is committed.
+-- Returns {1 when the attributes are cached, members, clock (ms)}; an error when a limit is used up, the channel holds as many
+-- attributes as it may, or Redis is nearly full.
 local function channel_attribute_begin(keys, args)
     local tag = keys[1]
+    local now = clock()
     if redis.call('EXISTS', tag .. ':attrver') == 0 then
-        return {0, redis.call('ZCARD', tag .. ':members')}
+        return {0, redis.call('ZCARD', tag .. ':members'), now}
     end
     return once(tag, args[1], args[2], function()
+        local bound = tonumber(args[4])
+        if count_in_second(tag .. ':arate', bound) then
+            return {err = 'SIG 1001 rate_limited attributes of the channel changed ' .. bound .. ' times in this second'}
+        end
         local limit = tonumber(state(tag, '_setattr_limit') or '0')
-        if limit > 0 then
-            local key = tag .. ':arate:' .. args[3]
-            local changes = redis.call('INCR', key)
-            if changes == 1 then
-                redis.call('PEXPIRE', key, 1000)
+        if limit > 0 and count_in_second(tag .. ':arate:' .. args[3], limit) then
+            return {err = 'SIG 1001 rate_limited the attribute changed ' .. limit .. ' times in this second'}
+        end
+        if args[5] == '1' then
+            if crowded(now) then
+                return {err = MEMORY_FULL}
             end
-            if changes > limit then
-                return {err = 'SIG 1001 rate_limited the attribute changed ' .. limit .. ' times in this second'}
+            if redis.call('HLEN', tag .. ':attrs') >= ATTRIBUTES
+                and redis.call('HEXISTS', tag .. ':attrs', args[3]) == 0 then
+                return {err = 'SIG 1005 too_many_attributes a channel has at most ' .. ATTRIBUTES .. ' attributes'}
             end
         end
-        return {1, redis.call('ZCARD', tag .. ':members')}
+        return {1, redis.call('ZCARD', tag .. ':members'), now}
     end)
 end
 
@@ -38,7 +52,7 @@ local function delete_attribute(tag, name)
 end
 
 local function clear_attributes(tag)
-    redis.call('DEL', tag .. ':attrs')
+    redis.call('UNLINK', tag .. ':attrs')
     for name in pairs(BUILT_IN) do
         redis.call('HDEL', tag .. ':state', name)
     end
@@ -60,7 +74,7 @@ local function apply_change(tag, version, change)
     publish_change(tag, unpack(change))
 end
 
--- Applies changes that waited for their predecessor.
+-- Applies changes that waited for their predecessor: WAITING_CHANGES at most.
 local function apply_waiting(tag, version)
     while true do
         version = version + 1
@@ -79,22 +93,41 @@ local function raise_floor(tag, version)
     end
 end
 
+-- The version that a reload under way brings; nil without one.
+local function reloading(tag)
+    local held = redis.call('GET', tag .. ':attrload')
+    return held and tonumber(string.match(held, '^%S+'))
+end
+
+local function keep_waiting(tag, version, change)
+    if redis.call('HLEN', tag .. ':attrwait') < WAITING_CHANGES then
+        redis.call('HSET', tag .. ':attrwait', number(version), cmsgpack.pack(change))
+    end
+end
+
 -- ARGV: version, account, uid, verb (update, del, clear), name, value. A change was committed as `version`.
--- Returns applied, known (a reload or an earlier delivery had it), waiting (for the version before it) or first (the
--- channel had no attributes when they were cached: they must be loaded).
+-- Returns applied, known (a reload or an earlier delivery had it, or PostgreSQL is older than it was), waiting (for the
+-- version before it, or for a reload) or first (the channel had no attributes when they were cached: they must be loaded).
 local function channel_attributes(keys, args)
     local tag = keys[1]
     local version = tonumber(args[1])
     local change = {args[2], args[3], args[4], args[5], args[6]}
     local cached = tonumber(redis.call('GET', tag .. ':attrver') or '-1')
+    if cached >= 0 and version <= cached then
+        return redis.status_reply('known')
+    end
+    local brought = reloading(tag)
+    if brought then
+        if version > brought then
+            keep_waiting(tag, version, change)
+        end
+        return redis.status_reply('waiting')
+    end
     if cached < 0 then
-        -- Expired in the middle of the command: members hear of it, the next reader loads it.
+        -- Gone in the middle of the command: members hear of it, the next reader loads it.
         raise_floor(tag, version)
         publish_change(tag, unpack(change))
         return redis.status_reply('applied')
-    end
-    if version <= cached then
-        return redis.status_reply('known')
     end
     if cached == 0 and version > 1 then
         -- PostgreSQL's first version of a channel is a clock's: whether one came before cannot be told. A deletion
@@ -105,9 +138,7 @@ local function channel_attributes(keys, args)
         return redis.status_reply('first')
     end
     if version > cached + 1 then
-        if redis.call('HLEN', tag .. ':attrwait') < WAITING_CHANGES then
-            redis.call('HSET', tag .. ':attrwait', number(version), cmsgpack.pack(change))
-        end
+        keep_waiting(tag, version, change)
         return redis.status_reply('waiting')
     end
     apply_change(tag, version, change)
@@ -115,51 +146,99 @@ local function channel_attributes(keys, args)
     return redis.status_reply('applied')
 end
 
--- ARGV: version, account, uid, name, value, ... What PostgreSQL has. When older attributes were cached, the differences
--- are published in the name of `account`.
--- Returns 1 when these or newer ones are cached now, 0 when they are older than a known commit.
-local function channel_attributes_load(keys, args)
-    local tag = keys[1]
-    local version = tonumber(args[1])
-    if version < tonumber(redis.call('GET', tag .. ':attrmin') or '0') then
-        return 0
-    end
-    local cached = tonumber(redis.call('GET', tag .. ':attrver') or '-1')
-    if version <= cached then
-        return 1
-    end
-    local old = {}
-    local flat = redis.call('HGETALL', tag .. ':attrs')
-    for i = 1, #flat, 2 do
-        old[flat[i]] = flat[i + 1]
-    end
-    clear_attributes(tag)
-    for i = 4, #args, 2 do
-        local name, value = args[i], args[i + 1]
-        set_attribute(tag, name, value)
-        if cached >= 0 and old[name] ~= value then
-            publish_change(tag, args[2], args[3], 'update', name, value)
-        end
-        old[name] = nil
-    end
-    if cached >= 0 then
-        for i = 1, #flat, 2 do
-            if old[flat[i]] then
-                publish_change(tag, args[2], args[3], 'del', flat[i], '')
-            end
-        end
-    end
+-- Differences are told of unless nobody could have seen anything else.
+local function tells(tag)
+    return redis.call('EXISTS', tag .. ':attrver') == 1 or state(tag, 'unloaded') == '1'
+end
+
+local function end_reload(tag, version)
     adjust_counters(tag)
     redis.call('SET', tag .. ':attrver', number(version))
+    redis.call('HDEL', tag .. ':state', 'unloaded')
+    redis.call('DEL', tag .. ':attrload')
     for _, waiting in ipairs(redis.call('HKEYS', tag .. ':attrwait')) do
         if tonumber(waiting) <= version then
             redis.call('HDEL', tag .. ':attrwait', waiting)
         end
     end
     apply_waiting(tag, version)
+end
+
+-- Applies differences: args[first...] are verb (update or del), name, value ('' for del), ...
+local function apply_differences(tag, account, uid, args, first)
+    local told = tells(tag)
+    for i = first, #args, 3 do
+        if args[i] == 'update' then
+            set_attribute(tag, args[i + 1], args[i + 2])
+        else
+            delete_attribute(tag, args[i + 1])
+        end
+        if told then
+            publish_change(tag, account, uid, args[i], args[i + 1], args[i + 2])
+        end
+    end
+end
+
+-- ARGV: reload, version. PostgreSQL's attributes of that version are about to be put into the cache.
+-- Returns begun (nothing is cached), differs (older ones are cached: the differences are to be found), known (these or newer
+-- ones are cached), old (a later commit is known: read again) or busy (another reload is under way).
+local function channel_reload(keys, args)
+    local tag = keys[1]
+    local version = tonumber(args[2])
+    if version < tonumber(redis.call('GET', tag .. ':attrmin') or '0') then
+        return redis.status_reply('old')
+    end
+    local cached = tonumber(redis.call('GET', tag .. ':attrver') or '-1')
+    if version <= cached then
+        return redis.status_reply('known')
+    end
+    local held = redis.call('GET', tag .. ':attrload')
+    if held and string.match(held, ' (.*)$') ~= args[1] then
+        return redis.status_reply('busy')
+    end
+    redis.call('SET', tag .. ':attrload', number(version) .. ' ' .. args[1], 'PX', RELOAD_MS)
+    if cached >= 0 then
+        return redis.status_reply('differs')
+    end
+    -- What a reload left that did not come to its end.
+    clear_attributes(tag)
+    return redis.status_reply('begun')
+end
+
+-- ARGV: reload, version, account, uid, 1 for the last step, verb, name, value, ... A step of a reload, in whose name
+-- differences are told.
+-- Returns 1, or 0 when the reload is not under way any more.
+local function channel_reload_step(keys, args)
+    local tag = keys[1]
+    local version = tonumber(args[2])
+    if redis.call('GET', tag .. ':attrload') ~= number(version) .. ' ' .. args[1] then
+        return 0
+    end
+    apply_differences(tag, args[3], args[4], args, 6)
+    if args[5] == '1' then
+        end_reload(tag, version)
+    else
+        redis.call('PEXPIRE', tag .. ':attrload', RELOAD_MS)
+    end
     return 1
+end
+
+-- ARGV: version, account, uid, verb, name, value, ... As a whole reload of a channel of which nothing is cached.
+-- Returns as channel_reload does; begun when it is done.
+local function channel_reload_at_once(keys, args)
+    local tag = keys[1]
+    local answer = channel_reload(keys, {'-', args[1]})
+    if answer.ok == 'begun' then
+        apply_differences(tag, args[2], args[3], args, 4)
+        end_reload(tag, tonumber(args[1]))
+    elseif answer.ok == 'differs' then
+        redis.call('DEL', tag .. ':attrload')
+    end
+    return answer
 end
 
 redis.register_function('channel_attribute_begin', channel_attribute_begin)
 redis.register_function('channel_attributes', channel_attributes)
-redis.register_function('channel_attributes_load', channel_attributes_load)
+redis.register_function('channel_reload', channel_reload)
+redis.register_function('channel_reload_step', channel_reload_step)
+redis.register_function('channel_reload_at_once', channel_reload_at_once)

@@ -107,5 +107,5 @@ local function channel_counter_tell(keys, args)
     return {'told'}
 end
 
-redis.register_function('channel_counters', channel_counters)
-redis.register_function('channel_counter_tell', channel_counter_tell)
+register_vital('channel_counters', channel_counters)
+register_vital('channel_counter_tell', channel_counter_tell)

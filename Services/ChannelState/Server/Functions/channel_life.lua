@@ -32,11 +32,11 @@ local function channel_delete(keys, args)
     if redis.call('ZCARD', tag .. ':members') > 0 then
         return 0
     end
-    redis.call('DEL', tag .. ':members', tag .. ':info', tag .. ':latest', tag .. ':state', tag .. ':log',
-        tag .. ':attrs', tag .. ':attrver', tag .. ':attrwait')
+    redis.call('UNLINK', tag .. ':members', tag .. ':info', tag .. ':latest', tag .. ':state', tag .. ':log',
+        tag .. ':attrs', tag .. ':attrver', tag .. ':attrwait', tag .. ':attrload')
     raise_floor(tag, tonumber(args[1]))
     return 1
 end
 
-redis.register_function('channel_expiry', channel_expiry)
-redis.register_function('channel_delete', channel_delete)
+register_vital('channel_expiry', channel_expiry)
+register_vital('channel_delete', channel_delete)

@@ -132,8 +132,13 @@ local function channel_join(keys, args)
     if done.err then
         return done
     end
+    local members = redis.call('ZCARD', tag .. ':members')
+    if members > 0 and redis.call('EXISTS', tag .. ':attrver') == 0 then
+        -- PostgreSQL could not be read: whoever joins so is told of the attributes when it can.
+        redis.call('HSET', tag .. ':state', 'unloaded', '1')
+    end
     local result = {
-        done[1], done[2], redis.call('ZCARD', tag .. ':members'), done[3], done[4], done[5], latest or latest_text(tag),
+        done[1], done[2], members, done[3], done[4], done[5], latest or latest_text(tag),
     }
     for _, text in ipairs(redis.call('HGETALL', tag .. ':attrs')) do
         result[#result + 1] = text
@@ -214,6 +219,6 @@ local function channel_members(keys, args)
 end
 
 redis.register_function('channel_join', channel_join)
-redis.register_function('channel_leave', channel_leave)
+register_vital('channel_leave', channel_leave)
 redis.register_function('channel_reassert', channel_reassert)
-redis.register_function('channel_members', channel_members)
+register_vital('channel_members', channel_members)

@@ -9,22 +9,29 @@
 --   :latest   string: the latest members as lines "uid account", oldest first, blank where one
 --             has left (see channel_members); may be missing
 --   :state    hash: seq (last event), id (last client id or change, us), joins, emptied (ms, when the last member left),
---             listed (members in :latest; '' for no text),
+--             listed (members in :latest; '' for no text), unloaded (1: somebody joined while the attributes could not be
+--             read),
 --             copies of the built-in attributes under their own names (heliograph_messages reads _sendmsg_limit),
 --             and of each counter that is on: COUNTER_told (the number last told), COUNTER_at (ms, when),
 --             COUNTER_by ("account uid" of who changed it last)
 --   :log      stream SEQ-0, field e: the event as published; capped as in heliograph_messages
 --   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists
 --   :attrwait hash: version -> packed change that came before its predecessor
+--   :attrload string: "version id" of the reload of attributes that is under way; lives RELOAD_MS after its last step
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
---   :arate:NAME  string: changes of an attribute in the present second
+--   :arate    string: changes of attributes in the present second
+--   :arate:NAME  string: changes of one attribute in the present second
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
 local FLOOR_MS = 60000
 -- Shared with heliograph_messages: change both.
 local LOG_EVENTS = 2000
 local LOG_MS = 3600000
-local WAITING_CHANGES = 1000
+-- As many as the rate lets come while one waits; more would hold Redis up when they are applied.
+local WAITING_CHANGES = 100
+local RELOAD_MS = 5000
+-- Limits.attributesPerOwner.
+local ATTRIBUTES = 1000
 -- Limits.userListLatest.
 local LATEST = 200
 -- After so many joins :latest is made anew; where it was missing, with so many lines more than LATEST, which leaves use up.
@@ -81,4 +88,18 @@ local function publish_change(tag, account, uid, verb, name, value)
         rest = 'attr del ' .. #name .. ' ' .. name
     end
     publish(tag, next_id(tag), account, uid, rest)
+end
+
+-- Counts an act of the present second. Returns whether it is one more than `bound`.
+local function count_in_second(key, bound)
+    local count = redis.call('INCR', key)
+    if count == 1 then
+        redis.call('PEXPIRE', key, 1000)
+    end
+    return count > bound
+end
+
+-- What ends or keeps alive goes on when Redis has no memory left for more.
+local function register_vital(name, callback)
+    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
 end

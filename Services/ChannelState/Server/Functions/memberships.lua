@@ -87,6 +87,17 @@ local function session_rejoin(keys, args)
     return 1
 end
 
+-- ARGV: deadline (ms, 0 for none), sid, gateway. The last look before an act of a session takes effect.
+local function session_acts(keys, args)
+    local deadline = tonumber(args[1])
+    if deadline ~= 0 and clock() > deadline then
+        return {err = 'SIG 1001 timeout the deadline had passed'}
+    end
+    local refusal = session_error(keys[1], args[2], args[3])
+    return refusal and {err = refusal} or redis.status_reply('OK')
+end
+
+redis.register_function('session_acts', session_acts)
 redis.register_function('session_enter', session_enter)
 redis.register_function('session_entered', session_entered)
 redis.register_function('session_exit', session_exit)

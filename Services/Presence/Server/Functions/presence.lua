@@ -10,12 +10,15 @@
 --             the user, with one look: sid ('' without a session) and gateway ('' while it is detached);
 --             expires as the prelude's keep_box and release_box say
 --   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists; never without it
+--   :attrs:ID hash, lives a minute: attributes on their way into :attrs
 --   :attrmin  string: a lower version must not be cached, it was read before a later commit
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
 local FLOOR_MS = 60000
+-- Limits.attributesPerOwner.
+local ATTRIBUTES = 1000
 -- LeaseFleet.gateways.timeToLive.
 local LEASE_MS = 10000
 
@@ -77,7 +80,7 @@ local function cache_attributes(tag, version, args, first)
         return 1
     end
     if cached then
-        redis.call('DEL', tag .. ':attrs')
+        redis.call('UNLINK', tag .. ':attrs')
     end
     for i = first, #args, 2 do
         redis.call('HSET', tag .. ':attrs', args[i], args[i + 1])
@@ -264,7 +267,7 @@ local function session_reassert(keys, args)
 end
 
 local function forget_attributes(tag)
-    redis.call('DEL', tag .. ':attrs', tag .. ':attrver')
+    redis.call('UNLINK', tag .. ':attrs', tag .. ':attrver')
 end
 
 local function renew_attributes(tag)
@@ -272,8 +275,30 @@ local function renew_attributes(tag)
     redis.call('PEXPIRE', tag .. ':attrver', CACHE_MS)
 end
 
+-- ARGV: deadline (ms, 0 for none), sid, gateway, name. The last look before an attribute is committed.
+local function user_attribute_begin(keys, args)
+    local tag = keys[1]
+    local now = clock()
+    local deadline = tonumber(args[1])
+    if deadline ~= 0 and now > deadline then
+        return {err = 'SIG 1001 timeout the deadline had passed'}
+    end
+    local refusal = session_error(tag, args[2], args[3])
+    if refusal then
+        return {err = refusal}
+    end
+    if crowded(now) then
+        return {err = MEMORY_FULL}
+    end
+    if redis.call('HLEN', tag .. ':attrs') >= ATTRIBUTES and redis.call('HEXISTS', tag .. ':attrs', args[4]) == 0 then
+        return {err = 'SIG 1005 too_many_attributes a user has at most ' .. ATTRIBUTES .. ' attributes'}
+    end
+    return redis.status_reply('OK')
+end
+
 -- ARGV: version, name, value, session timeout (s; '' for other names). An attribute was committed.
--- Returns {sid, when the time of the detached session is over (ms)} when that changed, else {}.
+-- Returns {applied or known (that version was cached already)}, followed by {sid, when the time of the detached session is
+-- over (ms)} when that changed.
 local function user_attribute_committed(keys, args)
     local tag = keys[1]
     local version = tonumber(args[1])
@@ -289,21 +314,42 @@ local function user_attribute_committed(keys, args)
         redis.call('SET', tag .. ':attrver', number(version))
         renew_attributes(tag)
     end
-    local session = version > cached and args[4] ~= '' and read_session(tag)
+    if version <= cached then
+        return {'known'}
+    end
+    local session = args[4] ~= '' and read_session(tag)
     if not session then
-        return {}
+        return {'applied'}
     end
     redis.call('HSET', tag .. ':session', 'timeout', args[4])
     if session.state ~= 'detached' then
-        return {}
+        return {'applied'}
     end
-    return {session.sid, number(tonumber(session.detached) + tonumber(args[4]) * 1000)}
+    return {'applied', session.sid, number(tonumber(session.detached) + tonumber(args[4]) * 1000)}
 end
 
 -- ARGV: version, name, value, ... What PostgreSQL has.
 -- Returns 1 when it is cached now (or something newer was), 0 when it is older than a known commit.
 local function user_attributes_load(keys, args)
     return cache_attributes(keys[1], tonumber(args[1]), args, 2)
+end
+
+-- ARGV: version, staging. What PostgreSQL has lies at :attrs:STAGING, too much to be put there in one call.
+-- Returns as user_attributes_load does.
+local function user_attributes_take(keys, args)
+    local tag = keys[1]
+    local staged = tag .. ':attrs:' .. args[2]
+    local version = tonumber(args[1])
+    local before = redis.call('GET', tag .. ':attrver')
+    local taken = redis.call('EXISTS', staged) == 1 and cache_attributes(tag, version, {}, 1) or 0
+    if taken == 1 and redis.call('GET', tag .. ':attrver') ~= before then
+        redis.call('UNLINK', tag .. ':attrs')
+        redis.call('RENAME', staged, tag .. ':attrs')
+        redis.call('PEXPIRE', tag .. ':attrs', CACHE_MS)
+    else
+        redis.call('UNLINK', staged)
+    end
+    return taken
 end
 
 redis.register_function('session_open', session_open)
@@ -314,4 +360,6 @@ redis.register_function('session_due', session_due)
 redis.register_function('session_ended', session_ended)
 redis.register_function('session_reassert', session_reassert)
 redis.register_function('user_attribute_committed', user_attribute_committed)
+redis.register_function('user_attribute_begin', user_attribute_begin)
 redis.register_function('user_attributes_load', user_attributes_load)
+redis.register_function('user_attributes_take', user_attributes_take)

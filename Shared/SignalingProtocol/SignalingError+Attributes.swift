@@ -1,0 +1,10 @@
+extension SignalingError {
+    /// An owner of attributes would hold more of them than it may; nothing was changed.
+    /// - Parameter owner: `user` or `channel`.
+    public static func tooManyAttributes(of owner: String) -> SignalingError {
+        let (count, bytes) = (Limits.attributesPerOwner, Limits.attributeBytesPerOwner)
+        return SignalingError(
+            .largeParameter, "too_many_attributes",
+            "a \(owner) has at most \(count) attributes, with \(bytes) bytes of names and values in all")
+    }
+}

@@ -1,0 +1,188 @@
+import MessageStore
+import PostgresStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// Channel-state at its bounds: what is refused, and for how long its functions hold Redis.
+@Suite struct ChannelStateBoundTests {
+    private func fill(_ channel: ChannelKey, _ pool: PostgresPool) async throws {
+        let store = AttributeStore(pool: pool)
+        let account = try Account("setter")
+        for part in 0..<4 {
+            let versions = try await store.changeChannelAttributes(
+                try (0..<250).map { number in
+                    let name = try AttributeName("n\(part * 250 + number)")
+                    return ChannelAttributeChange(
+                        command: CommandID("fill\(part)-\(number)"), channel: channel, account: account,
+                        change: .update(Attribute(name: name, value: String(repeating: "x", count: 1000))))
+                })
+            #expect(versions.allSatisfy { $0 > 0 })
+        }
+    }
+
+    @Test func oneAttributeTooManyIsRefused() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            try await fill(room, stage.pool)
+            let alice = try await stage.login("alice", on: gateway)
+            let more = alice.change(.update(Attribute(name: try AttributeName("more"), value: "")), of: room)
+            let refused = try await gateway.refusal(more)
+            #expect(refused?.code == .largeParameter)
+            #expect(refused?.reason == "too_many_attributes")
+            let there = alice.change(.update(Attribute(name: try AttributeName("n1"), value: "y")), of: room)
+            #expect(try await gateway.refusal(there) == nil)
+            // By the bytes only PostgreSQL can tell.
+            for number in 2...6 {
+                let name = try AttributeName("n\(number)")
+                let large = alice.change(
+                    .update(Attribute(name: name, value: String(repeating: "y", count: 8096))), of: room)
+                #expect(try await gateway.refusal(large) == nil)
+            }
+            let refusals = try await (7...12).asyncMap { number in
+                let name = try AttributeName("n\(number)")
+                return try await gateway.refusal(
+                    alice.change(.update(Attribute(name: name, value: String(repeating: "y", count: 8096))), of: room))
+            }
+            #expect(refusals.last??.reason == "too_many_attributes")
+        }
+    }
+
+    @Test func oneUserAttributeTooManyIsRefused() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let alice = try await stage.login("alice", on: gateway)
+            let store = AttributeStore(pool: stage.pool)
+            for part in 0..<2 {
+                _ = try await store.changeUserAttributes(
+                    try (0..<500).map { number in
+                        let name = try AttributeName("n\(part * 500 + number)")
+                        return UserAttributeChange(
+                            command: CommandID("fill\(part)-\(number)"), user: alice.line.user,
+                            change: .update(Attribute(name: name, value: String(repeating: "x", count: 1000))))
+                    })
+            }
+            _ = try await stage.redis("DEL", KeySpace.tag(alice.line.user) + ":attrver")
+            for _ in 0..<2 {
+                // Refused by PostgreSQL first, then already by what is cached.
+                let more = alice.setting(Attribute(name: try AttributeName("more"), value: ""))
+                #expect(try await gateway.refusal(more)?.reason == "too_many_attributes")
+                // Too many for one call of a function: they come in steps.
+                #expect(
+                    try await gateway.send(ListUserAttributes(user: alice.line.user)).attributes.count
+                        == Limits.attributesPerOwner)
+            }
+            // A login loads them in steps too.
+            _ = try await stage.redis("DEL", KeySpace.tag(alice.line.user) + ":attrver")
+            _ = try await stage.login("alice", on: gateway)
+            #expect(try await stage.redis("HLEN", KeySpace.tag(alice.line.user) + ":attrs").int == 1000)
+        }
+    }
+
+    @Test func changesOfOneChannelAreRated() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let alice = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(alice.change(.clear, of: room))
+            var refusals: [SignalingError?] = []
+            // Again where a second ended in the middle.
+            for _ in 0..<5 where !refusals.contains(where: { $0 != nil }) {
+                refusals = try await withThrowingTaskGroup(of: SignalingError?.self) { group in
+                    for number in 0..<12 {
+                        let name = try AttributeName("n\(number)")
+                        var change = alice.change(.update(Attribute(name: name, value: "")), of: room)
+                        change.limitPerSecond = 5
+                        group.addTask { [change] in try await gateway.refusal(change) }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            #expect(refusals.compactMap { $0 }.allSatisfy { $0.reason == "rate_limited" && $0.code == .failed })
+            #expect(refusals.contains { $0 != nil })
+        }
+    }
+
+    /// Microseconds that a function may hold Redis.
+    private static let bound: Int64 = 5000
+
+    @Test func functionsAtTheirBoundsHoldRedisForLessThanFiveMilliseconds() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let tag = KeySpace.tag(room)
+            try await fill(room, stage.pool)
+            let alice = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
+            // As if they had joined.
+            for part in 0..<50 {
+                var members = RedisCommand("ZADD", .string(tag + ":members"))
+                var info = RedisCommand("HSET", .string(tag + ":info"))
+                for number in 1...1000 {
+                    let account = "a-member-with-a-name-of-some-length-\(part * 1000 + number)"
+                    members.append(.int(part * 1000 + number))
+                    members.append(.string(account))
+                    info.append(.string(account))
+                    info.append(.string("\(number) s\(number)"))
+                }
+                _ = await stage.connection.execute([members, info])
+            }
+            _ = try await stage.redis("HSET", tag + ":state", "joins", "60000")
+            // Everything is noted, so that a time that the machine held up now and then can be told from a function's.
+            _ = try await stage.redis("CONFIG", "SET", "slowlog-max-len", "100000")
+            _ = try await stage.redis("CONFIG", "SET", "slowlog-log-slower-than", "0")
+            for round in 0..<5 {
+                let bob = try await stage.login("bob\(round)", on: gateway)
+                _ = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
+                _ = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
+                _ = try await gateway.send(ListMembers(channel: room, limit: 1_000_000))
+                _ = try await gateway.send(
+                    bob.change(.update(Attribute(name: try AttributeName("n0"), value: "\(round)")), of: room))
+                // PostgreSQL has other attributes than the cache.
+                _ = try await stage.redis("SET", tag + ":attrver", "1")
+                for number in 0..<900 { _ = try await stage.redis("HSET", tag + ":attrs", "n\(number)", "old") }
+                _ = try await gateway.send(
+                    bob.change(.update(Attribute(name: try AttributeName("n0"), value: "\(round)")), of: room))
+                // Nothing is cached.
+                _ = try await stage.redis("DEL", tag + ":attrver")
+                let carol = try await stage.login("carol\(round)", on: gateway)
+                let joined = try await gateway.send(JoinChannel(actor: carol.actor, channel: room.name))
+                #expect(joined.attributes.count == Limits.attributesPerOwner)
+                _ = try await gateway.send(
+                    LeaveChannel(actor: carol.actor, channel: room.name, reason: .leaveByUser))
+            }
+            // The end of it all.
+            _ = try await stage.redis("DEL", tag + ":members")
+            _ = try await stage.connection.execute(.function("channel_delete", tag: tag, .int64(0)))
+            var times: [String: [Int64]] = [:]
+            for entry in try await stage.redis("SLOWLOG", "GET", "-1").array ?? [] {
+                let words = (entry.array?[3].array ?? []).prefix(2).compactMap(\.string)
+                if words.first == "FCALL" { times[words[1], default: []].append(entry.array?[2].int ?? 0) }
+            }
+            let expected = [
+                "channel_join", "channel_leave", "channel_members", "channel_attribute_begin", "channel_attributes",
+                "channel_reload", "channel_reload_step", "channel_delete", "session_open",
+            ]
+            for function in expected {
+                let sorted = try #require(times[function]).sorted()
+                #expect(sorted[sorted.count / 2] < Self.bound, "\(function): \(sorted)")
+            }
+        }
+    }
+}
+
+extension StageSession {
+    func change(_ change: AttributeChange, of channel: ChannelKey) -> ChangeChannelAttributes {
+        ChangeChannelAttributes(actor: actor, channel: channel.name, change: change)
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

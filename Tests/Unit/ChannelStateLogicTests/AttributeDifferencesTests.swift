@@ -1,0 +1,27 @@
+import ChannelStateLogic
+import SignalingProtocol
+import Testing
+
+@Suite struct AttributeDifferencesTests {
+    private func attribute(_ name: String, _ value: String) throws -> Attribute {
+        Attribute(name: try AttributeName(name), value: value)
+    }
+
+    @Test func onlyWhatDiffers() throws {
+        let cached = [try attribute("a", "1"), try attribute("b", "2"), try attribute("gone", "x")]
+        let read = [try attribute("a", "1"), try attribute("b", "3"), try attribute("new", "")]
+        #expect(
+            AttributeDifferences.between(cached, and: read) == [
+                .update(try attribute("b", "3")), .update(try attribute("new", "")),
+                .delete(try AttributeName("gone")),
+            ])
+        #expect(AttributeDifferences.between(read, and: read).isEmpty)
+        #expect(AttributeDifferences.between([], and: []).isEmpty)
+    }
+
+    @Test func valuesDifferByBytes() throws {
+        let cached = [try attribute("a", "\u{E9}")]
+        let read = [try attribute("a", "e\u{301}")]
+        #expect(AttributeDifferences.between(cached, and: read).count == 1)
+    }
+}
