@@ -1,4 +1,6 @@
+internal import CoreMetrics
 internal import GatewayLogic
+internal import Logging
 internal import MessageStore
 internal import RedisStore
 internal import SignalingProtocol
@@ -63,7 +65,8 @@ extension ClientConnection {
             channel.closeLane(of: self)
             membership?.pause()
         }
-        let command = ChangeChannelAttributes(actor: actor, channel: name, change: change)
+        let command = ChangeChannelAttributes(
+            actor: actor, channel: name, change: change, limitPerSecond: limits.channelAttributeChangesPerSecond)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             afterAnswer = { [self] in channel?.resume(self) }
             finish(result.map { _ in .done })
@@ -76,7 +79,7 @@ extension ClientConnection {
         joined.whenSubscribed { [self] subscribed in
             guard subscribed, machine.isActive else {
                 shard.releaseIfEmpty(joined)
-                return finishResume(session, channel: key.name, complete: false)
+                return abandonResume(in: key)
             }
             enter(joined)
             guard let after = resumeAfter else {
@@ -93,6 +96,16 @@ extension ClientConnection {
                 joined.activate(self, after: page?.events.last?.sequence ?? page?.sequence ?? 0)
             }
         }
+    }
+
+    /// The events of the session's channel cannot be had: rather than go on without them, the client is to try again.
+    private func abandonResume(in key: ChannelKey) {
+        guard machine.isActive else { return }
+        GatewayMetrics.abandonedResumes.increment()
+        shard.logger.warning(
+            "a resume without its channel's events was abandoned", metadata: ["channel": "\(key.name)"])
+        perform(machine.connectionLost())
+        close(.goingAway)
     }
 
     func leaveLocalChannel() {

@@ -14,4 +14,6 @@ enum GatewayMetrics {
     static let connections = Gauge(label: "heliograph_gateway_connections")
     static let sessions = Gauge(label: "heliograph_gateway_sessions")
     static let channels = Gauge(label: "heliograph_gateway_channels")
+    /// Resumes that ended because the events of the session's channel could not be had.
+    static let abandonedResumes = Counter(label: "heliograph_gateway_abandoned_resumes_total")
 }

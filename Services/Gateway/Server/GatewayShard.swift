@@ -138,18 +138,17 @@ final class GatewayShard: @unchecked Sendable {
 
     // MARK: - Channels
 
-    /// The channel as this shard knows it; subscribes when it is the first to ask.
+    /// The channel as this shard knows it; subscribes when it is the first to ask, or when that has failed before.
     func channel(_ key: ChannelKey) -> LocalChannel {
-        if let channel = channels[key] { return channel }
-        let channel = LocalChannel(key: key)
         let topic = Topic(rawValue: KeySpace.topic(key))
+        let channel = channels[key] ?? LocalChannel(key: key)
         channels[key] = channel
         topics[topic] = channel
-        subscriber?.subscribe(topic.rawValue) { [unowned self] result in
-            // A channel that was released has nobody who waits.
+        guard channel.beginsSubscription() else { return channel }
+        subscriber?.subscribe(topic.rawValue) { result in
             switch result {
-            case .success: channels[key]?.subscribed(true)
-            case .failure: channels[key]?.subscribed(false)
+            case .success: channel.subscribed(true)
+            case .failure: channel.subscribed(false)
             }
         }
         return channel

@@ -23,18 +23,39 @@ final class LocalChannel {
     private var isCollecting = false
     private var pacing = MovePacing()
     private var isPostponed = false
-    private(set) var isSubscribed = false
+    private var subscription = Subscription.none
     private var waiters: [(Bool) -> Void] = []
+
+    private enum Subscription {
+        /// Not asked for, or not confirmed in time: it may still come, and whoever needs it asks again. Goes to `pending`.
+        case none
+        /// Asked for. Goes to `standing`, `none`.
+        case pending
+        /// Confirmed; renewed by the subscriber.
+        case standing
+    }
 
     init(key: ChannelKey) { self.key = key }
 
-    /// Calls back when the subscription stands, or has failed.
+    /// Calls back when the subscription stands, or has failed; at once when none is under way. The subscriber answers within
+    /// its time, whatever becomes of Redis.
     func whenSubscribed(_ callback: @escaping (Bool) -> Void) {
-        if isSubscribed { callback(true) } else { waiters.append(callback) }
+        switch subscription {
+        case .standing: callback(true)
+        case .pending: waiters.append(callback)
+        case .none: callback(false)
+        }
+    }
+
+    /// Whether the subscription is to be asked for, now.
+    func beginsSubscription() -> Bool {
+        guard case .none = subscription else { return false }
+        subscription = .pending
+        return true
     }
 
     func subscribed(_ success: Bool) {
-        isSubscribed = success
+        subscription = success ? .standing : .none
         let called = waiters
         waiters = []
         for waiter in called { waiter(success) }
