@@ -200,6 +200,7 @@ async def run(breakage: Breakage, stack: Stack, *, size: float = 1) -> tuple[Ver
         await breakage.act(lab)
         if lab.fault["t1"] == float("inf"):
             lab.fault["t1"] = now()
+        population.hushed = True
         await asyncio.sleep(breakage.after)
         await population.finish()
     finally:

@@ -4,19 +4,19 @@ Every record has `kind` and times in seconds of one monotonic clock. Who writes 
 
 | kind | fields | meaning |
 | --- | --- | --- |
-| act | who, session, gateway, act, t0, asked, t1, ok, code, reason, + its own | something that a user asked for: first tried at `t0`, last at `asked`, over at `t1`; `ok` is None when no answer came |
+| act | who, session, gateway, act, t0, asked, t1, ok, code, reason, + its own | asked for: first at `t0`, last at `asked`, over at `t1` |
 | mail | who, session, t, sender, n, stale | an instant message was shown; stale: at or below what the client had seen |
 | event | who, session, t, channel, type, account, n, name, stale | a channel event came |
 | call | who, session, t, call, verb | an event of an invitation came |
 | in, out | who, channel, t, listed / why | from here on, until here, all that happens in the channel must reach this user |
 | open, closed | who, connection, session, t, gateway / reason, code, wanted | a connection logged in or resumed; it ended |
-| fault | name, t0, t1, frozen, forgive | what was broken; until `t1` it stayed so. `forgive`: what was acknowledged between these times may be lost |
+| fault | name, t0, t1, frozen, forgive | what was broken, until `t1`; what was acknowledged between `forgive` may be lost |
 | phase | name, t | load, settle, reconnect, end |
 | audit | what, t, listed, truth | a list of the cluster beside what the users know to be true |
 | lag | t, seconds | the population itself stood still |
 | violation | who, text | a client was sent what no server may send |
 
-Acts and their own fields: send(to, n), say(channel, n), join(channel), leave(channel), set(owner, name, n), get(owner,
+`ok` is None when no answer came. Acts and their own fields: send(to, n), say(channel, n), join(channel), leave(channel), set(owner, name, n), get(owner,
 name, n), poke(to), login, logout, and invite, invite_ack, invite_accept, invite_refuse, invite_bye(call, peer).
 """
 

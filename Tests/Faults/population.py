@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Callable
 
 from checker import undelivered
 from history import History, now
-
 from stack_control import Stack
 from user import BODY, BROKEN, User
 
 ROOMS, STAYERS, SPEAKERS = 4, 11, 3
-PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 12, 8, 5, 4, 8, 3, 4
+PAIRS, QUIET_PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 8, 5, 8, 5, 4, 8, 3, 4
 # Seconds between two of a kind, by one user.
 SEND_EVERY, SPEAK_EVERY, SET_EVERY, READ_EVERY = 0.5, 0.8, 0.4, 0.4
 RING_SECONDS = 45
@@ -30,6 +29,8 @@ class Population:
         self.users: list[User] = []
         self.leavers: list[User] = []
         self._work: list[asyncio.Task] = []
+        self.hushed = False
+        """Quiet pairs have fallen silent."""
         self._over = asyncio.Event()
         self._turn = itertools.count()
         self._serial = itertools.count()
@@ -42,8 +43,8 @@ class Population:
         self.history.note("phase", name="load")
         self._work.append(asyncio.create_task(self._watch_lag()))
         for role, count in (
-            (self._pair, PAIRS), (self._writer, WRITERS), (self._caller, CALLERS), (self._traveller, TRAVELLERS), (self._twin, TWINS),
-            (self._wanderer, WANDERERS),
+            (self._pair, PAIRS), (self._quiet_pair, QUIET_PAIRS), (self._writer, WRITERS), (self._caller, CALLERS), (self._traveller, TRAVELLERS),
+            (self._twin, TWINS), (self._wanderer, WANDERERS),
         ):
             for number in range(self._scaled(count)):
                 await self._cast(role, number)
@@ -96,6 +97,17 @@ class Population:
         if number % 4 == 3:
             works.append(self._flicker(receiver))
         return works
+
+    async def _quiet_pair(self, number: int) -> list[Awaitable]:
+        """Writes until the fault is over and then no more: what is stuck is not pulled along by what comes later."""
+        sender = await self.arrive(f"quiet{number}", push=number % 2 == 0)
+        receiver = await self.arrive(f"hearer{number}", push=number % 2 == 1)
+
+        def write(n: int) -> None:
+            if not self.hushed:
+                sender.later(sender.write(receiver.account, n))
+
+        return [self._repeat(1, write)]
 
     async def _flicker(self, user: User) -> None:
         while not await self._pause(random.uniform(3, 6)):
