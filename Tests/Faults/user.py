@@ -15,6 +15,7 @@ PING_SECONDS = 5
 # After so long an act is given up: far past what a gateway promises.
 GIVE_UP_SECONDS = 40
 OPEN_SECONDS = 6
+PAUSE_SECONDS = 0.05
 # What a push client acknowledges after: messages, seconds.
 ACKNOWLEDGE_AFTER = 30, 1
 # Stands in every body and value; logs are searched for it.
@@ -226,6 +227,8 @@ class User(Client):
             except AssertionError:
                 reason = "unanswered"
             if reply is None and "messageID" in arguments and reason == "connection lost" and not self._wants_end:
+                # The keeper, who clears `up`, may not have noticed yet.
+                await asyncio.sleep(PAUSE_SECONDS)
                 await self.up.wait()
                 if self.session == record["session"]:
                     continue
