@@ -166,7 +166,7 @@ let package = Package(
     ]
         + service(
             "Gateway", folder: "Gateway", logic: ["SignalingWire", deques],
-            server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL])
+            server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques])
         + service(
             "Presence", folder: "Presence",
             server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
@@ -191,7 +191,10 @@ let package = Package(
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingWire"]),
             unitTests(
                 "GatewayServer",
-                ["RedisStore", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging]),
+                [
+                    "GatewayLogic", "RedisStore", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1,
+                    logging,
+                ]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),

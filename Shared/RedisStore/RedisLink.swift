@@ -166,6 +166,7 @@ final class RedisLink: @unchecked Sendable {
     private func makeTLS() throws -> NIOSSLContext {
         if let tls { return tls }
         var settings = TLSConfiguration.makeClientConfiguration()
+        settings.minimumTLSVersion = .tlsv12
         if let file = configuration.certificateAuthorityFile { settings.trustRoots = .file(file) }
         let context = try NIOSSLContext(configuration: settings)
         tls = context

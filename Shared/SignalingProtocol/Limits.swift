@@ -21,6 +21,19 @@ public enum Limits {
     public static let messageBytes = 8192
     /// Bytes of one client frame.
     public static let frameBytes = 65_536
+    /// Bytes of a client's frames before it has asked to log in: enough for a token of any length that is used.
+    public static let loginFrameBytes = 16_384
+    /// Bytes of calls that wait for a resume before nothing more is read from the client.
+    public static let heldCallBytes = 65_536
+    /// Bytes of calls that wait for their turn before nothing more is read from the client.
+    public static let waitingCallBytes = 524_288
+    /// Bytes of entries in one mailbox answer, or one entry; the client is told that there are more.
+    public static let mailboxAnswerBytes = 262_144
+    /// Apps that an event loop of a gateway does not know and asks for in a second, after a burst of
+    /// ``appQuestionsBurst``: mostly ids that somebody made up.
+    public static let appQuestionsPerSecond = 100
+    /// Apps that it asks for at once when it was quiet.
+    public static let appQuestionsBurst = 1000
     /// Entries of one mailbox answer that a client may ask for.
     public static let mailboxPage = 1...1000
     /// Entries of a user list in a join answer: the latest.

@@ -47,6 +47,7 @@ struct WebSocketFrameHeader {
         case 126:
             let length = UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self))
             guard length > 125 else { throw .notAFrame("length in too many bytes") }
+            guard Int(length) <= bound else { throw .frameTooLarge(bound) }
             return Int(length)
         case 127:
             let length = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt64.self))

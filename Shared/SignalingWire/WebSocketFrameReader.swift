@@ -18,13 +18,14 @@ public struct WebSocketFrameReader: Sendable {
         case close
     }
 
+    /// Bytes that a frame's payload and a message may have; to be lowered as long as a client has no need of as many.
+    public var bound: Int
     /// The beginning of a frame, as it came.
     private(set) var kept: [UInt8] = []
     /// What a message holds whose last fragment has not come.
     private(set) var gathered: [UInt8]?
     /// Of the message in ``gathered``.
     private var gathersBinary = false
-    private let bound: Int
     private let takesBinary: Bool
 
     /// A reader at the beginning of a connection's first frame.

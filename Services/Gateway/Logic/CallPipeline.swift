@@ -19,10 +19,19 @@ public struct CallPipeline<Call>: ~Copyable {
     /// Calls that wait at most; a client that sends more without reading answers is cut off.
     public static var bound: Int { 1024 }
 
-    @usableFromInline internal var waiting: Deque<(call: Call, ordering: Ordering)> = []
+    @usableFromInline internal var waiting: Deque<(call: Call, ordering: Ordering, bytes: Int)> = []
+    @usableFromInline internal var bytesThatWait = 0
     @usableFromInline internal var messagesInFlight = 0
     @usableFromInline internal var exclusiveInFlight = false
     @usableFromInline internal var isHeld: Bool
+    /// Whether calls wait because answers do: the client does not read them.
+    public var isPaused = false
+
+    /// What the calls that wait hold, as the caller counts it.
+    @inlinable public var waitingBytes: Int { bytesThatWait }
+
+    /// Whether calls wait for ``release()``.
+    @inlinable public var isHolding: Bool { isHeld }
 
     /// A pipeline.
     /// - Parameter held: whether calls wait for ``release()`` (a session that is being resumed).
@@ -40,14 +49,16 @@ public struct CallPipeline<Call>: ~Copyable {
     }
 
     /// Takes a call, behind those that wait.
+    /// - Parameter bytes: what it holds while it waits.
     @inlinable
-    public mutating func enter(_ call: Call, _ ordering: Ordering) -> Entry {
+    public mutating func enter(_ call: Call, _ ordering: Ordering, bytes: Int = 0) -> Entry {
         if waiting.isEmpty, mayStart(ordering) {
             started(ordering)
             return .start
         }
         guard waiting.count < Self.bound else { return .full }
-        waiting.append((call, ordering))
+        waiting.append((call, ordering, bytes))
+        bytesThatWait += bytes
         return .wait
     }
 
@@ -69,16 +80,20 @@ public struct CallPipeline<Call>: ~Copyable {
     public mutating func next() -> Call? {
         guard let first = waiting.first, mayStart(first.ordering) else { return nil }
         started(first.ordering)
+        bytesThatWait -= first.bytes
         return waiting.removeFirst().call
     }
 
     /// Forgets what waits (the session is over).
     @inlinable
-    public mutating func abandon() { waiting.removeAll() }
+    public mutating func abandon() {
+        waiting.removeAll()
+        bytesThatWait = 0
+    }
 
     @inlinable
     func mayStart(_ ordering: Ordering) -> Bool {
-        guard !isHeld, !exclusiveInFlight else { return false }
+        guard !isHeld, !isPaused, !exclusiveInFlight else { return false }
         return switch ordering {
         case .message: true
         case .exclusive: messagesInFlight == 0

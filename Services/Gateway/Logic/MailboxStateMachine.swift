@@ -165,9 +165,21 @@ public struct MailboxStateMachine: ~Copyable {
             state = .loading(Loading(waitingPoll: limit))
             return [.load(after: cleared, fresh: false)]
         }
-        let page = Array(window.prefix(limit))
+        let page = firstPage(limit)
         let remains = window.count > page.count || moreInStore
         return [.answer(cleared: cleared, entries: page)] + (remains ? [.notify(version: known)] : [])
+    }
+
+    /// The entries of one answer: those that fit into ``Limits/mailboxAnswerBytes``, one at least.
+    private func firstPage(_ limit: Int) -> [MailboxEntry] {
+        var bytes = 0
+        var page: [MailboxEntry] = []
+        for entry in window.prefix(limit) {
+            bytes += entry.line.utf8.count
+            guard page.isEmpty || bytes <= Limits.mailboxAnswerBytes else { break }
+            page.append(entry)
+        }
+        return page
     }
 
     private mutating func announce(now: Int64) -> [Action] {

@@ -1,6 +1,7 @@
 /// A bound on acts per second, counted in windows that start with the first act.
 public struct RateLimit: Sendable {
-    private let bound: Int
+    /// Acts in a second at most.
+    public var bound: Int
     private var windowStart: Int64 = .min
     private var count = 0
 

@@ -1,44 +1,80 @@
+internal import CoreMetrics
+internal import GatewayLogic
 internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The settings of apps, remembered for a few seconds, and past that while presence cannot be asked. Loop-bound.
+///
+/// Ids that are none are remembered apart, so that who makes them up pushes no app out; and so many new ones are asked for
+/// in a second only.
 final class AppDirectory {
-    /// Apps remembered at most (unknown ids count too).
+    /// Apps remembered at most.
     static let bound = 4096
+    /// Ids that are none, remembered at most.
+    static let unknownBound = 4096
     private static let freshness = TimeAmount.seconds(5)
 
     private struct Entry {
-        var answer: Result<AppSettings, SignalingError>
+        var settings: AppSettings
         var askedAt: NIODeadline
     }
 
     private let sender: CommandSender
     private var entries: [AppID: Entry] = [:]
+    private var unknown: [AppID: NIODeadline] = [:]
     private var waiting: [AppID: [(Result<AppSettings, SignalingError>) -> Void]] = [:]
+    /// Questions about ids that were never known.
+    private var questions = TokenBucket(perSecond: Limits.appQuestionsPerSecond, burst: Limits.appQuestionsBurst)
 
     init(sender: CommandSender) { self.sender = sender }
 
     /// Asks for an app's settings; calls back at once when they are fresh.
     func find(_ app: AppID, _ callback: @escaping (Result<AppSettings, SignalingError>) -> Void) {
-        if let entry = entries[app], NIODeadline.now() - entry.askedAt < Self.freshness {
-            return callback(entry.answer)
+        let now = NIODeadline.now()
+        if let entry = entries[app] {
+            if now - entry.askedAt < Self.freshness { return callback(.success(entry.settings)) }
+        } else if let askedAt = unknown[app], now - askedAt < Self.freshness {
+            return callback(.failure(Self.unknownApp))
+        } else if waiting[app] == nil {
+            guard questions.take(now: Int64(now.uptimeNanoseconds / 1_000_000)) else {
+                GatewayMetrics.appQuestionsRefused.increment()
+                return callback(
+                    .failure(
+                        SignalingError(
+                            .loginOther, "overloaded",
+                            "more than \(Limits.appQuestionsPerSecond) apps a second are asked for, try again")))
+            }
         }
         waiting[app, default: []].append(callback)
         guard waiting[app]?.count == 1 else { return }
         sender.send(GetApp(app: app)) { self.answered(app, $0) }
     }
 
+    private static let unknownApp = SignalingError(.loginRejected, "unknown_app", "there is no app with that id")
+
     private func answered(_ app: AppID, _ answer: Result<AppSettings, SignalingError>) {
         var answer = answer
         switch answer {
-        case .failure(let error) where error.reason != "unknown_app":
-            if let known = entries[app] { answer = known.answer }
-        case .success, .failure:
-            if entries.count >= Self.bound { entries.removeAll() }
-            entries[app] = Entry(answer: answer, askedAt: .now())
+        case .success(let settings):
+            if entries.count >= Self.bound, entries[app] == nil { forgetOldest() }
+            entries[app] = Entry(settings: settings, askedAt: .now())
+            unknown[app] = nil
+        case .failure(let error) where error.reason == "unknown_app":
+            entries[app] = nil
+            if unknown.count >= Self.unknownBound { unknown = unknown.filter { .now() - $0.value < Self.freshness } }
+            // More than so many in so short a time: the others are asked for again, as often as is allowed.
+            if unknown.count < Self.unknownBound { unknown[app] = .now() }
+        case .failure:
+            if let known = entries[app] { answer = .success(known.settings) }
         }
         for callback in waiting.removeValue(forKey: app) ?? [] { callback(answer) }
+    }
+
+    /// Makes room for a quarter more, so that it is seldom needed.
+    private func forgetOldest() {
+        let oldest = entries.sorted { $0.value.askedAt < $1.value.askedAt }.prefix(Self.bound / 4)
+        for (app, _) in oldest { entries[app] = nil }
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
@@ -14,8 +15,7 @@ extension ClientConnection {
         func finish(_ result: Result<ReplyBody, SignalingError>) { answer(turn, result) }
         switch call.act {
         case .pollMailbox(let verClear, let limit):
-            waitingPoll = finish
-            poll(verClear: verClear, limit: limit)
+            poll(turn, verClear: verClear, limit: limit)
         case .sendMessage(let receiver, let seconds, let content):
             let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
             shard.mailboxes.send(
@@ -25,6 +25,18 @@ extension ClientConnection {
                     content: content),
                 timeToLive: Int64(seconds) * 1000, command: session.command(forMessage: call.messageID)
             ) { [self] in answer(turn, $0.map { _ in .done }) }
+        case .sendChannelMessage(let name, _, _) where name.special != nil,
+            .changeAttributes(let name, _) where name.special != nil:
+            // Servers trust what they hear there.
+            GatewayMetrics.specialRefused.increment()
+            answer(
+                turn,
+                .failure(SignalingError(.wrongParameter, "special_channel", "only the system speaks in this channel")))
+        case .join(let name) where name.special != nil && !mayJoinSpecialChannels:
+            GatewayMetrics.specialRefused.increment()
+            answer(
+                turn,
+                .failure(SignalingError(.joinOther, "special_channel", "the app lets no client join this channel")))
         case .sendChannelMessage(let name, let body, let force):
             let message = ChannelMessage(
                 channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.actor.uid,
@@ -74,12 +86,15 @@ extension ClientConnection {
         }
     }
 
+    /// Whether the app lets it; not while the app's settings are not known.
+    private var mayJoinSpecialChannels: Bool { knowsLimits && limits.specialChannelsOpen }
+
     /// Asks a service; a timeout carries the code that the documents give this function's.
     private func ask<Command: WireCommand>(
         _ command: Command, _ finish: @escaping Finish, timeout code: SignalingCode = .failed,
         _ body: @escaping (Command.Reply) -> ReplyBody
     ) {
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
+        shard.sender.send(command, by: actDeadline) { result in
             finish(result.map(body).mapError { $0.reason == "timeout" ? .timeout(code) : $0 })
         }
     }
@@ -87,7 +102,7 @@ extension ClientConnection {
     /// Answers first, then closes: one client closes by itself, the other does not.
     private func logOut(_ session: ActiveSession, finish: @escaping Finish) {
         let command = CloseSession(user: session.user, session: session.actor.session, reason: .leaveLogout)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+        shard.sender.send(command, by: actDeadline) { [self] result in
             switch result {
             case .success:
                 machine.logsOut()

@@ -17,10 +17,15 @@ struct CallTurn {
     /// The client's own number, written back as it came.
     let id: String
     let ordering: CallPipeline<QueuedCall>.Ordering
+    /// When it came: from then on its deadline counts, however long it waits for its turn.
+    let arrivedAt: NIODeadline
 }
 
 /// The functions of `call2`.
 extension ClientConnection {
+    /// What is left of the time of the exclusive act that is under way.
+    var timeLeft: TimeAmount { max(.milliseconds(1), actDeadline - .now()) }
+
     /// Starts a call, or queues it; calls are answered in the order they came.
     func received(_ request: CallRequest) {
         GatewayMetrics.calls.increment()
@@ -32,20 +37,22 @@ extension ClientConnection {
         switch request.call {
         case .success(let call):
             if let refusal = refusal(of: call.act) {
-                enter(QueuedCall(turn: CallTurn(id: request.id, ordering: .exclusive), call: .failure(refusal)))
+                enter(request.id, .exclusive, .failure(refusal))
             } else {
-                let ordering: CallPipeline<QueuedCall>.Ordering = call.act.isMessage ? .message : .exclusive
-                enter(QueuedCall(turn: CallTurn(id: request.id, ordering: ordering), call: request.call))
+                enter(request.id, call.act.isMessage ? .message : .exclusive, request.call)
             }
         case .failure:
-            enter(QueuedCall(turn: CallTurn(id: request.id, ordering: .exclusive), call: request.call))
+            enter(request.id, .exclusive, request.call)
         }
     }
 
-    private func enter(_ queued: QueuedCall) {
-        switch calls.enter(queued, queued.turn.ordering) {
+    private func enter(
+        _ id: String, _ ordering: CallPipeline<QueuedCall>.Ordering, _ call: Result<ClientCall, SignalingError>
+    ) {
+        let queued = QueuedCall(turn: CallTurn(id: id, ordering: ordering, arrivedAt: lastRead), call: call)
+        switch calls.enter(queued, ordering, bytes: shard.payload.count) {
         case .start: start(queued)
-        case .wait: break
+        case .wait: regulateReading()
         case .full: violate(.policyViolation, "more than \(CallPipeline<QueuedCall>.bound) calls unanswered")
         }
     }
@@ -53,21 +60,16 @@ extension ClientConnection {
     /// Starts what waited and need wait no longer.
     func startWaiting() {
         while let next = calls.next() { start(next) }
+        regulateReading()
     }
 
-    /// Counts messages when they arrive, not when their turn comes.
+    /// Counts what is asked when it arrives, not when its turn comes.
     private func refusal(of act: ClientCall.Act) -> SignalingError? {
-        let now = Int64(lastRead.uptimeNanoseconds / 1_000_000)
-        let admitted =
-            switch act {
-            case .sendChannelMessage: channelMessages.admit(now: now)
-            case .sendMessage: instantMessages.admit(now: now)
-            default: true
-            }
-        if admitted { return nil }
-        GatewayMetrics.limited.increment()
-        return SignalingError(
-            .messageOther, "rate_limited", "more than \(limits.messagesPerSecond) messages a second")
+        guard let refusal = rates.refusal(of: act, now: Int64(lastRead.uptimeNanoseconds / 1_000_000)) else {
+            return nil
+        }
+        (act.isMessage ? GatewayMetrics.limited : GatewayMetrics.actsLimited).increment()
+        return refusal
     }
 
     private func start(_ queued: QueuedCall) {
@@ -81,6 +83,13 @@ extension ClientConnection {
                     queued.turn,
                     .failure(SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")))
             }
+            let deadline = queued.turn.arrivedAt + shard.configuration.commandTimeout
+            // The frame that is being read came just now.
+            guard queued.turn.arrivedAt == lastRead || .now() < deadline else {
+                GatewayMetrics.overdue.increment()
+                return answer(queued.turn, .failure(.timeout(call.act.timeoutCode)))
+            }
+            actDeadline = deadline
             perform(call, session, queued.turn)
         }
     }
@@ -88,7 +97,7 @@ extension ClientConnection {
     /// Writes a call's answer and starts what waited for it.
     func answer(_ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>) {
         switch result {
-        case .success(let body): send(ServerFrame.callSucceeded(id: turn.id, body))
+        case .success(let body): send(ServerFrame.callSucceeded(id: turn.id, body), isAnswer: true)
         case .failure(let error):
             GatewayMetrics.callFailures.increment()
             send(ServerFrame.callFailed(id: turn.id, error))
@@ -100,5 +109,18 @@ extension ClientConnection {
         }
         calls.completed(turn.ordering)
         startWaiting()
+    }
+}
+
+extension ClientCall.Act {
+    /// The code that the documents give this function's timeout.
+    fileprivate var timeoutCode: SignalingCode {
+        switch self {
+        case .sendMessage, .sendChannelMessage: .messageTimeout
+        case .countMembers: .userNumberTimeout
+        case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,
+            .changeAttributes, .queryMember, .listMembers, .call:
+            .failed
+        }
     }
 }

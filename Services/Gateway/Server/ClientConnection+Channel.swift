@@ -36,7 +36,7 @@ extension ClientConnection {
         _ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
     ) {
         let command = JoinChannel(actor: actor, channel: name)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+        shard.sender.send(command, by: actDeadline) { [self] result in
             switch result {
             case .success(let joined):
                 afterAnswer = { [self] in channel?.activate(self, after: joined.sequence) }
@@ -50,7 +50,7 @@ extension ClientConnection {
     /// Leaves; the leaver gets the answer, not the event.
     func leave(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
         let command = LeaveChannel(actor: actor, channel: name, reason: .leaveByUser)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+        shard.sender.send(command, by: actDeadline) { [self] result in
             if case .success = result, channel?.key.name == name { leaveLocalChannel() }
             finish(result.map { _ in .done })
         }
@@ -67,7 +67,7 @@ extension ClientConnection {
         }
         let command = ChangeChannelAttributes(
             actor: actor, channel: name, change: change, limitPerSecond: limits.channelAttributeChangesPerSecond)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+        shard.sender.send(command, by: actDeadline) { [self] result in
             afterAnswer = { [self] in channel?.resume(self) }
             finish(result.map { _ in .done })
         }
@@ -92,8 +92,10 @@ extension ClientConnection {
                 let page = try? result.get()
                 finishResume(session, channel: key.name, complete: page?.complete ?? false)
                 lastEventID = after
-                if let page, !page.events.isEmpty { joined.show(page.events, to: self) }
-                joined.activate(self, after: page?.events.last?.sequence ?? page?.sequence ?? 0)
+                replay = Replay(
+                    channel: joined, events: page?.events[...] ?? [],
+                    activeAfter: page?.events.last?.sequence ?? page?.sequence ?? 0)
+                continueReplay()
             }
         }
     }
@@ -106,6 +108,22 @@ extension ClientConnection {
             "a resume without its channel's events was abandoned", metadata: ["channel": "\(key.name)"])
         perform(machine.connectionLost())
         close(.goingAway)
+    }
+
+    /// Shows what a resumed client has missed, as fast as it takes it; then the channel goes on.
+    func continueReplay() {
+        while var current = replay, !outlet.output.isPaused {
+            guard channel === current.channel else {
+                replay = nil
+                return
+            }
+            guard case let next = current.takeNext(), !next.isEmpty else {
+                replay = nil
+                return current.channel.activate(self, after: current.activeAfter)
+            }
+            replay = current
+            current.channel.show(next, to: self)
+        }
     }
 
     func leaveLocalChannel() {
@@ -121,5 +139,40 @@ extension ClientConnection {
         membership = Membership()
         joined.add(self)
         if let sequence { joined.activate(self, after: sequence) }
+    }
+}
+
+/// The events that a resumed client has missed, and has yet to be shown.
+struct Replay {
+    /// Bytes of one write, or one event.
+    private static let writeBytes = 65_536
+
+    let channel: LocalChannel
+    var events: ArraySlice<ChannelEvent>
+    /// The channel's own events follow above this sequence number.
+    let activeAfter: Int64
+
+    /// Takes what is written at once.
+    mutating func takeNext() -> [ChannelEvent] {
+        var bytes = 0
+        let next = events.prefix { event in
+            bytes += event.approximateBytes
+            return bytes <= Self.writeBytes
+        }
+        let count = max(next.count, min(1, events.count))
+        defer { events = events.dropFirst(count) }
+        return Array(events.prefix(count))
+    }
+}
+
+extension ChannelEvent {
+    /// What it takes on its way to a client, about.
+    fileprivate var approximateBytes: Int {
+        switch kind {
+        case .message(let body): body.utf8.count + 256
+        // An attribute is as long as a message at most.
+        case .attributes(.update(let attribute)): attribute.value.utf8.count + 256
+        case .attributes, .joined, .left: 256
+        }
     }
 }

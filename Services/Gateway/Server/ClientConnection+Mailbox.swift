@@ -1,3 +1,5 @@
+internal import CoreMetrics
+internal import DequeModule
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
@@ -22,8 +24,45 @@ extension ClientConnection {
 
     func resynchronizeMailbox() { perform(mailbox?.resynchronize() ?? []) }
 
-    func poll(verClear: Int64, limit: Int) {
+    /// Answers a poll, when the session may have it.
+    func poll(_ turn: CallTurn, verClear: Int64, limit: Int) {
+        waitingPoll = turn
+        let delay = rates.pollDelay(now: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
+        guard delay > 0 else { return askMailbox(verClear: verClear, limit: limit) }
+        GatewayMetrics.pollsDelayed.increment()
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [self] in
+            guard waitingPoll != nil else { return }
+            askMailbox(verClear: verClear, limit: limit)
+        }
+    }
+
+    private func askMailbox(verClear: Int64, limit: Int) {
         perform(mailbox?.poll(verClear: verClear, limit: limit, now: WallClock.milliseconds) ?? [])
+        guard waitingPoll != nil else { return }
+        // Redis is away. Old clients would take no news for a failure and never poll again; a notify follows.
+        pollTimeout = eventLoop.assumeIsolated().scheduleTask(in: timeLeft) { [self] in
+            GatewayMetrics.overdue.increment()
+            answerPoll(.success(.mailbox(cleared: verClear, entries: [])))
+        }
+    }
+
+    private func answerPoll(_ result: Result<ReplyBody, SignalingError>) {
+        guard let turn = waitingPoll else { return }
+        forgetPoll()
+        answer(turn, result)
+    }
+
+    /// Nobody waits for a poll's answer.
+    func forgetPoll() {
+        waitingPoll = nil
+        pollTimeout?.cancel()
+        pollTimeout = nil
+    }
+
+    /// Goes on with what waited for the client to take what it was sent.
+    func sendUnsent() {
+        continueReplay()
+        while !outlet.output.isPaused, let entry = unsentPushes.popFirst() { send(ServerFrame.pushMessage(entry)) }
     }
 
     private func perform(_ actions: [MailboxStateMachine.Action]) {
@@ -33,13 +72,19 @@ extension ClientConnection {
             case .load(let after, let fresh):
                 load(session.user, after: after, fresh: fresh)
             case .answer(let cleared, let entries):
-                let finish = waitingPoll
-                waitingPoll = nil
-                finish?(.success(.mailbox(cleared: cleared, entries: entries)))
+                if waitingPoll == nil, let last = entries.last {
+                    // Its time was over: the client must ask again.
+                    send(ServerFrame.notifyMessage(version: last.version))
+                }
+                answerPoll(.success(.mailbox(cleared: cleared, entries: entries)))
             case .notify(let version):
                 send(ServerFrame.notifyMessage(version: version))
             case .push(let entry):
-                send(ServerFrame.pushMessage(entry))
+                if outlet.output.isPaused || !unsentPushes.isEmpty {
+                    unsentPushes.append(entry)
+                } else {
+                    send(ServerFrame.pushMessage(entry))
+                }
             case .clear(let through):
                 shard.mailboxes.clear(session.user, through: through) { [self] result in
                     // Entries that were not forgotten come again at the next login: at least once.

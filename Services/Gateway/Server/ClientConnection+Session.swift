@@ -39,13 +39,18 @@ extension ClientConnection {
         case .loggedIn(let session):
             GatewayMetrics.logins.increment()
             self.session = ActiveSession(session)
+            outlet.bound = shard.configuration.sendBufferBound
+            rates = SessionRates(limits)
             lineText = session.line.wire
             send(ServerFrame.loginSucceeded(line: lineText, uid: session.uid, push: session.push))
             startMailbox(session, fresh: true)
         case .resumed(let session, let channel):
             GatewayMetrics.resumes.increment()
             self.session = ActiveSession(session)
+            outlet.bound = shard.configuration.sendBufferBound
+            // First of all, as an older connection here hands its rates over.
             bind(session.line.session)
+            rates = shard.takeRates(of: session.line.session, limits)
             if let channel {
                 rejoin(ChannelKey(app: session.user.app, name: channel), session: session)
             } else {
@@ -53,6 +58,7 @@ extension ClientConnection {
             }
         case .refuse(let error):
             GatewayMetrics.loginFailures.increment()
+            if error.isOfTheLogin { shard.door.loginFailed(doorKey) }
             unbind()
             send(ServerFrame.loginFailed(error))
             close(.normalClosure)
@@ -79,6 +85,11 @@ extension ClientConnection {
         startWaiting()
     }
 
+    /// The connection ends: a resumed session goes on with the same rates.
+    func keepRates() {
+        if let session { shard.keep(rates, of: session.actor.session) }
+    }
+
     func bind(_ session: SessionID) {
         boundSession = session
         shard.bind(session, to: self)
@@ -90,14 +101,19 @@ extension ClientConnection {
 
     /// Ends the session when its token has expired. Source: Signaling API, LOGOUT_E_TOKENEXPIRED.
     func enforceTokenExpiry() {
-        guard let session = machine.expiredSession(now: WallClock.milliseconds / 1000) else { return }
+        if machine.expiredSession(now: WallClock.milliseconds / 1000) != nil { endSession(.logoutTokenExpired) }
+    }
+
+    /// Ends the session for good, and tells the client why.
+    func endSession(_ code: SignalingCode) {
+        guard let session = machine.activeSession else { return }
         let id = session.line.session
         let command = CloseSession(user: session.user, session: id, reason: .leaveOther)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [shard] result in
             // Not ended yet: without a connection its time runs out.
             if case .failure = result { shard.detach(id, of: session.user) }
         }
-        superseded(.closeFrame(.logoutTokenExpired))
+        superseded(.closeFrame(code))
     }
 
     private func end(_ ending: ConnectionStateMachine.Ending) {
@@ -107,5 +123,16 @@ extension ClientConnection {
         case .silent: break
         }
         close(.normalClosure)
+    }
+}
+
+extension SignalingError {
+    /// Whether a login failed for what the client said, not for the state of the cluster.
+    fileprivate var isOfTheLogin: Bool {
+        switch code {
+        case .loginTokenWrong, .loginTokenExpired, .invalidUser: true
+        case .loginRejected: reason == "unknown_app"
+        default: false
+        }
     }
 }

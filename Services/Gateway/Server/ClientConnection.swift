@@ -1,4 +1,5 @@
 internal import CoreMetrics
+internal import DequeModule
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
@@ -10,14 +11,20 @@ final class ClientConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     let shard: GatewayShard
+    private let remote: SocketAddress?
     let outlet: FrameOutlet
     var machine = ConnectionStateMachine()
     /// The session that was last active here.
     var session: ActiveSession?
     var calls = CallPipeline<QueuedCall>(held: false)
     var mailbox: MailboxStateMachine?
-    /// Answers the poll that waits for the mailbox, at most one: polls do not overlap.
-    var waitingPoll: Finish?
+    /// The poll that waits for the mailbox, at most one: polls do not overlap.
+    var waitingPoll: CallTurn?
+    var pollTimeout: Scheduled<Void>?
+    /// Entries to be pushed when the client has taken what waits for it.
+    var unsentPushes: Deque<MailboxEntry> = []
+    /// What a resumed session is still to be shown of its channel.
+    var replay: Replay?
     /// The session's line as the client sends it with every call; set before calls are taken.
     var lineText = ""
     /// The session that the shard knows under this connection.
@@ -25,12 +32,15 @@ final class ClientConnection: ChannelInboundHandler {
     /// The app's, from the login or resume on.
     var limits = AppLimits() {
         didSet {
-            channelMessages = RateLimit(perSecond: limits.messagesPerSecond)
-            instantMessages = RateLimit(perSecond: limits.messagesPerSecond)
+            knowsLimits = true
+            rates.adopt(limits)
         }
     }
-    var channelMessages = RateLimit(perSecond: Limits.messagesPerSecond)
-    var instantMessages = RateLimit(perSecond: Limits.messagesPerSecond)
+    /// Whether ``limits`` are the app's own.
+    private(set) var knowsLimits = false
+    var rates = SessionRates()
+    /// When the exclusive act that is under way must be answered.
+    var actDeadline = NIODeadline.now()
 
     var channel: LocalChannel?
     var membership: Membership?
@@ -46,17 +56,30 @@ final class ClientConnection: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
+    /// Whether nothing is read from the socket, because answers or calls wait.
+    private var isPaused = false
+    /// What came since all the same: NIO reads up to the end of a connection that the client has closed.
+    private var readWhilePaused = 0
+    /// What the outlet had waiting at the last look, while nothing was read.
+    private var waitingAtSweep = 0
     /// Whether the end has begun: nothing is read any more.
     private var isClosed = false
 
-    /// - Parameter isPlain: whether the connection is without TLS.
-    init(shard: GatewayShard, isPlain: Bool) {
+    /// - Parameters:
+    ///   - isPlain: whether the connection is without TLS.
+    ///   - remote: where the client is, as the proxy tells it, if there is one.
+    init(shard: GatewayShard, isPlain: Bool, remote: SocketAddress?) {
         self.shard = shard
-        outlet = FrameOutlet(isPlain: isPlain)
+        self.remote = remote
+        let configuration = shard.configuration
+        outlet = FrameOutlet(
+            isPlain: isPlain, bound: min(configuration.freshOutputBound, configuration.sendBufferBound),
+            budget: shard.output)
+        reader.bound = Limits.loginFrameBytes
         outlet.onLaneClosed = { [unowned self] in channel?.closeLane(of: self) }
+        outlet.onPause = { [unowned self] in outputPaused($0) }
+        outlet.onFull = { [unowned self] in cutOff(.output($0)) }
     }
-
-    var isWritable: Bool { outlet.isWritable }
 
     var eventLoop: any EventLoop { shard.eventLoop }
 
@@ -72,7 +95,9 @@ final class ClientConnection: ChannelInboundHandler {
         self.context = context
         outlet.opened(context)
         guard shard.admit(self) else {
-            shard.logger.warning("connection refused", metadata: ["bound": "\(shard.configuration.connectionBound)"])
+            shard.logger.warning(
+                "connection refused",
+                metadata: ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
             return close(.goingAway)
         }
     }
@@ -94,12 +119,42 @@ final class ClientConnection: ChannelInboundHandler {
         isReading = true
         defer { isReading = false }
         let bytes = unwrapInboundIn(data)
+        if isPaused {
+            readWhilePaused += bytes.readableBytes
+            guard readWhilePaused <= Self.pausedReadBound else { return cutOff(.input) }
+        }
         var position = 0
         do {
             while !isClosed, let message = try read(bytes, from: &position) { received(message) }
         } catch {
             violate(error.code, error.message)
         }
+    }
+
+    /// What NIO may read before it minds that nothing more is to be: a few reads of its largest buffer.
+    private static let pausedReadBound = 512 * 1024
+
+    /// Reads, or does not, as calls and answers wait or not.
+    func regulateReading() {
+        guard !isClosed else { return }
+        let bound = calls.isHolding ? Limits.heldCallBytes : Limits.waitingCallBytes
+        let pauses = outlet.output.isPaused || calls.waitingBytes >= bound
+        guard pauses != isPaused else { return }
+        isPaused = pauses
+        readWhilePaused = 0
+        waitingAtSweep = 0
+        if pauses { GatewayMetrics.pauses.increment() } else { lastRead = .now() }
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: !pauses)
+    }
+
+    /// The client takes what it is sent, or does not: no call starts meanwhile.
+    private func outputPaused(_ pauses: Bool) {
+        guard !isClosed else { return }
+        calls.isPaused = pauses
+        regulateReading()
+        guard !pauses else { return }
+        sendUnsent()
+        startWaiting()
     }
 
     private func read(
@@ -109,7 +164,7 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        shard.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        shard.logger.debug("connection failed", metadata: ["error": "\(error)", "client": "\(address)"])
         context.close(promise: nil)
     }
 
@@ -135,17 +190,35 @@ final class ClientConnection: ChannelInboundHandler {
         case .ping(let number):
             send(ServerFrame.pong(number))
         case .login(let login):
+            takeFullFrames()
+            guard shard.door.mayLogIn(doorKey) else { return refuseLogin() }
             perform(
                 machine.login(
                     app: login.app, account: login.account, token: login.token, device: login.device, push: login.push))
         case .lineLogin(let resume):
+            takeFullFrames()
             resumeAfter = resume.after
             calls = CallPipeline(held: true)
+            calls.isPaused = outlet.output.isPaused
             perform(machine.lineLogin(resume.line))
         case .call(let request):
             received(request)
         }
     }
+
+    /// Too many logins of the client's address have failed.
+    private func refuseLogin() {
+        guard machine.isFresh else { return }
+        GatewayMetrics.loginsLimited.increment()
+        send(
+            ServerFrame.loginFailed(
+                SignalingError(.loginOther, "rate_limited", "too many logins of this address have failed")))
+        perform(machine.connectionLost())
+        close(.normalClosure)
+    }
+
+    /// The client has asked to log in: what it sends from now on may be as large as its calls are.
+    private func takeFullFrames() { reader.bound = Limits.frameBytes }
 
     /// The last `channel2` id that a resuming client saw, when it asks for what it missed.
     var resumeAfter: Int64?
@@ -153,7 +226,10 @@ final class ClientConnection: ChannelInboundHandler {
     // MARK: - Writing
 
     /// Sends one text frame.
-    func send(_ payload: [UInt8]) { shard.send(.text, payload, to: outlet) }
+    /// - Parameter isAnswer: whether the client has asked for it.
+    func send(_ payload: [UInt8], isAnswer: Bool = false) {
+        shard.send(.text, payload, to: outlet, isAnswer: isAnswer)
+    }
 
     /// Sends finished frames.
     func send(_ frames: ByteBuffer) { outlet.send(frames) }
@@ -163,7 +239,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// The peer broke the protocol: the connection goes, its session stays resumable.
     func violate(_ code: WebSocketCloseCode, _ what: String) {
         GatewayMetrics.violations.increment()
-        shard.logger.info("protocol violation", metadata: ["what": "\(what)"])
+        shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
         perform(machine.connectionLost())
         close(code)
     }
@@ -171,16 +247,40 @@ final class ClientConnection: ChannelInboundHandler {
     /// Another connection or login has the session now.
     func superseded(_ ending: ConnectionStateMachine.Ending) { perform(machine.superseded(ending)) }
 
-    /// The client does not read: it is cut off, and may resume.
-    func cutOff() {
-        guard context != nil else { return }
-        shard.logger.info("slow client cut off", metadata: ["bound": "\(shard.configuration.sendBufferBound)"])
+    /// Why a client is cut off.
+    enum CutOff {
+        /// It does not read what it is sent.
+        case output(OutputBudget.Bound)
+        /// More events wait for the answer to its join than are kept.
+        case heldEvents
+        /// It sends on and on without reading.
+        case input
+    }
+
+    /// The client does not keep up: it is cut off, and may resume.
+    func cutOff(_ reason: CutOff) {
+        guard context != nil, !isClosed else { return }
+        let why =
+            switch reason {
+            case .output(.connection): "bytes waiting over \(outlet.bound)"
+            case .output(.all): "bytes waiting for all over \(shard.configuration.shardOutputBound)"
+            case .heldEvents: "events waiting over \(Membership.heldBound)"
+            case .input: "sends without reading"
+            }
+        shard.logger.info("slow client cut off", metadata: ["why": "\(why)", "client": "\(address)"])
         GatewayMetrics.cutOff.increment()
+        if case .output(.all) = reason { GatewayMetrics.outputFull.increment() }
         isClosed = true
         perform(machine.connectionLost())
         cleanUp()
-        context?.close(promise: nil)
+        outlet.closeAtOnce()
     }
+
+    /// The client's address, for logs.
+    var address: String { remote?.ipAddress ?? "unknown" }
+
+    /// How the client's address is counted; nil: it is not.
+    var doorKey: ClientAddress? { shard.door.key(of: remote) }
 
     /// The gateway goes: the client should resume elsewhere.
     func drain() {
@@ -192,6 +292,12 @@ final class ClientConnection: ChannelInboundHandler {
     func sweep(now: NIODeadline) {
         let configuration = shard.configuration
         if configuration.enforcesTokenExpiry { enforceTokenExpiry() }
+        if isPaused {
+            // A large answer on a slow line: it is alive as long as it takes some of it.
+            let waiting = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+            if waiting < waitingAtSweep { lastRead = now }
+            waitingAtSweep = waiting
+        }
         if now - lastRead > configuration.idleTimeout
             || (machine.isFresh && now - openedAt > configuration.loginTimeout)
         {
@@ -212,8 +318,12 @@ final class ClientConnection: ChannelInboundHandler {
 
     private func cleanUp() {
         shard.remove(self)
+        keepRates()
         unbind()
         calls.abandon()
+        forgetPoll()
+        unsentPushes = []
+        replay = nil
         leaveLocalChannel()
     }
 }

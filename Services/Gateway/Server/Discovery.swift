@@ -5,8 +5,9 @@ internal import ServiceKit
 ///
 /// Source: wire protocol, sections 1 and 12.17. Always 200 and never empty: the web clients hang on anything else.
 actor Discovery {
-    /// The oldest clients step through the list without wrapping around.
-    private static let leastEntries = 4
+    /// The oldest clients step through the list without wrapping around, and take a further entry each time that an
+    /// abandoned socket closes while a login is under way; past the end they die.
+    private static let leastEntries = 16
     /// Gateways told to one client at most.
     private static let mostEntries = 16
     /// How long a list serves, so that a storm of clients does not become one of reads.

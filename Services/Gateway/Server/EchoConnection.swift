@@ -17,7 +17,7 @@ final class EchoConnection: ChannelInboundHandler {
     ///   - bound: bytes that a message may have.
     ///   - isPlain: whether the connection is without TLS.
     init(bound: Int, isPlain: Bool) {
-        outlet = FrameOutlet(isPlain: isPlain)
+        outlet = FrameOutlet(isPlain: isPlain, bound: .max / 4)
         reader = WebSocketFrameReader(bound: bound, takesBinary: true)
     }
 

@@ -1,3 +1,4 @@
+internal import GatewayLogic
 internal import NIOCore
 
 #if canImport(Glibc)
@@ -17,27 +18,45 @@ final class FrameOutlet {
     private static let closeTimeout = TimeAmount.seconds(5)
 
     private let isPlain: Bool
+    private let budget: OutputBudget?
     private var context: ChannelHandlerContext?
+    /// The connection, also while its last frame waits.
+    private var channel: (any Channel)?
     /// The socket; nil where bytes must be encrypted first. NIO owns it and tells of its end by `channelInactive` before
     /// anything else can run on the loop, so that its number is never used for another.
     private var socket: NIOBSDSocket.Handle?
     /// Writes that NIO has not finished.
-    private var waiting = 0
+    private(set) var output: OutputBound
     /// Called when ``lane`` is no more.
     var onLaneClosed: () -> Void = {}
+    /// Called when nothing more is to be read from the client, and when it is again.
+    var onPause: (Bool) -> Void = { _ in }
+    /// Called when too much waits: the connection must be closed.
+    var onFull: (OutputBudget.Bound) -> Void = { _ in }
 
-    /// - Parameter isPlain: whether what is written here is what goes over the wire.
-    init(isPlain: Bool) { self.isPlain = isPlain }
+    /// - Parameters:
+    ///   - isPlain: whether what is written here is what goes over the wire.
+    ///   - bound: bytes that may wait for the client.
+    ///   - budget: what waits for all clients together.
+    init(isPlain: Bool, bound: Int, budget: OutputBudget? = nil) {
+        self.isPlain = isPlain
+        self.budget = budget
+        output = OutputBound(bound: bound)
+    }
 
-    /// Whether the client takes what it is sent: false when more waits for it than ``GatewayConfiguration/sendBufferBound``.
-    var isWritable: Bool { waiting == 0 || context?.channel.isWritable ?? true }
+    /// Bytes that may wait for the client.
+    var bound: Int {
+        get { output.bound }
+        set { output.bound = newValue }
+    }
 
     /// The socket, while frames may be written to it past everything else; see ``FrameLane``.
-    var lane: NIOBSDSocket.Handle? { waiting == 0 ? socket : nil }
+    var lane: NIOBSDSocket.Handle? { output.waiting == 0 ? socket : nil }
 
     /// The connection's handler was added: frames can be sent.
     func opened(_ context: ChannelHandlerContext) {
         self.context = context
+        channel = context.channel
         guard isPlain else { return }
         socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
     }
@@ -45,22 +64,62 @@ final class FrameOutlet {
     /// Nothing can be sent any more: frames are dropped. To be called first of all in `channelInactive`.
     func ended() {
         context = nil
+        channel = nil
+        closeLane()
+    }
+
+    private func closeLane() {
         guard socket != nil else { return }
         socket = nil
         onLaneClosed()
     }
 
     /// Counts a write until NIO has finished it.
-    private func track(_ written: EventLoopPromise<Void>) {
-        waiting += 1
-        if waiting == 1 { onLaneClosed() }
-        written.futureResult.assumeIsolated().whenComplete { _ in self.waiting -= 1 }
+    private func track(_ written: EventLoopPromise<Void>, _ bytes: Int, isAnswer: Bool) {
+        if output.waiting == 0 { onLaneClosed() }
+        output.queued(bytes, isAnswer: isAnswer)
+        budget?.queued(OutputBound.cost(of: bytes), for: self)
+        written.futureResult.assumeIsolated().whenComplete { _ in
+            self.budget?.written(OutputBound.cost(of: bytes), for: self)
+            if self.output.written(bytes) == .resume { self.onPause(false) }
+        }
+    }
+
+    /// Looks at what waits, after what the socket takes at once is gone.
+    private func judge() {
+        switch output.judge() {
+        case .pause: onPause(true)
+        case .cutOff: full(.connection)
+        case .none, .resume: break
+        }
+        budget?.judge()
+    }
+
+    /// Too much waits, for this client or for all.
+    func full(_ bound: OutputBudget.Bound) {
+        guard context != nil else {
+            // Nobody but this client waits for its end.
+            closeAtOnce()
+            return
+        }
+        onFull(bound)
+    }
+
+    /// Closes the connection and forgets what waits, without the good-bye of TLS, which would wait for the client too.
+    func closeAtOnce() {
+        guard let channel else { return }
+        if let tls = try? channel.pipeline.syncOperations.context(name: PublicListener.tlsHandler) {
+            tls.close(mode: .all, promise: nil)
+        } else {
+            channel.close(promise: nil)
+        }
     }
 
     /// Sends the frames at once.
-    func send(_ frames: ByteBuffer) {
+    /// - Parameter isAnswer: whether the client has asked for them.
+    func send(_ frames: ByteBuffer, isAnswer: Bool = false) {
         let taken = takenAtOnce(of: frames)
-        if taken < frames.readableBytes { sendRest(of: frames, after: taken) }
+        if taken < frames.readableBytes { sendRest(of: frames, after: taken, isAnswer: isAnswer) }
     }
 
     /// Sends a frame, then closes the connection; frames that follow are dropped (RFC 6455, section 5.5.1).
@@ -68,11 +127,12 @@ final class FrameOutlet {
         guard let channel = context?.channel else { return }
         let taken = takenAtOnce(of: frame)
         let rest = taken < frame.readableBytes ? sendRest(of: frame, after: taken) : nil
-        ended()
+        context = nil
+        closeLane()
         guard let rest else { return channel.close(promise: nil) }
         rest.whenComplete { _ in channel.close(promise: nil) }
         // A client that does not read must not keep the socket.
-        channel.eventLoop.scheduleTask(in: Self.closeTimeout) { channel.close(promise: nil) }
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { self.closeAtOnce() }
     }
 
     private func takenAtOnce(of frames: ByteBuffer) -> Int {
@@ -83,13 +143,19 @@ final class FrameOutlet {
     /// Sends what the lane has not taken.
     /// - Returns: the end of the write; nil when the connection is no more.
     @discardableResult
-    func sendRest(of frames: ByteBuffer, after taken: Int) -> EventLoopFuture<Void>? {
+    func sendRest(of frames: ByteBuffer, after taken: Int, isAnswer: Bool = false) -> EventLoopFuture<Void>? {
         guard let context else { return nil }
         var rest = frames
         rest.moveReaderIndex(forwardBy: taken)
+        if rest.storageCapacity > 2 * rest.readableBytes + OutputBound.writeOverhead {
+            // What waits must not keep the memory of what was written before.
+            rest = context.channel.allocator.buffer(buffer: rest)
+        }
         let written = context.eventLoop.makePromise(of: Void.self)
-        track(written)
+        let bytes = rest.readableBytes
+        track(written, bytes, isAnswer: isAnswer)
         context.writeAndFlush(NIOAny(rest), promise: written)
+        judge()
         return written.futureResult
     }
 }

@@ -1,3 +1,4 @@
+internal import GatewayLogic
 public import NIOCore
 public import ServiceKit
 internal import SignalingProtocol
@@ -20,6 +21,17 @@ public struct GatewayConfiguration: Sendable {
     public var connectionBound = 50_000
     /// Bytes that may wait for a client that does not read; past it the client is cut off and may resume.
     public var sendBufferBound = 1 << 20
+    /// The same before a login.
+    public var freshOutputBound = 65_536
+    /// Bytes that may wait for all clients of the process; past it those with most are cut off.
+    public var outputBound = 256 << 20
+    /// What the clients of one address may do. Offices and mobile networks have many clients behind one.
+    var addressBounds = AddressTable.Bounds(
+        connections: 5_000, connectionsPerSecond: 500, failedLoginsPerSecond: 20)
+    /// Networks whose clients are not counted by address.
+    var exemptNetworks: [AddressNetwork] = []
+    /// Networks of proxies, whose connections begin with the PROXY protocol.
+    var proxyNetworks: [AddressNetwork] = []
     /// A connection that is silent for longer is dead (clients ping every 10 s).
     public var idleTimeout = TimeAmount.seconds(45)
     /// A connection that has not asked to log in by then is closed.
@@ -51,6 +63,11 @@ public struct GatewayConfiguration: Sendable {
 }
 
 extension GatewayConfiguration {
+    /// Each shard's part of ``outputBound``.
+    var shardOutputBound: Int { outputBound / eventLoops }
+}
+
+extension GatewayConfiguration {
     /// Reads `HELIOGRAPH_GATEWAY_...`.
     public init(environment: inout EnvironmentReader) {
         self.init()
@@ -68,6 +85,24 @@ extension GatewayConfiguration {
         sendBufferBound = environment.int(
             "GATEWAY_SEND_BUFFER", default: sendBufferBound, in: 65_536...1 << 30,
             "bytes that may wait for a client that does not read")
+        outputBound = environment.int(
+            "GATEWAY_OUTPUT", default: outputBound, in: 1 << 20...1 << 40,
+            "bytes that may wait for all clients of the process together")
+        addressBounds.connections = environment.int(
+            "GATEWAY_ADDRESS_CONNECTIONS", default: addressBounds.connections, in: 1...1_000_000,
+            "connections of one address (or IPv6 /64) at most")
+        addressBounds.connectionsPerSecond = environment.int(
+            "GATEWAY_ADDRESS_ARRIVALS", default: addressBounds.connectionsPerSecond, in: 1...1_000_000,
+            "new connections of one address a second, after a burst of as many as it may have")
+        addressBounds.failedLoginsPerSecond = environment.int(
+            "GATEWAY_ADDRESS_FAILED_LOGINS", default: addressBounds.failedLoginsPerSecond, in: 1...1_000_000,
+            "failed logins of one address a second, after a burst of ten times as many")
+        exemptNetworks = environment.networks(
+            "GATEWAY_ADDRESS_EXEMPT", default: "127.0.0.0/8,::1",
+            "networks that are not counted by address, as those of proxies that do not tell their clients'")
+        proxyNetworks = environment.networks(
+            "GATEWAY_PROXY_FROM", default: "",
+            "networks of proxies; their connections must begin with the PROXY protocol, version 1 or 2")
         enforcesTokenExpiry = environment.bool(
             "GATEWAY_ENFORCE_TOKEN_EXPIRY", default: false, "end sessions when their token expires (105)")
         messageTimeToLiveBound = environment.int(
@@ -96,5 +131,14 @@ extension GatewayConfiguration {
 
     private static func isLoopback(_ host: String) -> Bool {
         host == "::1" || (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress?.hasPrefix("127.") == true
+    }
+}
+
+extension EnvironmentReader {
+    fileprivate mutating func networks(_ name: String, default standard: String, _ meaning: String) -> [AddressNetwork]
+    {
+        if let networks = AddressNetwork.list(string(name, default: standard, meaning)) { return networks }
+        reject(name, "must be networks such as 10.0.0.0/8, separated by commas")
+        return []
     }
 }

@@ -13,6 +13,7 @@ internal import Synchronization
 public final class GatewayService: Service {
     private static let heartbeatPause = Duration.seconds(2)
     private static let sweepPause = Duration.seconds(5)
+    private static let appPause = Duration.seconds(30)
     private static let drainSteps = 20
 
     private let configuration: GatewayConfiguration
@@ -33,10 +34,11 @@ public final class GatewayService: Service {
         // A fresh id for each run: a restarted gateway is another one. No dots: the id is part of lines.
         let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
         let logger = logger
+        let door = AddressDoor(configuration, logger: logger)
         shards = group.makeIterator().enumerated().map { index, loop in
             GatewayShard(
                 id: GatewayID("\(run)-\(index)"), eventLoop: loop, configuration: configuration, redis: redis,
-                logger: logger)
+                door: door, logger: logger)
         }
         let leases = GatewayLeases(connection: shards[0].redis)
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
@@ -65,8 +67,10 @@ public final class GatewayService: Service {
     public func run() async throws {
         for shard in shards { try await shard.start() }
         let byLoop = Dictionary(uniqueKeysWithValues: shards.map { (ObjectIdentifier($0.eventLoop), $0) })
+        let identity = try configuration.tls.map { try TLSIdentity(files: $0, logger: logger) }
         let listener = PublicListener(
-            configuration: configuration, group: group, shards: byLoop, discovery: discovery, logger: logger)
+            configuration: configuration, group: group, shards: byLoop, discovery: discovery, identity: identity,
+            logger: logger)
         let listening = try await listener.bind()
         logger.notice(
             "gateway listens",
@@ -79,6 +83,12 @@ public final class GatewayService: Service {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await self.every(Self.heartbeatPause) { try await self.beat() } }
             tasks.addTask { try await self.every(Self.sweepPause) { self.sweep() } }
+            tasks.addTask {
+                try await self.every(Self.appPause) {
+                    for shard in self.shards { shard.eventLoop.execute { shard.endSessionsOfRemovedApps() } }
+                }
+            }
+            tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             try await gracefulShutdown()
             isServing.withLock { $0 = false }
             for channel in listening { try? await channel.close() }

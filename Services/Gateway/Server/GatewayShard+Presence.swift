@@ -107,6 +107,7 @@ extension GatewayShard {
 
     /// Sets the gauges.
     func report() {
+        GatewayMetrics.outputWaiting.record(output.waiting)
         GatewayMetrics.connections.record(connections.count)
         GatewayMetrics.sessions.record(sessions.count)
         GatewayMetrics.channels.record(channels.count)

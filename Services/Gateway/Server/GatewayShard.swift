@@ -23,6 +23,13 @@ final class GatewayShard: @unchecked Sendable {
     let sender: CommandSender
     let apps: AppDirectory
     private(set) var subscriber: RedisSubscriber?
+    /// Counts what clients do by address, with the other shards.
+    let door: AddressDoor
+    /// Sockets of clients, also those that are no WebSockets yet. Loop-bound.
+    var sockets = 0
+    /// What waits for the clients.
+    let output: OutputBudget
+    private var leftRates = LeftRates()
 
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var sessions: [SessionID: ClientConnection] = [:]
@@ -50,12 +57,14 @@ final class GatewayShard: @unchecked Sendable {
 
     init(
         id: GatewayID, eventLoop: any EventLoop, configuration: GatewayConfiguration,
-        redis redisConfiguration: RedisConfiguration,
+        redis redisConfiguration: RedisConfiguration, door: AddressDoor,
         logger: Logger
     ) {
         self.id = id
         self.eventLoop = eventLoop
         self.configuration = configuration
+        self.door = door
+        output = OutputBudget(bound: configuration.shardOutputBound)
         var logger = logger
         logger[metadataKey: "gateway"] = "\(id)"
         self.logger = logger
@@ -129,11 +138,23 @@ final class GatewayShard: @unchecked Sendable {
     }
 
     /// Sends one frame, framed in a buffer that all connections share.
-    func send(_ opcode: WebSocketOpcode, _ payload: [UInt8], to outlet: FrameOutlet) {
+    func send(_ opcode: WebSocketOpcode, _ payload: [UInt8], to outlet: FrameOutlet, isAnswer: Bool = false) {
         // A large one's memory is given back.
         if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
         frame.writeWebSocketFrame(opcode, payload)
-        outlet.send(frame)
+        outlet.send(frame, isAnswer: isAnswer)
+    }
+
+    /// Remembers how much of its rates a session has used whose connection is gone.
+    func keep(_ rates: SessionRates, of session: SessionID) {
+        leftRates.keep(rates, of: session, now: NIODeadline.now().uptimeNanoseconds)
+    }
+
+    /// What a session that is resumed may do.
+    func takeRates(of session: SessionID, _ limits: AppLimits) -> SessionRates {
+        var rates = leftRates.take(session) ?? SessionRates(limits, isResumed: true)
+        rates.adopt(limits)
+        return rates
     }
 
     // MARK: - Channels

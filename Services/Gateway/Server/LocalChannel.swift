@@ -156,7 +156,7 @@ final class LocalChannel {
             }
         }
         GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
-        for member in tooSlow { member.cutOff() }
+        for member in tooSlow { member.cutOff(.heldEvents) }
     }
 
     /// Writes to every open lane.
@@ -185,12 +185,11 @@ final class LocalChannel {
     }
 
     /// Shows a batch to a member whose lane is closed, and opens it if it can be.
-    /// - Returns: false when the member is too slow.
+    /// - Returns: false when more waits for the member's answer than is kept.
     private func show(_ batch: Batch, to member: ClientConnection) -> Bool {
         guard let shownAfter = member.membership?.shownAfter else {
             return member.membership?.hold(batch.events) ?? true
         }
-        guard member.isWritable else { return false }
         let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
         guard let first = batch.events.first, shownAfter < first.sequence, member.lastEventID < first.id, !isNamed
         else {

@@ -15,6 +15,8 @@ final class PublicHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let discovery: Discovery
     private var timeout: Scheduled<Void>?
     private var head: HTTPRequestHead?
+    /// Whether the one request was there; what follows it is not looked at.
+    private var hasAnswered = false
 
     init(discovery: Discovery) { self.discovery = discovery }
 
@@ -26,12 +28,13 @@ final class PublicHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasAnswered else { return }
         switch unwrapInboundIn(data) {
         case .head(let received): head = received
         case .body: break
         case .end:
             guard let request = head else { return }
-            head = nil
+            hasAnswered = true
             answer(request, on: context.channel)
         }
     }

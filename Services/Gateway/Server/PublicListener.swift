@@ -1,3 +1,5 @@
+internal import CoreMetrics
+internal import GatewayLogic
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
@@ -11,12 +13,17 @@ struct PublicListener: Sendable {
     /// Connections the kernel may hold for us (a reconnect storm).
     private static let backlog: Int32 = 4096
     private static let answering = "answering"
+    static let tlsHandler = "tls"
+    /// Connections of one shard, beyond those that WebSockets may be, that ask for discovery or are about to become one.
+    private static let handshakeBound = 4096
 
     let configuration: GatewayConfiguration
     let group: any EventLoopGroup
     /// By event loop: a connection belongs to the shard of its loop.
     let shards: [ObjectIdentifier: GatewayShard]
     let discovery: Discovery
+    /// What the TLS port shows; nil: there is none.
+    let identity: TLSIdentity?
     let logger: Logger
 
     /// Opens the plain port and, where a certificate is configured, the TLS port.
@@ -24,24 +31,16 @@ struct PublicListener: Sendable {
     func bind() async throws -> [any Channel] {
         if configuration.testEchoBytes > 0 { logger.warning("test mode: WebSockets echo, nobody can log in") }
         let plain = try await bootstrap(tls: nil).bind(host: configuration.host, port: configuration.port).get()
-        guard let files = configuration.tls, let port = plain.localAddress?.port else { return [plain] }
-        let chain = try NIOSSLCertificate.fromPEMFile(files.certificateChain).map(NIOSSLCertificateSource.certificate)
-        let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key)))
-        let secure = try await bootstrap(tls: tls).bind(host: configuration.host, port: port + 1).get()
+        guard let identity, let port = plain.localAddress?.port else { return [plain] }
+        let secure = try await bootstrap(tls: identity).bind(host: configuration.host, port: port + 1).get()
         return [plain, secure]
     }
 
-    private func bootstrap(tls: NIOSSLContext?) -> ServerBootstrap {
+    private func bootstrap(tls: TLSIdentity?) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(
-                .writeBufferWaterMark,
-                value: .init(low: configuration.sendBufferBound / 2, high: configuration.sendBufferBound)
-            )
             .childChannelOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 512, maximum: 65_536)
             )
@@ -50,10 +49,31 @@ struct PublicListener: Sendable {
             }
     }
 
-    private func configure(_ channel: any Channel, tls: NIOSSLContext?) throws {
+    /// Sets a new connection up, when its address is known; one that is too many is closed.
+    private func configure(_ channel: any Channel, tls: TLSIdentity?) throws {
+        let shard = shard(of: channel)
+        guard shard.sockets < configuration.connectionBound + Self.handshakeBound else {
+            GatewayMetrics.socketsRefused.increment()
+            throw ChannelError.operationUnsupported
+        }
+        shard.sockets += 1
+        channel.closeFuture.whenComplete { _ in shard.sockets -= 1 }
+        if let bytes = channel.remoteAddress?.bytes, configuration.proxyNetworks.contains(where: { $0.contains(bytes) })
+        {
+            return try channel.pipeline.syncOperations.addHandler(
+                ProxyHandler { remote in try enter(channel, remote ?? channel.remoteAddress, tls: tls) })
+        }
+        try enter(channel, channel.remoteAddress, tls: tls)
+    }
+
+    /// - Parameter remote: where the client is.
+    private func enter(_ channel: any Channel, _ remote: SocketAddress?, tls: TLSIdentity?) throws {
+        guard shard(of: channel).door.admit(channel, from: remote) else { throw ChannelError.operationUnsupported }
         let pipeline = channel.pipeline.syncOperations
-        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-        let upgrader = WebSocketUpgrader { channel in try carryWebSocket(channel, isPlain: tls == nil) }
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), name: Self.tlsHandler) }
+        let upgrader = WebSocketUpgrader { channel in
+            try carryWebSocket(channel, isPlain: tls == nil, remote: remote)
+        }
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withServerUpgrade: (
@@ -67,14 +87,19 @@ struct PublicListener: Sendable {
         try pipeline.addHandler(PublicHTTPHandler(discovery: discovery), name: Self.answering)
     }
 
-    private func carryWebSocket(_ channel: any Channel, isPlain: Bool) throws {
+    private func shard(of channel: any Channel) -> GatewayShard {
+        guard let shard = shards[ObjectIdentifier(channel.eventLoop)] else {
+            preconditionFailure("a connection was accepted on an event loop without a shard")
+        }
+        return shard
+    }
+
+    private func carryWebSocket(_ channel: any Channel, isPlain: Bool, remote: SocketAddress?) throws {
         if configuration.testEchoBytes > 0 {
             let echo = EchoConnection(bound: configuration.testEchoBytes, isPlain: isPlain)
             return try channel.pipeline.syncOperations.addHandler(echo)
         }
-        guard let shard = shards[ObjectIdentifier(channel.eventLoop)] else {
-            preconditionFailure("a connection was accepted on an event loop without a shard")
-        }
-        try channel.pipeline.syncOperations.addHandler(ClientConnection(shard: shard, isPlain: isPlain))
+        let connection = ClientConnection(shard: shard(of: channel), isPlain: isPlain, remote: remote)
+        try channel.pipeline.syncOperations.addHandler(connection)
     }
 }

@@ -42,6 +42,20 @@ import Testing
         #expect(calls.next() == 2)
     }
 
+    @Test func nothingStartsWhileAnswersWait() {
+        var calls = CallPipeline<Int>(held: false)
+        calls.isPaused = true
+        #expect(calls.enter(1, .message, bytes: 7) == .wait)
+        #expect(calls.enter(2, .exclusive, bytes: 5) == .wait)
+        #expect(calls.waitingBytes == 12)
+        #expect(calls.next() == nil)
+        calls.isPaused = false
+        #expect(calls.next() == 1)
+        #expect(calls.waitingBytes == 5)
+        calls.abandon()
+        #expect(calls.waitingBytes == 0)
+    }
+
     @Test func theQueueIsBounded() {
         var calls = CallPipeline<Int>(held: true)
         for call in 0..<CallPipeline<Int>.bound { #expect(calls.enter(call, .message) == .wait) }

@@ -112,6 +112,29 @@ import Testing
         #expect(gateway.violations == (code == .normalClosure ? 0 : 1))
     }
 
+    @Test func aClientThatDoesNotReadIsNotReadFrom() async throws {
+        let gateway = try Gateway()
+        let waiting = Mutex(0)
+        _ = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            let ping = Self.frame(0x81, #"["ping","\#(String(repeating: "x", count: 100))"]"#)
+            let pings = [UInt8](Array(repeating: ping, count: 500).joined())
+            // Until the kernel holds all that it can, in both directions.
+            client.sendUntilFull(pings)
+            gateway.onLoop { shard in waiting.withLock { $0 = shard.output.waiting } }
+        }
+        #expect(waiting.withLock { $0 } <= 2 * 65_536)
+    }
+
+    @Test func aFrameBeforeTheLoginIsNoLargerThanALogin() async throws {
+        let answer = try await Gateway().answers { client in
+            client.open(Self.upgrade)
+            client.send([0x81, 0xFE, 0x40, 0x01, 0, 0, 0, 0])
+            client.takeAll()
+        }
+        #expect(answer == Self.close(.messageTooLarge))
+    }
+
     @Test func tooManyConnectionsAreRefused() async throws {
         let answer = try await Gateway(connectionBound: 0).answers { client in
             client.send(Self.upgrade)
@@ -128,7 +151,7 @@ import Testing
             gateway.onLoop { shard in
                 for connection in shard.connections.values {
                     lanes.withLock { $0.append(connection.outlet.lane != nil) }
-                    connection.cutOff()
+                    connection.cutOff(.heldEvents)
                     // No tick in between, in which another connection could get the socket's number.
                     lanes.withLock { $0.append(connection.outlet.lane != nil) }
                 }
@@ -152,11 +175,12 @@ private final class Gateway: Sendable {
         let logger = Logger(label: "test") { [logged] _ in LogKeeper(logged: logged) }
         shard = GatewayShard(
             id: GatewayID("test"), eventLoop: group.next(), configuration: configuration,
-            redis: try RedisConfiguration(url: "redis://127.0.0.1:1"), logger: logger)
+            redis: try RedisConfiguration(url: "redis://127.0.0.1:1"),
+            door: AddressDoor(configuration, logger: logger), logger: logger)
         listener = PublicListener(
             configuration: configuration, group: group, shards: [ObjectIdentifier(shard.eventLoop): shard],
             discovery: Discovery(own: configuration.publicAddress(listeningOn: 1), logger: logger) { [] },
-            logger: logger)
+            identity: nil, logger: logger)
     }
 
     /// How often a client broke the protocol.

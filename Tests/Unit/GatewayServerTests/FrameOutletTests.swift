@@ -1,3 +1,4 @@
+import GatewayLogic
 import NIOCore
 import NIOPosix
 import Testing
@@ -95,8 +96,77 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func aClientThatDoesNotReadIsCutOffAtTheBound(isPlain: Bool) async throws {
+        try await withOutlet(isPlain: isPlain, bound: 1 << 20) { outlet, loop, _ in
+            try await loop.submit {
+                var pauses: [Bool] = []
+                var bounds: [OutputBudget.Bound] = []
+                outlet.outlet.onPause = { pauses.append($0) }
+                outlet.outlet.onFull = {
+                    bounds.append($0)
+                    outlet.outlet.closeAtOnce()
+                }
+                while outlet.channel.isActive {
+                    outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: 60_000))
+                    #expect(outlet.outlet.output.waiting < 1 << 21)
+                }
+                #expect(bounds == [.connection])
+                #expect(pauses.first == true)
+                #expect(outlet.outlet.output.waiting == 0)
+            }.get()
+        }
+    }
+
+    @Test func readingGoesOnWhenTheClientHasRead() async throws {
+        try await withOutlet(bound: 1 << 20) { outlet, loop, client in
+            try await loop.submit {
+                outlet.outlet.onPause = { outlet.pauses.append($0) }
+                while outlet.pauses.isEmpty {
+                    outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: 60_000))
+                }
+            }.get()
+            while try await loop.submit({ outlet.pauses.count }).get() < 2 { client.takeWhatIsThere() }
+            #expect(try await loop.submit { outlet.pauses }.get() == [true, false])
+        }
+    }
+
+    @Test func theLargestGoesWhenAllTogetherHaveTooMuch() async throws {
+        let budget = Budget(OutputBudget(bound: 4 << 20))
+        try await withOutlet(bound: 64 << 20, budget: budget) { outlet, loop, _ in
+            try await loop.submit {
+                outlet.outlet.onFull = {
+                    #expect($0 == .all)
+                    outlet.outlet.closeAtOnce()
+                }
+                while outlet.channel.isActive {
+                    outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: 60_000))
+                    #expect(budget.budget.waiting <= 5 << 20)
+                }
+                #expect(budget.budget.waiting == 0)
+            }.get()
+        }
+    }
+
+    @Test func whatWaitsKeepsNoLargerMemory() async throws {
+        try await withOutlet { outlet, loop, _ in
+            try await loop.submit {
+                outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
+                var frame = ByteBufferAllocator().buffer(capacity: 65_536)
+                frame.writeString("small")
+                outlet.outlet.send(frame)
+                // Unshared: it can be written to without a copy of its storage.
+                let before = frame.withUnsafeReadableBytes { $0.baseAddress }
+                frame.clear()
+                frame.writeString("other")
+                #expect(frame.withUnsafeReadableBytes { $0.baseAddress } == before)
+            }.get()
+        }
+    }
+
     private func withOutlet(
-        isPlain: Bool = true, _ body: (Accepted, any EventLoop, Peer) async throws -> Void
+        isPlain: Bool = true, bound: Int = 64 << 20, budget: Budget? = nil,
+        _ body: (Accepted, any EventLoop, Peer) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
@@ -104,7 +174,7 @@ import Testing
         let server = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let outlet = FrameOutlet(isPlain: isPlain)
+                    let outlet = FrameOutlet(isPlain: isPlain, bound: bound, budget: budget?.budget)
                     try channel.pipeline.syncOperations.addHandler(OutletHandler(outlet))
                     accepted.succeed(Accepted(outlet: outlet, channel: channel))
                 }
@@ -139,8 +209,21 @@ private final class OutletHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { outlet.ended() }
 }
 
-/// `@unchecked Sendable`: the outlet is used on its loop only.
-private struct Accepted: @unchecked Sendable {
+/// `@unchecked Sendable`: everything is used on the outlet's loop only.
+private final class Accepted: @unchecked Sendable {
     let outlet: FrameOutlet
     let channel: any Channel
+    var pauses: [Bool] = []
+
+    init(outlet: FrameOutlet, channel: any Channel) {
+        self.outlet = outlet
+        self.channel = channel
+    }
+}
+
+/// `@unchecked Sendable`: used on one loop only.
+private final class Budget: @unchecked Sendable {
+    let budget: OutputBudget
+
+    init(_ budget: OutputBudget) { self.budget = budget }
 }

@@ -65,6 +65,16 @@ final class Peer: @unchecked Sendable {
         }
     }
 
+    /// Writes the bytes again and again, until nothing is taken for a while or the other side has closed.
+    func sendUntilFull(_ bytes: [UInt8]) {
+        var patience = timeval(tv_sec: 0, tv_usec: 500_000)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var sent = 1
+        while sent > 0 {
+            sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+        }
+    }
+
     /// Reads what the kernel holds.
     func takeWhatIsThere() {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -1,0 +1,48 @@
+/// Where a client comes from, as far as its acts are counted: an IPv4 address, or the /64 network of an IPv6 one, which is
+/// what one household or machine has.
+public struct ClientAddress: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// An address of 4 or 16 bytes in network order; nil for any other count. IPv4 written as IPv6 is IPv4.
+    public init?(bytes: [UInt8]) {
+        switch bytes.count {
+        case 4:
+            high = 0
+            low = 0xFFFF_0000_0000 | Self.number(bytes[...])
+        case 16:
+            high = Self.number(bytes[..<8])
+            let rest = Self.number(bytes[8...])
+            low = high == 0 && rest >> 32 == 0xFFFF ? rest : 0
+        default:
+            return nil
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+/// A network of addresses, as in `10.0.0.0/8`.
+public struct AddressNetwork: Equatable, Sendable {
+    private let bytes: [UInt8]
+    private let prefix: Int
+
+    /// - Parameters:
+    ///   - bytes: 4 or 16, in network order.
+    ///   - prefix: bits that count; nil: all.
+    public init?(bytes: [UInt8], prefix: Int?) {
+        guard bytes.count == 4 || bytes.count == 16, (0...bytes.count * 8).contains(prefix ?? 0) else { return nil }
+        self.bytes = bytes
+        self.prefix = prefix ?? bytes.count * 8
+    }
+
+    /// Whether an address belongs to it.
+    public func contains(_ address: [UInt8]) -> Bool {
+        guard address.count == bytes.count else { return false }
+        return (0..<bytes.count).allSatisfy { index in
+            let bits = min(8, max(0, prefix - index * 8))
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+            return address[index] & mask == bytes[index] & mask
+        }
+    }
+}

@@ -1,0 +1,31 @@
+public import SignalingProtocol
+
+/// The rates of sessions whose connections have ended, until they would be full again anyway.
+public struct LeftRates: Sendable {
+    /// Sessions remembered at most.
+    static let bound = 65_536
+    /// How long a bucket takes to fill at its default rate, and a little.
+    static let nanoseconds: UInt64 = 6_000_000_000
+
+    private var rates: [SessionID: (rates: SessionRates, at: UInt64)] = [:]
+    private var lookedAt: UInt64 = 0
+
+    /// None.
+    public init() {}
+
+    /// A session's connection has ended.
+    /// - Parameter now: nanoseconds of a clock that never goes back.
+    public mutating func keep(_ left: SessionRates, of session: SessionID, now: UInt64) {
+        if now - lookedAt > Self.nanoseconds || rates.count >= Self.bound {
+            lookedAt = now
+            rates = rates.filter { now - $0.value.at <= Self.nanoseconds }
+            // More than so many within the time: what is forgotten begins small.
+            if rates.count >= Self.bound { rates = [:] }
+        }
+        rates[session] = (left, now)
+    }
+
+    /// The session is resumed.
+    /// - Returns: nil when nothing is known of it.
+    public mutating func take(_ session: SessionID) -> SessionRates? { rates.removeValue(forKey: session)?.rates }
+}

@@ -1,0 +1,102 @@
+internal import CoreMetrics
+internal import GatewayLogic
+internal import Logging
+internal import NIOCore
+internal import Synchronization
+
+/// Counts what clients do by address, for all shards of the process. A lock at each arrival and end: never for a frame.
+final class AddressDoor: Sendable {
+    private struct State {
+        var table: AddressTable
+        var warnedAt: Int64 = .min
+    }
+
+    /// One log line in so many milliseconds: a flood must not fill the log.
+    private static let warningPause: Int64 = 1000
+
+    private let exempt: [AddressNetwork]
+    private let state: Mutex<State>
+    private let logger: Logger
+
+    init(_ configuration: GatewayConfiguration, logger: Logger) {
+        exempt = configuration.exemptNetworks
+        state = Mutex(State(table: AddressTable(bounds: configuration.addressBounds)))
+        self.logger = logger
+    }
+
+    /// A connection's place at the door; nil where its address is not counted.
+    func key(of address: SocketAddress?) -> ClientAddress? {
+        guard let bytes = address?.bytes, !exempt.contains(where: { $0.contains(bytes) }) else { return nil }
+        return ClientAddress(bytes: bytes)
+    }
+
+    /// Whether the connection may stay. It is counted until it ends.
+    func admit(_ channel: any Channel, from address: SocketAddress?) -> Bool {
+        guard let key = key(of: address) else { return true }
+        let (refusal, mayWarn) = state.withLock { state in
+            let refusal = state.table.opened(key, now: Self.now)
+            let mayWarn = refusal != nil && Self.now - Self.warningPause >= state.warnedAt
+            if mayWarn { state.warnedAt = Self.now }
+            return (refusal, mayWarn)
+        }
+        guard let refusal else {
+            channel.closeFuture.whenComplete { _ in self.state.withLock { $0.table.closed(key, now: Self.now) } }
+            return true
+        }
+        GatewayMetrics.addressRefused.increment()
+        if mayWarn {
+            logger.warning(
+                "connections of one address refused",
+                metadata: ["client": "\(address?.ipAddress ?? "unknown")", "bound": "\(refusal.rawValue)"])
+        }
+        return false
+    }
+
+    /// Whether a client may try to log in.
+    func mayLogIn(_ key: ClientAddress?) -> Bool {
+        guard let key else { return true }
+        return state.withLock { $0.table.mayLogIn(key, now: Self.now) }
+    }
+
+    /// A login failed for what the client said.
+    func loginFailed(_ key: ClientAddress?) {
+        if let key { state.withLock { $0.table.loginFailed(key, now: Self.now) } }
+    }
+
+    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+}
+
+extension SocketAddress {
+    /// The address in network order; nil for sockets of the file system.
+    var bytes: [UInt8]? {
+        switch self {
+        // After the family and the port; with IPv6 also the flow.
+        case .v4(let address): withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
+        case .v6(let address): withUnsafeBytes(of: address.address) { Array($0[8..<24]) }
+        case .unixDomainSocket: nil
+        }
+    }
+}
+
+extension AddressNetwork {
+    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address; nil when it is none.
+    init?(text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0), let bytes = address.bytes else {
+            return nil
+        }
+        guard parts.count == 2 else {
+            self.init(bytes: bytes, prefix: nil)
+            return
+        }
+        guard let prefix = Int(parts[1]) else { return nil }
+        self.init(bytes: bytes, prefix: prefix)
+    }
+
+    /// Reads networks separated by commas; nil when one is none.
+    static func list(_ text: String) -> [AddressNetwork]? {
+        let texts = text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+        let networks = texts.compactMap { AddressNetwork(text: $0) }
+        return networks.count == texts.count ? networks : nil
+    }
+}

@@ -1,0 +1,17 @@
+internal import Logging
+internal import SignalingProtocol
+
+/// What becomes of sessions whose app is no more.
+extension GatewayShard {
+    /// Ends the sessions of apps that the operator has removed.
+    func endSessionsOfRemovedApps() {
+        for app in Set(sessions.values.compactMap { $0.active?.user.app }) {
+            apps.find(app) { [self] answer in
+                guard case .failure(let error) = answer, error.reason == "unknown_app" else { return }
+                let ended = sessions.values.filter { $0.active?.user.app == app }
+                logger.notice("the app is gone", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
+                for connection in ended { connection.endSession(.logoutOther) }
+            }
+        }
+    }
+}

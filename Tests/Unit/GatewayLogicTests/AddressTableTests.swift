@@ -1,0 +1,77 @@
+import GatewayLogic
+import Testing
+
+@Suite struct AddressTableTests {
+    private static let bounds = AddressTable.Bounds(connections: 3, connectionsPerSecond: 2, failedLoginsPerSecond: 1)
+
+    private func address(_ bytes: [UInt8]) throws -> ClientAddress { try #require(ClientAddress(bytes: bytes)) }
+
+    @Test func connectionsAtOnceAreBounded() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        let one = try address([10, 0, 0, 1])
+        for _ in 0..<3 { #expect(table.opened(one, now: 0) == nil) }
+        #expect(table.opened(one, now: 60_000) == .connections)
+        #expect(table.opened(try address([10, 0, 0, 2]), now: 60_000) == nil)
+        table.closed(one, now: 60_000)
+        #expect(table.opened(one, now: 60_000) == nil)
+        #expect(table.opened(one, now: 60_000) == .connections)
+    }
+
+    @Test func arrivalsAreBounded() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        let one = try address([10, 0, 0, 1])
+        for _ in 0..<3 {
+            #expect(table.opened(one, now: 0) == nil)
+            table.closed(one, now: 0)
+        }
+        #expect(table.opened(one, now: 0) == .rate)
+        #expect(table.opened(one, now: 500) == nil)
+        #expect(table.opened(one, now: 500) == .rate)
+    }
+
+    @Test func whoGuessesMayNotLogInForAWhile() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        let one = try address([10, 0, 0, 1])
+        #expect(table.opened(one, now: 0) == nil)
+        for _ in 0..<10 {
+            #expect(table.mayLogIn(one, now: 0) == true)
+            table.loginFailed(one, now: 0)
+        }
+        #expect(table.mayLogIn(one, now: 999) == false)
+        #expect(table.mayLogIn(one, now: 1000) == true)
+    }
+
+    @Test func aNetworkOfIPv6IsOneAddress() throws {
+        let one = try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(one == (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9])))
+        #expect(one != (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1])))
+        #expect(
+            try address([10, 0, 0, 1]) == address([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 1]))
+        #expect(ClientAddress(bytes: [1, 2, 3]) == nil)
+    }
+
+    @Test func quietAddressesAreForgotten() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        let busy = try address([10, 0, 0, 1])
+        #expect(table.opened(busy, now: 0) == nil)
+        for number in 0..<(3 * AddressTable.quietBound) {
+            let other = try address([11, UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)])
+            #expect(table.opened(other, now: 1) == nil)
+            table.closed(other, now: 1)
+            if table.count > AddressTable.quietBound + 2 { Issue.record("grows") }
+        }
+        for _ in 0..<2 { #expect(table.opened(busy, now: 1) == nil) }
+        #expect(table.opened(busy, now: 60_000) == .connections)
+    }
+
+    @Test func networks() throws {
+        let net = try #require(AddressNetwork(bytes: [10, 128, 0, 0], prefix: 9))
+        #expect(net.contains([10, 200, 1, 1]))
+        #expect(!net.contains([10, 127, 1, 1]))
+        #expect(!net.contains([11, 200, 1, 1]))
+        #expect(!net.contains(Array(repeating: 10, count: 16)))
+        #expect(AddressNetwork(bytes: [0, 0, 0, 0], prefix: 0)?.contains([9, 9, 9, 9]) == true)
+        #expect(AddressNetwork(bytes: [10, 0, 0, 1], prefix: nil)?.contains([10, 0, 0, 2]) == false)
+        #expect(AddressNetwork(bytes: [10, 0, 0, 1], prefix: 33) == nil)
+    }
+}

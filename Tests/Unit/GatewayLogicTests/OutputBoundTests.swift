@@ -1,0 +1,65 @@
+import GatewayLogic
+import Testing
+
+@Suite struct OutputBoundTests {
+    private static let half = 50_000
+
+    @Test func readingStopsWhileHalfOfTheBoundWaits() {
+        var output = OutputBound(bound: 2 * Self.half)
+        output.queued(Self.half - OutputBound.writeOverhead, isAnswer: false)
+        #expect(output.judge() == .none)
+        output.queued(1, isAnswer: false)
+        #expect(output.judge() == .pause)
+        #expect(output.isPaused)
+        #expect(output.judge() == .none)
+        #expect(output.written(1) == .resume)
+        #expect(!output.isPaused)
+        #expect(output.written(Self.half - OutputBound.writeOverhead) == .none)
+        #expect(output.waiting == 0)
+    }
+
+    @Test func moreThanTheBoundIsCutOff() {
+        var output = OutputBound(bound: 2 * Self.half)
+        output.queued(2 * Self.half - OutputBound.writeOverhead, isAnswer: false)
+        #expect(output.judge() == .pause)
+        output.queued(0, isAnswer: false)
+        #expect(output.judge() == .cutOff)
+    }
+
+    @Test func whatGoesOutAtOnceIsNotJudged() {
+        var output = OutputBound(bound: 2 * Self.half)
+        output.queued(10 * Self.half, isAnswer: false)
+        #expect(output.written(10 * Self.half) == .none)
+        #expect(output.judge() == .none)
+    }
+
+    @Test func oneLargeAnswerWaitsByItself() {
+        var output = OutputBound(bound: 2 * Self.half)
+        output.queued(20 * Self.half, isAnswer: true)
+        #expect(output.judge() == .pause)
+        // Events beside it have the bound that they always have.
+        output.queued(Self.half, isAnswer: false)
+        #expect(output.judge() == .none)
+        output.queued(Self.half, isAnswer: false)
+        #expect(output.judge() == .cutOff)
+    }
+
+    @Test func theAnswersRoomGoesWithIt() {
+        var output = OutputBound(bound: 2 * Self.half)
+        output.queued(20 * Self.half, isAnswer: true)
+        _ = output.judge()
+        #expect(output.written(20 * Self.half) == .resume)
+        output.queued(2 * Self.half, isAnswer: false)
+        #expect(output.judge() == .cutOff)
+    }
+
+    @Test func manySmallWritesCountForWhatTheyTake() {
+        var output = OutputBound(bound: 65_536)
+        var writes = 0
+        while output.judge() != .cutOff {
+            output.queued(1, isAnswer: false)
+            writes += 1
+        }
+        #expect(writes <= 65_536 / OutputBound.writeOverhead + 1)
+    }
+}

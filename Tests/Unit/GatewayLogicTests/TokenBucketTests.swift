@@ -1,0 +1,52 @@
+import GatewayLogic
+import Testing
+
+@Suite struct TokenBucketTests {
+    private func taken(_ bucket: inout TokenBucket, at now: Int64) -> Int {
+        var count = 0
+        while bucket.take(now: now) { count += 1 }
+        return count
+    }
+
+    @Test func aBurstThenTheRate() {
+        var bucket = TokenBucket(perSecond: 50, burst: 200)
+        #expect(taken(&bucket, at: 1000) == 200)
+        #expect(taken(&bucket, at: 1019) == 0)
+        #expect(taken(&bucket, at: 1020) == 1)
+        #expect(taken(&bucket, at: 2020) == 50)
+        #expect(taken(&bucket, at: 3_000_000) == 200)
+    }
+
+    @Test func fractionsAddUp() {
+        var bucket = TokenBucket(perSecond: 3, burst: 3)
+        #expect(taken(&bucket, at: 0) == 3)
+        var count = 0
+        for now in stride(from: Int64(1), through: 10_000, by: 1) { count += taken(&bucket, at: now) }
+        #expect(count == 30)
+    }
+
+    @Test func theBurstIsASecondsTokensAtLeast() {
+        var bucket = TokenBucket(perSecond: 1_000_000, burst: 200)
+        #expect(taken(&bucket, at: 0) == 1_000_000)
+        #expect(bucket.take(now: .max / 2) == true)
+    }
+
+    @Test func aTokenInAdvanceIsWaitedFor() {
+        var bucket = TokenBucket(perSecond: 200, burst: 200, tokens: 1)
+        #expect(bucket.reserve(now: 0) == 0)
+        #expect(bucket.reserve(now: 0) == 5)
+        #expect(bucket.reserve(now: 5) == 5)
+        #expect(bucket.take(now: 10) == false)
+        #expect(bucket.reserve(now: 1000) == 0)
+    }
+
+    @Test func otherBoundsGiveNothingBack() {
+        var bucket = TokenBucket(perSecond: 50, burst: 200)
+        bucket.change(perSecond: 500, burst: 500)
+        #expect(taken(&bucket, at: 0) == 500)
+        bucket.change(perSecond: 1000, burst: 1000)
+        #expect(taken(&bucket, at: 0) == 0)
+        bucket.change(perSecond: 10, burst: 10)
+        #expect(taken(&bucket, at: 100_000) == 10)
+    }
+}
