@@ -52,6 +52,18 @@ public struct AppStore: Sendable {
             try await pool.query("SELECT \(Self.columns) FROM apps WHERE id = $1", [.text(id.rawValue)]).first)
     }
 
+    /// The ids of all apps.
+    public func ids() async throws(PostgresError) -> Set<AppID> {
+        var ids: Set<AppID> = []
+        for row in try await pool.query("SELECT id FROM apps") {
+            guard let id = try? AppID(try row.string("id")) else {
+                throw PostgresError(.shape, "apps holds an id that is none")
+            }
+            ids.insert(id)
+        }
+        return ids
+    }
+
     /// All apps, by id.
     public func list() async throws(PostgresError) -> [AppRecord] {
         var apps: [AppRecord] = []
