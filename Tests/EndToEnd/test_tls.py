@@ -1,10 +1,14 @@
 """TLS on the port after the plain one."""
 
+import os
+import signal
+import socket
 import ssl
 import subprocess
 from pathlib import Path
 
-from signaling import Client
+import pytest
+from signaling import Client, eventually
 from stack_control import unique
 from websockets.asyncio.client import connect
 
@@ -35,3 +39,54 @@ async def test_wss_on_the_next_port(make_stack, tmp_path, monkeypatch):
     client = Client(stack.open_app, unique("plain"))
     await client.login(stack.gateways[0])
     await client.close()
+
+
+@pytest.fixture
+def tls_stack(make_stack, tmp_path, monkeypatch):
+    certificate, key = make_certificate(tmp_path)
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_CERTIFICATE", str(certificate))
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_KEY", str(key))
+    stack = make_stack(gateways=1)
+    host, port = stack.gateways[0].removeprefix("ws://").split(":")
+    return stack, (host, int(port) + 1), certificate
+
+
+def shown_certificate(address: tuple[str, int], version: ssl.TLSVersion | None = None) -> bytes:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    # The library must offer what the gateway is to refuse.
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    if version:
+        context.minimum_version = context.maximum_version = version
+    with socket.create_connection(address, timeout=5) as plain, context.wrap_socket(plain) as secure:
+        return secure.getpeercert(binary_form=True)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_old_tls_is_refused(tls_stack):
+    _, address, _ = tls_stack
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        assert shown_certificate(address, version)
+    for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+        with pytest.raises((ssl.SSLError, OSError)):
+            shown_certificate(address, version)
+
+
+async def test_a_renewed_certificate_is_shown_after_sighup(tls_stack, tmp_path):
+    stack, address, certificate = tls_stack
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    async with connect(f"wss://{address[0]}:{address[1]}/", ssl=context, proxy=None) as socket_before:
+        first = shown_certificate(address)
+        make_certificate(tmp_path)
+        assert shown_certificate(address) == first, "nobody said that the file has changed"
+        os.kill(stack.pids["gateway#1"], signal.SIGHUP)
+        await eventually(lambda: shown_certificate(address) != first, "the new certificate is shown")
+        second = shown_certificate(address)
+        certificate.write_text("no certificate")
+        os.kill(stack.pids["gateway#1"], signal.SIGHUP)
+        log = stack.directory / "logs" / "gateway#1.log"
+        await eventually(lambda: "the old one stays" in log.read_text(), "the bad file is logged")
+        assert shown_certificate(address) == second
+        await socket_before.send('["ping", 5]')
+        assert await socket_before.recv() == '["pong",5]'

@@ -1,0 +1,89 @@
+"""A WebSocket that reads only when told, and writes what no decent client does."""
+
+import base64
+import json
+import os
+import socket
+import struct
+
+
+class RawSocket:
+    """Opened by hand: nothing is read behind the test's back."""
+
+    def __init__(self, url: str, *, before: bytes = b"", receive_buffer: int = 4096):
+        host, port = url.removeprefix("ws://").rstrip("/").split(":")
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(10)
+        self.socket.connect((host, int(port)))
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.socket.sendall(
+            before + f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        answer = b""
+        while not answer.endswith(b"\r\n\r\n"):
+            byte = self.socket.recv(1)
+            if not byte:
+                raise ConnectionError("closed in the handshake")
+            answer += byte
+        assert answer.startswith(b"HTTP/1.1 101 "), answer
+
+    @staticmethod
+    def frame(*message: object) -> bytes:
+        """A masked text frame, the mask all zeros."""
+        payload = json.dumps(message).encode()
+        length = struct.pack("!B", 0x80 | len(payload)) if len(payload) < 126 else struct.pack("!BH", 0xFE, len(payload))
+        return b"\x81" + length + b"\0\0\0\0" + payload
+
+    def send(self, *message: object) -> None:
+        self.socket.sendall(self.frame(*message))
+
+    def flood(self, data: bytes, most: int, patience: float = 1.0) -> int:
+        """Writes until the other side takes nothing for a while, has closed, or has taken `most` bytes."""
+        self.socket.settimeout(patience)
+        sent = 0
+        try:
+            while sent < most:
+                sent += self.socket.send(data)
+        except OSError:
+            pass
+        return sent
+
+    def receive(self) -> tuple[int, bytes]:
+        """One frame of the server: opcode and payload."""
+        self.socket.settimeout(10)
+        first, second = self._take(2)
+        length = second & 0x7F
+        if length == 126:
+            length, = struct.unpack("!H", self._take(2))
+        elif length == 127:
+            length, = struct.unpack("!Q", self._take(8))
+        return first & 0xF, self._take(length)
+
+    def message(self, name: str) -> object:
+        """Reads up to the message of this name."""
+        while True:
+            opcode, payload = self.receive()
+            assert opcode == 1, (opcode, payload)
+            found, argument = json.loads(payload)
+            if found == name:
+                return argument
+
+    def login(self, app_id: str, account: str) -> str:
+        """Logs in without a token; the line."""
+        self.send("login", {"vid": app_id, "account": account, "uid": 0, "token": "_no_need_token", "device": "raw", "ip": ""})
+        error, text = self.message("login_ret")
+        assert error == "", text
+        return json.loads(text)["line"]
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def _take(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            got = self.socket.recv(min(count - len(data), 1 << 16))
+            if not got:
+                raise ConnectionError("closed by the server")
+            data += got
+        return data

@@ -1,0 +1,251 @@
+"""What one client can make a gateway keep, and how often it may act: whoever asks for more harms nobody."""
+
+import asyncio
+import json
+import socket
+import urllib.request
+
+import pytest
+from raw_socket import RawSocket
+from signaling import eventually
+from stack_control import Stack, unique
+
+MIB = 1 << 20
+
+
+def metric(stack: Stack, name: str, gateway: int = 0) -> float:
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+            f"{stack.endpoints['gateways'][gateway]['http']}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.split(" ")[0].split("{")[0] == name)
+
+
+def memory(stack: Stack) -> float:
+    return metric(stack, "process_resident_memory_bytes")
+
+
+async def test_pings_before_a_login_cost_no_memory(make_stack, people):
+    stack = make_stack(gateways=1)
+    before = memory(stack)
+    sockets = [RawSocket(stack.gateways[0]) for _ in range(4)]
+    ping = RawSocket.frame("ping", "x" * 15_000)
+    sent = [await asyncio.to_thread(raw.flood, ping, 64 * MIB) for raw in sockets]
+    assert memory(stack) - before < 24 * MIB, f"sent {sent}"
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.tell(bob.account, "undisturbed")
+        await eventually(bob.texts, "the message")
+    for raw in sockets:
+        raw.close()
+
+
+async def test_a_large_frame_before_a_login_closes(stack: Stack, people):
+    raw = RawSocket(stack.gateways[0])
+    raw.flood(RawSocket.frame("ping", "x" * 60_000), 60_000)
+    assert raw.receive() == (8, (1009).to_bytes(2)), "no login is as large"
+    raw.close()
+
+
+async def test_polls_that_nobody_reads_cost_no_memory(make_stack, people):
+    stack = make_stack("--unlimited", gateways=1)
+    account = unique("hoarder")
+    async with people(stack) as cast:
+        sender, = await cast.login("sender")
+        for number in range(400):
+            await sender.tell(account, f"{number} " + "x" * 8_000)
+    raw = RawSocket(stack.gateways[0])
+    line = raw.login(stack.open_app.id, account)
+    raw.message("notify")
+    before = memory(stack)
+    polls = b"".join(
+        RawSocket.frame("call2", ["user_getmsg", number, {"line": line, "ver_clear": 0, "max": 1000}])
+        for number in range(1000))
+    await asyncio.to_thread(raw.flood, polls, len(polls))
+    assert memory(stack) - before < 32 * MIB
+    assert metric(stack, "heliograph_gateway_reading_paused_total") >= 1
+    # Read now, all are answered, in their order.
+    for number in range(1000):
+        answered, error, text = await asyncio.to_thread(raw.message, "call2-ret")
+        assert (answered, error) == (number, "")
+        assert json.loads(text)["msgs"], "each answer holds some"
+        if number == 40:
+            break
+    raw.close()
+
+
+async def test_a_client_that_does_not_read_is_cut_off_and_may_resume(make_stack, people):
+    stack = make_stack("--unlimited", gateways=1)
+    channel = unique("busy")
+    async with people(stack) as cast:
+        talker, = await cast.login("talker")
+        raw = RawSocket(stack.gateways[0])
+        line = raw.login(stack.open_app.id, unique("deaf"))
+        raw.send("call2", ["channel_join", 1, {"line": line, "name": channel}])
+        raw.message("call2-ret")
+        await talker.join(channel)
+        text = "x" * 8_000
+        sent = 0
+        while metric(stack, "heliograph_gateway_slow_clients_total") == 0:
+            for _ in range(50):
+                await talker.say(channel, text)
+            sent += 50
+            assert sent < 5_000, "never cut off"
+        raw.close()
+        again = RawSocket(stack.gateways[0])
+        again.send("line_login", {"line": line})
+        assert json.loads(again.message("line_login_ret")[1])["channel"] == channel
+        again.close()
+
+
+async def test_acts_have_a_rate_and_a_resume_gives_nothing(stack: Stack, people):
+    async with people(stack) as cast:
+        eager, = await cast.login("eager", gateway=0)
+        channel = unique("room")
+        replies = [r for _ in range(8) for r in await asyncio.gather(
+            *(eager.attempt("channel_query_num", name=channel) for _ in range(50)))]
+        refused = [r for r in replies if not r.ok]
+        assert 100 < len(refused) <= 200, "200 at once, and 50 a second"
+        assert {(r.data["reason"], r.data["code"]) for r in refused} == {("rate_limited", 1001)}
+        assert "50" in json.dumps(refused[0].data)
+        eager.abort()
+        await eventually(eager.closed.is_set, "the connection broke")
+        await eager.resume(stack.gateways[0])
+        replies = await asyncio.gather(*(eager.attempt("channel_query_num", name=channel) for _ in range(150)))
+        assert sum(r.ok for r in replies) < 120
+        # Messages, polls and the end are bounded apart.
+        await eager.tell(eager.account, "still")
+        await eventually(eager.texts, "the message to oneself")
+        await eager.logout()
+
+
+async def test_attribute_changes_have_a_rate(stack: Stack, people):
+    async with people(stack) as cast:
+        vain, = await cast.login("vain")
+        replies = [r for _ in range(4) for r in await asyncio.gather(
+            *(vain.attempt("user_set_attr", name="mood", value=str(n)) for n in range(50)))]
+        assert 50 <= sum(not r.ok for r in replies) <= 100
+        assert {r.data["reason"] for r in replies if not r.ok} == {"rate_limited"}
+
+
+async def test_an_apps_rates_are_its_own(make_stack, people):
+    stack = make_stack(gateways=1)
+    stack.control("app", "limit", stack.open_app.id, "--acts-per-second", "1000000")
+    async with people(stack) as cast:
+        eager, = await cast.login("eager")
+        for _ in range(10):
+            replies = await asyncio.gather(*(eager.attempt("channel_query_num", name="room") for _ in range(50)))
+            assert all(r.ok for r in replies)
+
+
+@pytest.mark.parametrize("name", ["_agora_user_online", "__agora_channel_event"])
+async def test_nobody_speaks_in_special_channels(stack: Stack, people, name: str):
+    async with people(stack) as cast:
+        server, liar = await cast.login("server", "liar")
+        await server.join(name)
+        body = json.dumps({"event": "offline", "account": server.account})
+        for more in ({}, {"force": True}):
+            reply = await liar.attempt("channel_sendmsg", name=name, msg=body, **more)
+            assert (reply.data.get("code"), reply.data.get("reason")) == (1004, "special_channel")
+        reply = await server.attempt("channel_sendmsg", name=name, msg=body)
+        assert reply.data.get("code") == 1004, "members neither"
+        reply = await liar.attempt("channel_set_attr", channel=name, name="a", value="b")
+        assert reply.data.get("code") == 1004
+        assert not [e for e in server.events if e.content.get("msg") == body]
+
+
+async def test_an_app_may_close_its_special_channels(make_stack, people):
+    stack = make_stack(gateways=1)
+    stack.control("app", "limit", stack.open_app.id, "--special-channels", "closed")
+    async with people(stack) as cast:
+        nosy, = await cast.login("nosy")
+        reply = await nosy.attempt("channel_join", name="_agora_user_online")
+        assert (reply.data.get("code"), reply.data.get("reason")) == (300, "special_channel")
+        await nosy.join(unique("room"))
+
+
+async def test_connections_of_one_address_are_bounded(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT", "192.0.2.0/24")
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_CONNECTIONS", "5")
+    stack = make_stack(gateways=1)
+    sockets = [RawSocket(stack.gateways[0]) for _ in range(5)]
+    with pytest.raises(OSError):
+        RawSocket(stack.gateways[0])
+    assert metric(stack, "heliograph_gateway_address_refusals_total") == 1
+    sockets.pop().close()
+
+    def has_room() -> bool:
+        try:
+            sockets.append(RawSocket(stack.gateways[0]))
+        except OSError:
+            return False
+        return True
+    await eventually(has_room, "a place is free again")
+    for raw in sockets:
+        raw.close()
+
+
+async def test_who_guesses_tokens_waits(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT", "192.0.2.0/24")
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_FAILED_LOGINS", "1")
+    stack = make_stack(gateways=1)
+    reasons = []
+    for _ in range(13):
+        raw = RawSocket(stack.gateways[0])
+        raw.send("login", {"vid": stack.token_app.id, "account": "a", "uid": 0, "token": "1:x:1:y", "device": "", "ip": ""})
+        reasons.append(json.loads(raw.message("login_ret")[1])["reason"])
+        raw.close()
+    assert "rate_limited" not in reasons[:10] and "rate_limited" in reasons, reasons
+
+
+async def test_a_proxy_tells_whose_connection_it_is(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_PROXY_FROM", "127.0.0.0/8")
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_CONNECTIONS", "1")
+    stack = make_stack(gateways=1)
+
+    def through_proxy(client: str) -> RawSocket:
+        return RawSocket(stack.gateways[0], before=f"PROXY TCP4 {client} 127.0.0.1 4000 80\r\n".encode())
+    first, second = through_proxy("203.0.113.1"), through_proxy("203.0.113.2")
+    with pytest.raises(OSError):
+        through_proxy("203.0.113.1")
+    with pytest.raises(OSError):
+        RawSocket(stack.gateways[0])
+    first.send("ping", 1)
+    assert first.message("pong") == 1
+    second.flood(b"\x80\0", 2)
+    log = stack.directory / "logs" / "gateway#1.log"
+    await eventually(lambda: "203.0.113.2" in log.read_text(), "the log names the client")
+    for raw in (first, second):
+        raw.close()
+
+
+async def test_made_up_apps_cost_no_queries(make_stack, people):
+    stack = make_stack(gateways=1)
+    address = stack.gateways[0]
+
+    def fail_to_log_in() -> None:
+        raw = RawSocket(address)
+        raw.send("login", {"vid": unique("none"), "account": "a", "uid": 0, "token": "_no_need_token", "device": "", "ip": ""})
+        assert raw.message("login_ret")[0] != ""
+        raw.close()
+
+    def queries() -> int:
+        return int(stack.sql("select coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0) from pg_stat_user_tables "
+                             "where relname = 'apps'")[0][0])
+    stack.sql("select pg_stat_force_next_flush()")
+    before = queries()
+    await asyncio.gather(*(asyncio.to_thread(fail_to_log_in) for _ in range(300)))
+    await asyncio.sleep(1.5)  # Sessions of PostgreSQL tell what they did with a delay of up to a second.
+    assert queries() - before < 60
+
+
+def test_pipelined_requests_get_one_answer(stack: Stack):
+    host, port = stack.gateways[0].removeprefix("ws://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as plain:
+        plain.sendall(b"GET /getaddr?vid=x HTTP/1.1\r\nHost: x\r\n\r\n" * 1000)
+        answer = b""
+        try:
+            while got := plain.recv(1 << 16):
+                answer += got
+        except ConnectionResetError:
+            pass
+    assert answer.count(b"HTTP/1.1 200") == 1
