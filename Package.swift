@@ -130,7 +130,7 @@ let package = Package(
             ],
             path: "Shared/RedisStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
         .target(
-            name: "MessageStore", dependencies: ["RedisStore", "SignalingProtocol", "SignalingWire", nioCore],
+            name: "MessageStore", dependencies: ["RedisStore", "SignalingProtocol", "SignalingWire", nioCore, metrics],
             path: "Shared/MessageStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
         .target(
             name: "PostgresStore", dependencies: ["CPostgres", "SignalingProtocol", logging, metrics, deques],

@@ -64,7 +64,7 @@ extension Benchmark {
     /// What gateways are told by publications.
     private static func events() -> [Benchmark] {
         let channelEvent = buffer(event.payload)
-        let delivery = MailDelivery(session: SessionID("gateway-1.0-2s"), entry: entry(1))
+        let delivery = MailDelivery(session: SessionID("gateway-1.0-2s"), previous: 0, entry: entry(1))
         let mail = ByteBuffer(bytes: GatewayEvent.mail([delivery]).payload)
         return [
             Benchmark("event.decode.channel") { use(try? ChannelEvent(payload: channelEvent.readableBytesView)) },
@@ -113,7 +113,9 @@ extension Benchmark {
         func command() -> RedisCommand {
             var command = RedisCommand.function("message_to_channel", keys: 1, bytes: 512)
             for argument in [tag, "", "bench-17"] { command.append(argument) }
-            for argument in [17, 0, 1_000_000] { command.append(argument) }
+            command.append(17)
+            for argument in ["gateway-1.0-2s", "gateway-1.0"] { command.append(argument) }
+            for argument in [0, 1_000_000] { command.append(argument) }
             command.append(body)
             return command
         }
@@ -169,12 +171,12 @@ private final class Mailboxes {
 
     init() {
         use(machine.start(fresh: true))
-        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], more: false), now: 0))
+        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], through: 0, more: false, now: 0)))
     }
 
     func pushAndClear() {
         template.version += 1
-        use(machine.pushed(template, now: 0))
+        use(machine.pushed(template, after: template.version - 1, now: 0))
         if template.version % 30 == 0 { use(machine.poll(verClear: template.version, limit: 30, now: 0)) }
     }
 }
@@ -189,6 +191,7 @@ private final class Feeds {
 
     func receive() {
         event.sequence += 1
+        event.id += 1
         use(feed.received(event))
     }
 

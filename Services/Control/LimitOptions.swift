@@ -23,6 +23,12 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Attribute changes of one channel a second; 1000000: no limit.")
     var channelAttributeChangesPerSecond: Int?
 
+    @Option(help: "Messages that wait for one user at most; past half of it each sender may have a quarter.")
+    var mailboxEntries: Int?
+
+    @Option(help: "Bytes of messages that wait for one user at most, likewise.")
+    var mailboxBytes: Int?
+
     @Option(help: "Whether clients may join the special channels, which tell who logs in and joins.")
     var specialChannels: SpecialChannels?
 
@@ -31,6 +37,7 @@ struct LimitOptions: ParsableArguments {
             "messagesPerSecond": messagesPerSecond, "channelMessagesPerSecond": channelMessagesPerSecond,
             "actsPerSecond": actsPerSecond, "attributeChangesPerSecond": attributeChangesPerSecond,
             "channelAttributeChangesPerSecond": channelAttributeChangesPerSecond,
+            "mailboxEntries": mailboxEntries, "mailboxBytes": mailboxBytes,
         ]
         return AppLimits.all.compactMap { limit in
             guard let option = options[limit.name] else { preconditionFailure("\(limit.name) has no option") }

@@ -6,6 +6,8 @@ public struct ChannelMessage: Equatable, Sendable {
     public var channel: ChannelKey
     /// Who sends it.
     public var account: Account
+    /// The session that sends it; nil for a service.
+    public var fence: SessionFence?
     /// The sender's number.
     public var uid: UInt32
     /// Whether the sender need not be a member.
@@ -20,12 +22,13 @@ public struct ChannelMessage: Equatable, Sendable {
 
     /// Makes a message.
     public init(
-        channel: ChannelKey, account: Account, uid: UInt32, force: Bool = false,
+        channel: ChannelKey, account: Account, uid: UInt32, fence: SessionFence? = nil, force: Bool = false,
         limitPerSecond: Int = Limits.channelMessagesPerSecond, body: String, command: CommandID? = nil
     ) {
         self.channel = channel
         self.account = account
         self.uid = uid
+        self.fence = fence
         self.force = force
         self.limitPerSecond = limitPerSecond
         self.body = body

@@ -18,45 +18,55 @@ public final class MailboxBatch {
     }
 
     private let connection: RedisConnection
+    private let gateway: GatewayID
     private var messages = Call()
     private var clears = Call()
     private var isAwaitingTurn = false
 
-    /// Works over `connection`.
-    public init(connection: RedisConnection) { self.connection = connection }
+    /// Works over `connection`, for sessions that `gateway` holds: what others have taken over is refused, see ``SessionFence``.
+    public init(connection: RedisConnection, gateway: GatewayID) {
+        self.connection = connection
+        self.gateway = gateway
+    }
 
     /// Adds a message to a user's mailbox and publishes it to the gateway that holds the user's session.
     ///
     /// Completes once, with the entry's version, 0 for a message that was sent before. Fails with
-    /// ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound, with ``SignalingCode/failed`` (`unavailable`) when
-    /// Redis does not answer.
+    /// ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed``, `memory_full` when
+    /// Redis has no room for more, `unavailable` when it does not answer; and as ``SessionFence`` says.
     /// - Parameters:
+    ///   - sender: who sends it, and in which session.
     ///   - line: the `msg-v2` line.
     ///   - milliseconds: how long it may wait.
     ///   - command: makes a repeated send take effect once within a minute; nil for a message that is sent once.
-    ///   - bound: entries that wait for the user at most.
+    ///   - bounds: how much may wait for the user.
     public func send(
-        to user: UserKey, line: String, timeToLive milliseconds: Int64, command: CommandID?,
-        mailboxBound bound: Int = UserMessage.mailboxBound,
+        to user: UserKey, from sender: UserKey, session: SessionID, line: String, timeToLive milliseconds: Int64,
+        command: CommandID?, bounds: MailboxBounds = MailboxBounds(),
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         awaitTurn()
         messages.keys.append(KeySpace.tag(user))
+        messages.keys.append(KeySpace.tag(sender))
         messages.arguments.append(command?.rawValue ?? "")
+        messages.arguments.append(session.rawValue)
         messages.arguments.append(line)
         messages.arguments.append(Int(milliseconds))
-        messages.arguments.append(bound)
+        messages.arguments.append(bounds.entries)
+        messages.arguments.append(bounds.bytes)
         messages.completions.append(completion)
         if messages.completions.count == Self.bound { sendMessages() }
     }
 
-    /// Forgets a user's entries up to a version; a lower one than before is no news. Completes once, with the highest version
-    /// forgotten.
+    /// Forgets a user's entries up to a version, in the name of the user's session; a lower one than before is no news, and none
+    /// that was not given is forgotten. Completes once, with the highest version forgotten.
     public func clear(
-        _ user: UserKey, through version: Int64, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
+        _ user: UserKey, in session: SessionID, through version: Int64,
+        _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         awaitTurn()
         clears.keys.append(KeySpace.tag(user))
+        clears.arguments.append(session.rawValue)
         clears.arguments.append(Int(version))
         clears.completions.append(completion)
         if clears.completions.count == Self.bound { sendClears() }
@@ -80,21 +90,22 @@ public final class MailboxBatch {
     private func sendMessages() {
         let call = messages
         messages = Call()
-        send("messages_to_users", call)
+        send("messages_to_users", call, keys: 2 * call.completions.count)
     }
 
     private func sendClears() {
         let call = clears
         clears = Call()
-        send("mailboxes_clear", call)
+        send("mailboxes_clear", call, keys: call.completions.count)
     }
 
-    private func send(_ function: String, _ call: Call) {
+    private func send(_ function: String, _ call: Call, keys: Int) {
         let completions = call.completions
         guard !completions.isEmpty else { return }
         var command = RedisCommand.function(
-            function, keys: completions.count, bytes: call.keys.bytes + call.arguments.bytes)
+            function, keys: keys, bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 16)
         command.append(contentsOf: call.keys)
+        command.append(gateway.rawValue)
         command.append(contentsOf: call.arguments)
         connection.send(command) { reply in
             for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {

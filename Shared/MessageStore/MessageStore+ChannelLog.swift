@@ -1,45 +1,54 @@
+internal import Metrics
 internal import NIOCore
 internal import RedisStore
 public import SignalingProtocol
 internal import SignalingWire
 
 extension MessageStore {
-    /// Reads a channel's events above a sequence number, on the loop.
-    /// - Parameter limit: events at most, the earliest.
+    /// Events that could not be read, and were left out.
+    private static let unreadable = Counter(label: "heliograph_channel_events_unreadable_total")
+
+    /// Reads a channel's events above a position, on the loop: what a gateway, or a client that resumes, has missed.
+    ///
+    /// The earliest of them, and 128 KiB at most; ``ChannelLogPage/more`` tells whether to read on.
+    /// - Parameters:
+    ///   - position: its sequence may be 0, not known.
+    ///   - limit: events at most.
     public func readLog(
-        _ channel: ChannelKey, after sequence: Int64, limit: Int,
+        _ channel: ChannelKey, after position: ChannelPosition, limit: Int = 2000,
         _ completion: @escaping (Result<ChannelLogPage, SignalingError>) -> Void
     ) {
         perform(
-            .function("channel_log_after", tag: KeySpace.tag(channel), .int64(sequence), .int(limit)), Self.log,
-            completion)
+            .function(
+                "channel_log", tag: KeySpace.tag(channel), .int64(position.id), .int64(position.sequence), .int(limit)),
+            Self.log, completion)
     }
 
-    /// Reads a channel's events above a `channel2` id, on the loop: what a client that resumes has missed.
-    /// - Parameter limit: events at most; when there are more, the latest, and the page is not complete.
-    public func readLog(
-        _ channel: ChannelKey, afterID id: Int64, limit: Int,
-        _ completion: @escaping (Result<ChannelLogPage, SignalingError>) -> Void
-    ) {
-        perform(
-            .function("channel_log_after_id", tag: KeySpace.tag(channel), .int64(id), .int(limit)), Self.log, completion
-        )
+    /// Lets the functions see that Redis goes on, on the loop; each second, also when nobody sends anything. After a pause that they
+    /// can't tell from a failover the versions of mailboxes jump to the clock.
+    public func keepNumbers() {
+        // When it fails, they jump.
+        connection.send(.function("messages_awake", keys: [], arguments: [])) { _ in }
     }
 
     private static func log(_ reply: RedisValue) -> ChannelLogPage? {
-        guard let parts = reply.array, parts.count >= 2, let sequence = parts[0].int, let complete = parts[1].int else {
-            return nil
-        }
+        guard let parts = reply.array, parts.count >= 6 else { return nil }
+        let numbers = parts.prefix(6).compactMap(\.int)
+        guard numbers.count == 6 else { return nil }
         var events: [SignalingProtocol.ChannelEvent] = []
-        events.reserveCapacity(parts.count - 2)
-        for part in parts.dropFirst(2) {
+        events.reserveCapacity(parts.count - 6)
+        for part in parts.dropFirst(6) {
             guard let buffer = part.buffer,
                 let event = try? SignalingProtocol.ChannelEvent(payload: buffer.readableBytesView)
             else {
-                return nil
+                // One that a newer version wrote must not cost the others.
+                unreadable.increment()
+                continue
             }
             events.append(event)
         }
-        return ChannelLogPage(events: events, sequence: sequence, complete: complete == 1)
+        return ChannelLogPage(
+            events: events, latest: ChannelPosition(sequence: numbers[0], id: numbers[1]), complete: numbers[2] == 1,
+            through: ChannelPosition(sequence: numbers[4], id: numbers[5]), more: numbers[3] == 1)
     }
 }

@@ -3,17 +3,21 @@ public import SignalingProtocol
 
 extension MessageStore {
     /// Reads a user's mailbox, on the loop. Expired entries are deleted and never given.
+    ///
+    /// A page has 128 KiB of lines at most. Fails as ``SessionFence`` says.
     /// - Parameters:
+    ///   - fence: the user's session that reads.
     ///   - version: read above it; entries that were forgotten are gone in any case.
     ///   - limit: entries of the page at most.
     ///   - fresh: the first read of a new session: call events of earlier sessions, which it can't know, are dropped
     ///     first, and so are invitations to calls that ended.
     public func readMailbox(
-        _ user: UserKey, after version: Int64, limit: Int, fresh: Bool,
+        _ user: UserKey, in fence: SessionFence, after version: Int64, limit: Int, fresh: Bool,
         _ completion: @escaping (Result<MailboxPage, SignalingError>) -> Void
     ) {
         let command = RedisCommand.function(
-            "mailbox_read", tag: KeySpace.tag(user), .int64(version), .int(limit), fresh ? 1 : 0)
+            "mailbox_read", tag: KeySpace.tag(user), .string(fence.session.rawValue), .string(fence.gateway.rawValue),
+            .int64(version), .int(limit), fresh ? 1 : 0)
         perform(command, Self.page, completion)
     }
 
@@ -25,16 +29,17 @@ extension MessageStore {
     }
 
     private static func page(_ reply: RedisValue) -> MailboxPage? {
-        guard let parts = reply.array, parts.count >= 3, parts.count.isMultiple(of: 3), let cleared = parts[0].int,
-            let highest = parts[1].int, let more = parts[2].int
+        guard let parts = reply.array, parts.count >= 5, parts.count % 3 == 2, let now = parts[0].int,
+            let cleared = parts[1].int, let highest = parts[2].int, let more = parts[3].int, let through = parts[4].int
         else { return nil }
         var entries: [MailboxEntry] = []
         entries.reserveCapacity(parts.count / 3 - 1)
-        for index in stride(from: 3, to: parts.count, by: 3) {
+        for index in stride(from: 5, to: parts.count, by: 3) {
             guard let version = parts[index].int, let expiry = parts[index + 1].int, let line = parts[index + 2].string
             else { return nil }
             entries.append(MailboxEntry(version: version, expiresAt: expiry, line: line))
         }
-        return MailboxPage(cleared: cleared, highest: highest, entries: entries, more: more == 1)
+        return MailboxPage(
+            cleared: cleared, highest: highest, entries: entries, through: through, more: more == 1, now: now)
     }
 }

@@ -11,7 +11,11 @@ public import SignalingProtocol
 public struct MessageStore: Sendable {
     /// The library that the functions are in.
     public static let library = RedisFunctionLibrary(
-        name: "heliograph_messages", parts: [PackageResources.messages_lua])
+        name: "heliograph_messages",
+        parts: [
+            PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.messages_lua,
+            PackageResources.channel_log_lua,
+        ])
 
     let connection: RedisConnection
 
@@ -27,7 +31,7 @@ public struct MessageStore: Sendable {
     }
 
     /// Publishes a message to a channel's members, on the loop. Fails with ``SignalingCode/messageOther``: `not_member`,
-    /// or `rate_limited` over the channel's limit.
+    /// or `rate_limited` over the channel's limit; and as ``SessionFence`` says.
     public func sendToChannel(
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
@@ -50,7 +54,8 @@ public struct MessageStore: Sendable {
         command.append(message.command?.rawValue ?? "")
         command.append(message.line)
         command.append(Int(message.timeToLive))
-        command.append(message.mailboxBound)
+        command.append(message.bounds.entries(for: message.condition))
+        command.append(message.bounds.bytes)
         switch message.condition {
         case .always:
             append(to: &command, type: "", call: "", knownOnly: 0, session: "")
@@ -78,11 +83,17 @@ public struct MessageStore: Sendable {
     public static func command(_ message: ChannelMessage) -> RedisCommand {
         let tag = KeySpace.tag(message.channel)
         var command = RedisCommand.function(
-            "message_to_channel", keys: 1, bytes: tag.utf8.count + message.body.utf8.count + 320)
+            "message_to_channel", keys: message.force ? 2 : 1,
+            bytes: 2 * tag.utf8.count + message.body.utf8.count + 512)
         command.append(tag)
+        if message.force {
+            command.append(KeySpace.tag(UserKey(app: message.channel.app, account: message.account)))
+        }
         command.append(message.command?.rawValue ?? "")
         command.append(message.account.rawValue)
         command.append(Int(message.uid))
+        command.append(message.fence?.session.rawValue ?? "")
+        command.append(message.fence?.gateway.rawValue ?? "")
         command.append(message.force ? 1 : 0)
         command.append(message.limitPerSecond)
         command.append(message.body)

@@ -1,10 +1,7 @@
 public import SignalingProtocol
 
-/// An entry for a user's mailbox.
+/// An entry for a user's mailbox that a service adds, in nobody's name: a call event. Messages go by ``MailboxBatch``.
 public struct UserMessage: Equatable, Sendable {
-    /// Entries that wait for one user at most.
-    public static let mailboxBound = 10_000
-
     /// When the entry may be delivered. A client that is told of a call it does not know breaks, so it never is.
     public enum Condition: Equatable, Sendable {
         /// To any session, also a later one.
@@ -24,21 +21,21 @@ public struct UserMessage: Equatable, Sendable {
     public var timeToLive: Int64
     /// When it may be delivered.
     public var condition: Condition
-    /// Entries that wait for the user at most.
-    public var mailboxBound: Int
+    /// How much may wait for the user.
+    public var bounds: MailboxBounds
     /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
     public var command: CommandID?
 
     /// Makes an entry.
     public init(
         to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always,
-        mailboxBound: Int = UserMessage.mailboxBound, command: CommandID? = nil
+        bounds: MailboxBounds = MailboxBounds(), command: CommandID? = nil
     ) {
         self.to = to
         self.line = line
         self.timeToLive = timeToLive
         self.condition = condition
-        self.mailboxBound = mailboxBound
+        self.bounds = bounds
         self.command = command
     }
 }

@@ -13,6 +13,10 @@ public struct AppLimits: Equatable, Sendable {
     public var attributeChangesPerSecond = Limits.attributeChangesPerSecond
     /// Attribute changes of one channel in a second, over the whole cluster.
     public var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
+    /// Messages that wait for one user at most.
+    public var mailboxEntries = Limits.mailboxEntries
+    /// Bytes of messages that wait for one user at most.
+    public var mailboxBytes = Limits.mailboxBytes
     /// Whether clients may join the special channels, which tell an app's servers who comes and goes.
     public var specialChannelsOpen = true
 
@@ -26,6 +30,8 @@ public struct AppLimits: Equatable, Sendable {
         AppLimit("actsPerSecond", \.actsPerSecond),
         AppLimit("attributeChangesPerSecond", \.attributeChangesPerSecond),
         AppLimit("channelAttributeChangesPerSecond", \.channelAttributeChangesPerSecond),
+        AppLimit("mailboxEntries", range: 100...1_000_000, \.mailboxEntries),
+        AppLimit("mailboxBytes", range: 65_536...1 << 30, \.mailboxBytes),
     ]
 
     /// One of ``all``; what is out of its range is brought into it.

@@ -14,19 +14,22 @@ public enum GatewayEvent: Equatable, Sendable {
 public struct MailDelivery: Equatable, Sendable {
     /// Whose user's mailbox has it.
     public var session: SessionID
+    /// The version that was given to this user before; 0 for none. Who does not know it has missed something.
+    public var previous: Int64
     /// The message.
     public var entry: MailboxEntry
 
     /// Makes a delivery.
-    public init(session: SessionID, entry: MailboxEntry) {
+    public init(session: SessionID, previous: Int64, entry: MailboxEntry) {
         self.session = session
+        self.previous = previous
         self.entry = entry
     }
 }
 
 /// A waiting message.
 public struct MailboxEntry: Equatable, Sendable {
-    /// Grows by one per entry of a user, never reused.
+    /// Grows with each entry of a user, never reused and never falling.
     public var version: Int64
     /// The Redis clock (ms) after which it must not be delivered.
     public var expiresAt: Int64

@@ -73,4 +73,11 @@ public enum Limits {
     public static let messageTimeToLive = 2_592_000
     /// Bytes of a service's answer to a gateway, which goes through the one subscription of all the gateway's users.
     public static let replyBytes = 4 << 20
+    /// Messages that wait for one user at most. Once half of that is there, or half of ``mailboxBytes``, each sender may have
+    /// a quarter.
+    public static let mailboxEntries = 10_000
+    /// Bytes of messages that wait for one user at most; each counts 64 more than its line.
+    public static let mailboxBytes = 16 << 20
+    /// Call events that wait for one user at most, whatever else waits.
+    public static let mailboxCallEvents = 256
 }

@@ -32,12 +32,14 @@ extension GatewayEvent {
             var deliveries: [MailDelivery] = []
             repeat {
                 let session = SessionID(try fields.next())
+                let previous = try fields.number(Int64.self)
                 let version = try fields.number(Int64.self)
                 let expiresAt = try fields.number(Int64.self)
                 let line = try fields.take(try fields.number(Int.self))
                 deliveries.append(
                     MailDelivery(
-                        session: session, entry: MailboxEntry(version: version, expiresAt: expiresAt, line: line)))
+                        session: session, previous: previous,
+                        entry: MailboxEntry(version: version, expiresAt: expiresAt, line: line)))
             } while !fields.remainder.isEmpty
             return .mail(deliveries)
         case "kick":
@@ -60,9 +62,8 @@ extension GatewayEvent {
             Array("mail".utf8)
                 + deliveries.flatMap { delivery in
                     let entry = delivery.entry
-                    return Array(
-                        " \(delivery.session) \(entry.version) \(entry.expiresAt) \(entry.line.utf8.count) \(entry.line)"
-                            .utf8)
+                    let head = " \(delivery.session) \(delivery.previous) \(entry.version) \(entry.expiresAt)"
+                    return Array("\(head) \(entry.line.utf8.count) \(entry.line)".utf8)
                 }
         case .kicked(let session, let code): Array("kick \(session) \(code.rawValue)".utf8)
         case .moved(let session): Array("moved \(session)".utf8)

@@ -192,9 +192,17 @@ actor InvitationStage {
         let user = UserKey(app: app, account: try Account(account))
         let messages = self.messages
         let loop = connection.eventLoop
+        // A mailbox is read in its user's session only.
+        let box = RedisArgument.string(KeySpace.tag(user) + ":box")
+        var session = try await connection.execute(RedisCommand("HGET", box, "sid")).string ?? ""
+        if session.isEmpty {
+            session = "a look"
+            _ = try await connection.execute(RedisCommand("HSET", box, "sid", "a look", "gateway", ""))
+        }
+        let fence = SessionFence(session: SessionID(session), gateway: GatewayID("gateway-of-users"))
         let page = try await withCheckedThrowingContinuation { (done: CheckedContinuation<MailboxPage, any Error>) in
             loop.execute {
-                messages.readMailbox(user, after: 0, limit: 1000, fresh: fresh) {
+                messages.readMailbox(user, in: fence, after: 0, limit: 1000, fresh: fresh) {
                     done.resume(with: $0.mapError { $0 as any Error })
                 }
             }

@@ -33,7 +33,10 @@ import Testing
             let published = try #require(heard.all.first)
             #expect(
                 try GatewayEvent(payload: published.readableBytesView)
-                    == .mail(entries.map { MailDelivery(session: SessionID("s1"), entry: $0) }))
+                    == .mail([
+                        MailDelivery(session: SessionID("s1"), previous: 0, entry: entries[0]),
+                        MailDelivery(session: SessionID("s1"), previous: versions[0], entry: entries[1]),
+                    ]))
             await subscriber.close()
         }
     }
@@ -93,9 +96,16 @@ import Testing
             // They take nobody's place, also where an entry was removed.
             for _ in 0..<2 { _ = await scene.sendTogether([Message(to: scene.user, line: "new", bound: 2)]) }
             try await scene.store.removeMail(scene.user, version: first + 40)
-            let third = await scene.sendTogether([Message(to: scene.user, line: "third", bound: 2)])
+            let other = UserKey(app: scene.user.app, account: try Account("another sender"))
+            try await scene.open("s2", of: other)
+            func send(_ line: String) async -> [Result<Int64, SignalingError>] {
+                await scene.sendTogether([
+                    Message(to: scene.user, from: other, session: SessionID("s2"), line: line, bound: 2)
+                ])
+            }
+            let third = await send("third")
             #expect(try third[0].get() == first + 42)
-            let fourth = await scene.sendTogether([Message(to: scene.user, line: "fourth", bound: 2)])
+            let fourth = await send("fourth")
             #expect(throws: SignalingError.self) { try fourth[0].get() }
         }
     }

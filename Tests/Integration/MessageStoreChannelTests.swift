@@ -28,9 +28,13 @@ import Testing
             let time = try #require(try await scene.command("TIME").array?.first?.int)
             #expect((time - 60...time + 1).contains(sent[0].sequence / 1000))
             #expect((time - 60...time + 1).contains(sent[0].id / 1_000_000))
-            let page = try await scene.log(after: sent[0].sequence)
+            let page = try await scene.log(after: sent[0].id, sequence: sent[0].sequence)
+            let latest = ChannelPosition(sequence: sent[3].sequence, id: sent[3].id)
             #expect(
-                page == ChannelLogPage(events: Array(expected.dropFirst()), sequence: sent[3].sequence, complete: true))
+                page
+                    == ChannelLogPage(
+                        events: Array(expected.dropFirst()), latest: latest, complete: true, through: latest,
+                        more: false))
             await subscriber.close()
         }
     }
@@ -104,20 +108,22 @@ import Testing
     @Test func theLogTellsWhatIsMissing() async throws {
         try await MessageStoreScene.run { scene in
             let anna = try Account("anna")
-            #expect(try await scene.log(after: 0) == ChannelLogPage(events: [], sequence: 0, complete: true))
-            #expect(try await scene.log(after: 5) == ChannelLogPage(events: [], sequence: 0, complete: false))
+            let none = try await scene.log(after: 0)
+            #expect(none.events.isEmpty && none.latest.sequence == 0 && none.complete && !none.more)
+            #expect(try await !scene.log(after: 5, sequence: 5).complete)
             try await scene.admit(anna)
             var sent: [ChannelMessageSent] = []
             for number in 0..<10 { sent.append(try await scene.say("\(number)", by: anna)) }
-            let last = sent[9].sequence
-            #expect(try await scene.log(after: last) == ChannelLogPage(events: [], sequence: last, complete: true))
-            let page = try await scene.log(after: sent[3].sequence, limit: 2)
-            #expect(page.events.map(\.sequence) == [sent[4].sequence, sent[5].sequence] && page.complete)
-            try await scene.command(
-                "XTRIM", .string(KeySpace.tag(scene.channel) + ":log"), "MAXLEN", 4)
-            let trimmed = try await scene.log(after: sent[3].sequence)
+            let last = try await scene.log(after: sent[9].id, sequence: sent[9].sequence)
+            #expect(last.events.isEmpty && last.complete && !last.more)
+            #expect(last.latest == ChannelPosition(sequence: sent[9].sequence, id: sent[9].id))
+            let page = try await scene.log(after: sent[3].id, sequence: sent[3].sequence, limit: 2)
+            #expect(page.events.map(\.id) == [sent[4].id, sent[5].id] && page.complete && page.more)
+            #expect(page.through == ChannelPosition(sequence: sent[5].sequence, id: sent[5].id))
+            try await scene.command("XTRIM", .string(KeySpace.tag(scene.channel) + ":log"), "MAXLEN", 4)
+            let trimmed = try await scene.log(after: sent[3].id, sequence: sent[3].sequence)
             #expect(trimmed.events.map(\.id) == sent[6...].map(\.id) && !trimmed.complete)
-            #expect(try await scene.log(after: sent[5].sequence).complete)
+            #expect(try await scene.log(after: sent[5].id, sequence: sent[5].sequence).complete)
         }
     }
 
@@ -129,19 +135,100 @@ import Testing
             var sent: [ChannelMessageSent] = []
             // More than one step of the function's walk.
             for number in 0..<300 { sent.append(try await scene.say("\(number)", by: anna, limit: 1_000_000)) }
-            let page = try await scene.log(afterID: sent[9].id, limit: 1000)
-            #expect(page.events.map(\.id) == sent[10...].map(\.id))
-            #expect(page.complete && page.sequence == sent[299].sequence)
-            #expect(try await scene.log(afterID: sent[299].id).events.isEmpty)
+            for seen in [0, 1, 9, 15, 16, 150, 298] {
+                let page = try await scene.log(after: sent[seen].id, limit: 1000)
+                #expect(page.events.map(\.id) == sent[(seen + 1)...].map(\.id))
+                #expect(page.complete && !page.more && page.latest.sequence == sent[299].sequence)
+            }
+            #expect(try await scene.log(after: sent[299].id).events.isEmpty)
             // A client that saw no event of the channel, of which nothing was ever cut off.
-            let all = try await scene.log(afterID: sent[0].id - 1, limit: 300)
-            #expect(all.events.count == 300 && all.complete)
-            // Too many: the latest.
-            let some = try await scene.log(afterID: sent[9].id, limit: 5)
-            #expect(some.events.map(\.id) == sent[295...].map(\.id) && !some.complete)
+            let all = try await scene.log(after: sent[0].id - 1, limit: 300)
+            #expect(all.events.count == 300 && all.complete && !all.more)
+            // Too many for one page.
+            let some = try await scene.log(after: sent[9].id, limit: 5)
+            #expect(some.events.map(\.id) == sent[10..<15].map(\.id) && some.complete && some.more)
             try await scene.command("XTRIM", .string(log), "MAXLEN", 100)
-            #expect(try await scene.log(afterID: sent[9].id, limit: 1000).complete == false)
-            #expect(try await scene.log(afterID: sent[200].id, limit: 1000).complete)
+            #expect(try await scene.log(after: sent[9].id, limit: 1000).complete == false)
+            #expect(try await scene.log(after: sent[200].id, limit: 1000).complete)
+        }
+    }
+
+    @Test func aPageIsBoundedInBytesAndAllOfThemBringAll() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            try await scene.admit(anna)
+            let body = String(repeating: "x", count: Limits.messageBytes)
+            var sent: [Int64] = []
+            for _ in 0..<100 { sent.append(try await scene.say(body, by: anna, limit: 1_000_000).id) }
+            var (given, position, pages) = ([Int64](), ChannelPosition(sequence: 0, id: sent[0] - 1), 0)
+            while true {
+                let page = try await scene.log(after: position.id, sequence: position.sequence, limit: 2000)
+                #expect(page.complete)
+                #expect(page.events.reduce(0) { $0 + $1.payload.utf8.count } <= 131_072)
+                given += page.events.map(\.id)
+                position = page.through
+                pages += 1
+                if !page.more { break }
+            }
+            #expect(given == sent && pages == 7)
+        }
+    }
+
+    @Test func anEventThatCannotBeReadCostsNoOther() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            try await scene.admit(anna)
+            let first = try await scene.say("1", by: anna)
+            let log = KeySpace.tag(scene.channel) + ":log"
+            let (sequence, id) = (first.sequence + 1, first.id + 1)
+            try await scene.command(
+                "XADD", .string(log), .string("\(sequence)-0"), "e", .string("\(sequence) \(id) anna 7 news of N+1"))
+            try await scene.command(
+                "HSET", .string(KeySpace.tag(scene.channel) + ":state"), "seq", .int64(sequence), "id", .int64(id))
+            let third = try await scene.say("3", by: anna)
+            let page = try await scene.log(after: first.id - 1)
+            #expect(page.events.map(\.id) == [first.id, third.id] && page.complete)
+        }
+    }
+
+    @Test func aLogThatCameBackOlderIsReadByID() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            try await scene.admit(anna)
+            let first = try await scene.say("1", by: anna)
+            // What a gateway has seen, and Redis has forgotten: three more.
+            let seen = ChannelPosition(sequence: first.sequence + 3, id: first.id + 3)
+            let before = try await scene.log(after: seen.id, sequence: seen.sequence)
+            #expect(before.events.isEmpty && before.latest.sequence < seen.sequence)
+            let second = try await scene.say("2", by: anna)
+            #expect(second.sequence <= seen.sequence && second.id > seen.id)
+            let after = try await scene.log(after: seen.id, sequence: seen.sequence)
+            #expect(after.events.map(\.id) == [second.id] && after.complete)
+        }
+    }
+
+    @Test func onlyTheMembersSessionSpeaks() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            func fence(_ session: String) -> SessionFence {
+                SessionFence(session: SessionID(session), gateway: scene.gateway)
+            }
+            try await scene.admit(anna)
+            #expect(try await scene.say("x", by: anna, in: fence("s1")).sequence > 0)
+            // Its end, "1", is no session.
+            for other in ["s2", "1", "7 s1"] {
+                #expect(try await refusal { try await scene.say("x", by: anna, in: fence(other)) } == "400 not_member")
+            }
+            // Who need not be a member must be logged in.
+            let user = UserKey(app: scene.channel.app, account: anna)
+            #expect(
+                try await refusal { try await scene.say("x", by: anna, in: fence("s2"), force: true) }
+                    == "1001 unavailable")
+            try await scene.open("s2", of: user)
+            #expect(try await scene.say("x", by: anna, in: fence("s2"), force: true).sequence > 0)
+            #expect(
+                try await refusal { try await scene.say("x", by: anna, in: fence("s1"), force: true) }
+                    == "1003 session_over")
         }
     }
 
@@ -154,7 +241,7 @@ import Testing
             let life = try #require(try await scene.command("PTTL", .string(log)).int)
             #expect((3_500_000...3_600_000).contains(life))
             let command = RedisCommand.function(
-                "message_to_channel", tag: KeySpace.tag(scene.channel), "", "anna", 7, 0, 1_000_000, "x")
+                "message_to_channel", tag: KeySpace.tag(scene.channel), "", "anna", 7, "", "", 0, 1_000_000, "x")
             _ = await scene.redis.connection.execute(Array(repeating: command, count: 5000))
             let length = try #require(try await scene.command("XLEN", .string(log)).int)
             #expect((2000..<2200).contains(length))

@@ -43,7 +43,7 @@ import Testing
             let published = try #require(heard.all.first)
             #expect(
                 try GatewayEvent(payload: published.readableBytesView)
-                    == .mail([MailDelivery(session: SessionID("s1"), entry: entry)]))
+                    == .mail([MailDelivery(session: SessionID("s1"), previous: sent.version - 1, entry: entry)]))
             await subscriber.close()
         }
     }

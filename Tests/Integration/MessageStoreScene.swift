@@ -10,19 +10,25 @@ struct MessageStoreScene: Sendable {
     let redis: RedisScene
     let store: MessageStore
     let batch: Unshared<MailboxBatch>
+    /// Who sends, in session ``sending``.
+    let sender: UserKey
+    let sending = SessionID("s0")
     let user: UserKey
     let channel: ChannelKey
     let gateway = GatewayID("gateway-1")
 
-    static func run(_ body: (MessageStoreScene) async throws -> Void) async throws {
-        try await RedisScene.run(appendOnly: false, libraries: [MessageStore.library]) { redis in
+    static func run(appendOnly: Bool = false, _ body: (MessageStoreScene) async throws -> Void) async throws {
+        try await RedisScene.run(appendOnly: appendOnly, libraries: [MessageStore.library]) { redis in
             let app = try AppID("a:{}%")
-            try await body(
+            let scene =
                 MessageStoreScene(
                     redis: redis, store: MessageStore(connection: redis.connection),
-                    batch: Unshared(MailboxBatch(connection: redis.connection)),
+                    batch: Unshared(MailboxBatch(connection: redis.connection, gateway: GatewayID("gateway-1"))),
+                    sender: UserKey(app: app, account: try Account("a sender")),
                     user: UserKey(app: app, account: try Account("b:o}b")),
-                    channel: ChannelKey(app: app, name: try ChannelName("the {room}: 1"))))
+                    channel: ChannelKey(app: app, name: try ChannelName("the {room}: 1")))
+            try await scene.open(scene.sending.rawValue, of: scene.sender)
+            try await body(scene)
         }
     }
 
@@ -31,15 +37,19 @@ struct MessageStoreScene: Sendable {
         try await redis.connection.execute(RedisCommand(name, arguments: arguments))
     }
 
+    /// Records a session, as far as it matters to senders.
+    func open(_ session: String, of user: UserKey, at gateway: String = "gateway-1") async throws {
+        try await command(
+            "HSET", .string(KeySpace.tag(user) + ":box"), "sid", .string(session), "gateway", .string(gateway))
+    }
+
     /// Records the user's session as presence does.
     func openSession(_ session: String, state: String = "online", openver: Int64 = 0) async throws {
         let online = state == "online"
         try await command(
             "HSET", .string(KeySpace.tag(user) + ":session"), "sid", .string(session), "gateway",
             .string(gateway.rawValue), "state", .string(state), "openver", .int64(openver))
-        try await command(
-            "HSET", .string(KeySpace.tag(user) + ":box"), "sid", .string(session), "gateway",
-            .string(online ? gateway.rawValue : ""))
+        try await open(session, of: user, at: online ? gateway.rawValue : "")
     }
 
     func endSession() async throws {
@@ -60,35 +70,68 @@ struct MessageStoreScene: Sendable {
     ) async throws -> MessageQueued {
         try await store.sendToUser(
             UserMessage(
-                to: user, line: line, timeToLive: ttl, condition: condition, mailboxBound: bound, command: command))
+                to: user, line: line, timeToLive: ttl, condition: condition, bounds: MailboxBounds(entries: bound),
+                command: command))
     }
 
     func say(
-        _ body: String, by account: Account, force: Bool = false, limit: Int = Limits.channelMessagesPerSecond,
+        _ body: String, by account: Account, in fence: SessionFence? = nil, force: Bool = false,
+        limit: Int = Limits.channelMessagesPerSecond,
         command: CommandID? = nil
     ) async throws -> ChannelMessageSent {
         try await store.sendToChannel(
             ChannelMessage(
-                channel: channel, account: account, uid: 7, force: force, limitPerSecond: limit, body: body,
+                channel: channel, account: account, uid: 7, fence: fence, force: force, limitPerSecond: limit,
+                body: body,
                 command: command))
     }
 
     func read(after version: Int64 = 0, limit: Int = 100, fresh: Bool = false) async throws -> MailboxPage {
-        try await onLoop { store.readMailbox(user, after: version, limit: limit, fresh: fresh, $0) }
+        try await inSession { fence in
+            try await onLoop { store.readMailbox(user, in: fence, after: version, limit: limit, fresh: fresh, $0) }
+        }
+    }
+
+    func read(in fence: SessionFence) async throws -> MailboxPage {
+        try await onLoop { store.readMailbox(user, in: fence, after: 0, limit: 100, fresh: false, $0) }
+    }
+
+    @discardableResult
+    func clear(in fence: SessionFence, through version: Int64) async throws -> Int64 {
+        try await onLoop { batch.value.clear(user, in: fence.session, through: version, $0) }
+    }
+
+    /// Acts in the user's session, or in one that is made for it.
+    private func inSession<Answer>(_ act: (SessionFence) async throws -> Answer) async throws -> Answer {
+        let box = KeySpace.tag(user) + ":box"
+        let known = try await command("HMGET", .string(box), "sid", "gateway").array ?? []
+        if let session = known.first?.string, !session.isEmpty {
+            let gateway = known[1].string ?? ""
+            return try await act(
+                SessionFence(session: SessionID(session), gateway: gateway.isEmpty ? self.gateway : GatewayID(gateway)))
+        }
+        try await open("a look", of: user, at: "")
+        let answer = try await act(SessionFence(session: SessionID("a look"), gateway: gateway))
+        try await open("", of: user, at: "")
+        return answer
     }
 
     func lines() async throws -> [String] { try await read().entries.map(\.line) }
 
     @discardableResult
     func clear(through version: Int64) async throws -> Int64 {
-        try await onLoop { batch.value.clear(user, through: version, $0) }
+        try await inSession { fence in try await clear(in: fence, through: version) }
     }
 
     /// A message of ``sendTogether(_:)``.
     struct Message {
         var to: UserKey
+        /// Nil for the scene's.
+        var from: UserKey?
+        var session: SessionID?
         var line: String
         var bound = 100
+        var bytes = Limits.mailboxBytes
         var command: CommandID?
     }
 
@@ -98,8 +141,9 @@ struct MessageStoreScene: Sendable {
         redis.eventLoop.execute {
             for (index, message) in messages.enumerated() {
                 batch.value.send(
-                    to: message.to, line: message.line, timeToLive: 60_000, command: message.command,
-                    mailboxBound: message.bound
+                    to: message.to, from: message.from ?? sender, session: message.session ?? sending,
+                    line: message.line, timeToLive: 60_000, command: message.command,
+                    bounds: MailboxBounds(entries: message.bound, bytes: message.bytes)
                 ) { results.add((index, $0)) }
             }
         }
@@ -107,12 +151,23 @@ struct MessageStoreScene: Sendable {
         return results.all.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    func log(after sequence: Int64, limit: Int = 100) async throws -> ChannelLogPage {
-        try await onLoop { store.readLog(channel, after: sequence, limit: limit, $0) }
+    func log(after id: Int64, sequence: Int64 = 0, limit: Int = 100) async throws -> ChannelLogPage {
+        let position = ChannelPosition(sequence: sequence, id: id)
+        return try await onLoop { store.readLog(channel, after: position, limit: limit, $0) }
     }
 
-    func log(afterID id: Int64, limit: Int = 100) async throws -> ChannelLogPage {
-        try await onLoop { store.readLog(channel, afterID: id, limit: limit, $0) }
+    /// A field of the user's box.
+    func box(_ field: String) async throws -> Int64? {
+        try await command("HGET", .string(KeySpace.tag(user) + ":box"), .string(field)).int
+    }
+
+    /// Bytes that wait for the user: as they are counted, and as they are, expired and forgotten ones that are still there
+    /// among them.
+    func waiting() async throws -> (counted: Int64, present: Int64) {
+        let (total, off) = (try await box("total") ?? 0, try await box("off") ?? 0)
+        let entries = try await command("XRANGE", .string(KeySpace.tag(user) + ":mbox"), "-", "+").array ?? []
+        let present = entries.reduce(0) { $0 + ($1.array?[1].array?[1].string?.utf8.count ?? 0) + 64 }
+        return (total - off, Int64(present))
     }
 
     /// Listens to a topic.

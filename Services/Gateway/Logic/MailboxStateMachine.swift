@@ -4,11 +4,15 @@ public import SignalingProtocol
 /// One session's view of its user's mailbox: which entries wait, which the client has seen, when it is told.
 ///
 /// The mailbox itself lives in Redis; this keeps a bounded window of it, fed by reads and by what is published to the
-/// gateway, so that a poll is answered without a round trip and in one step with the notifies before it.
+/// gateway, so that a poll is answered without a round trip and in one step with the notifies before it. Versions never fall,
+/// but have gaps: what is published tells the version before it.
 /// Source: wire protocol, sections 5 and 12.18.
 public struct MailboxStateMachine: ~Copyable {
     /// Entries kept here at most; the rest waits in Redis.
     public static let windowBound = 512
+    /// Bytes of lines in the window past which no more are taken. A byte is at most seven
+    /// in a frame, so that a window full of the worst of them still fits into what may wait for a client.
+    public static let windowBytes = Limits.mailboxAnswerBytes / 2
 
     private enum State {
         /// A read of the mailbox is under way; a poll waits for it. Goes to `ready`.
@@ -24,11 +28,13 @@ public struct MailboxStateMachine: ~Copyable {
         var highestPushed: Int64 = 0
         /// What polls have acknowledged meanwhile; a resumed client knows versions that the first read has yet to tell.
         var acknowledged: Int64 = 0
+        /// Whether publications may have been lost since the read was asked for.
+        var again = false
     }
 
     /// What the driver has to do, in this order.
     public enum Action: Equatable, Sendable {
-        /// Read the mailbox above this version, then call ``loaded(_:now:)``. `fresh` drops stale call events first.
+        /// Read the mailbox above this version, then call ``loaded(_:)``. `fresh` drops stale call events first.
         case load(after: Int64, fresh: Bool)
         /// Answer the poll that is waiting.
         case answer(cleared: Int64, entries: [MailboxEntry])
@@ -38,16 +44,24 @@ public struct MailboxStateMachine: ~Copyable {
         case push(MailboxEntry)
         /// Forget entries up to this version in Redis.
         case clear(through: Int64)
+        /// Redis has forgotten entries that it had told of: count it.
+        case fellBack
     }
 
     private let takesPushes: Bool
     private var state: State
     private var window: Deque<MailboxEntry> = []
+    /// Bytes of the window's lines.
+    private var windowLength = 0
     /// The highest version seen in a read or a publication; 0 before the first.
     private var known: Int64 = 0
+    /// The last version that was given, as Redis told it last; falls when Redis comes back older than it was.
+    public private(set) var latest: Int64 = 0
     /// The highest version that was ever forgotten for this user.
     private var cleared: Int64 = 0
-    /// Entries above the window's last wait in Redis.
+    /// The version up to which the mailbox was read, or published without a gap.
+    private var readThrough: Int64 = 0
+    /// Entries above ``readThrough`` wait in Redis.
     private var moreInStore = false
     /// The highest version that was pushed to the client on this connection.
     private var pushedThrough: Int64 = 0
@@ -66,37 +80,59 @@ public struct MailboxStateMachine: ~Copyable {
         return [.load(after: 0, fresh: fresh)]
     }
 
-    /// A read has come back.
-    /// - Parameter now: milliseconds of the Redis clock.
-    public mutating func loaded(_ page: MailboxPage, now: Int64) -> [Action] {
+    /// A read has come back. Its `now` is the time that entries expire by.
+    public mutating func loaded(_ page: MailboxPage) -> [Action] {
         guard case .loading(let loading) = state else { return [] }
         state = .ready
-        cleared = max(cleared, page.cleared)
-        for entry in page.entries where entry.version > (window.last?.version ?? cleared) && entry.version > cleared {
-            window.append(entry)
-        }
-        moreInStore = page.more
-        known = max(known, page.highest, window.last?.version ?? 0)
-        let actions = acknowledge(loading.acknowledged)
-        // Published while the read was under way, and not in it: read on.
-        if loading.highestPushed > known {
-            state = .loading(Loading(waitingPoll: loading.waitingPoll, acknowledged: loading.acknowledged))
-            return actions + [.load(after: window.last?.version ?? known, fresh: false)]
+        var actions = take(page)
+        actions += acknowledge(loading.acknowledged)
+        // Published while the read was under way, and not in it; or all that was read had expired: read on.
+        let isBehind = loading.highestPushed > known || loading.again
+        if isBehind || (window.isEmpty && moreInStore) {
+            state = .loading(
+                Loading(
+                    waitingPoll: loading.waitingPoll, highestPushed: loading.highestPushed,
+                    acknowledged: loading.acknowledged))
+            return actions + [.load(after: readThrough, fresh: false)]
         }
         if let limit = loading.waitingPoll {
-            return actions + answer(limit: limit, now: now)
+            return actions + answer(limit: limit, now: page.now)
         }
-        return actions + announce(now: now)
+        return actions + announce(now: page.now)
+    }
+
+    private mutating func take(_ page: MailboxPage) -> [Action] {
+        var actions: [Action] = []
+        if page.highest < latest { actions.append(.fellBack) }
+        latest = page.highest
+        // Redis may have forgotten what was acknowledged, too; if that is still on its way, it comes twice.
+        if page.cleared < cleared { actions.append(.clear(through: cleared)) }
+        forget(through: page.cleared)
+        readThrough = max(readThrough, cleared)
+        moreInStore = page.more
+        for entry in page.entries where entry.version > readThrough {
+            moreInStore = windowLength >= Self.windowBytes || window.count >= Self.windowBound
+            guard !moreInStore else { break }
+            append(entry)
+            readThrough = entry.version
+            moreInStore = page.more
+        }
+        if !moreInStore || page.entries.isEmpty { readThrough = max(readThrough, page.through) }
+        known = max(known, page.highest, window.last?.version ?? 0)
+        return actions
     }
 
     /// A read has failed: the driver tries it again after its pause.
     public mutating func loadFailed() -> [Action] {
         guard case .loading(let loading) = state else { return [] }
-        return [.load(after: window.last?.version ?? cleared, fresh: loading.fresh)]
+        return [.load(after: readThrough, fresh: loading.fresh)]
     }
 
     /// An entry was published.
-    public mutating func pushed(_ entry: MailboxEntry, now: Int64) -> [Action] {
+    /// - Parameters:
+    ///   - previous: the version that was given before it.
+    ///   - now: milliseconds of the Redis clock.
+    public mutating func pushed(_ entry: MailboxEntry, after previous: Int64, now: Int64) -> [Action] {
         switch state {
         case .loading(var loading):
             loading.highestPushed = max(loading.highestPushed, entry.version)
@@ -105,27 +141,38 @@ public struct MailboxStateMachine: ~Copyable {
         case .ready:
             // A repeated publication after a reconnect.
             guard entry.version > known else { return [] }
-            guard known == 0 || entry.version == known + 1 else { return reload() }
+            guard previous <= latest else { return reload() }
+            let fallen: [Action] = previous < latest ? [.fellBack] : []
             known = entry.version
-            if moreInStore || window.count >= Self.windowBound {
+            latest = entry.version
+            if moreInStore || window.count >= Self.windowBound || windowLength >= Self.windowBytes {
                 moreInStore = true
-                return takesPushes ? [] : [.notify(version: known)]
+                return fallen + (takesPushes ? refill(now: now) : [.notify(version: known)])
             }
-            window.append(entry)
-            return takesPushes ? push(now: now) : [.notify(version: known)]
+            append(entry)
+            readThrough = entry.version
+            return fallen + (takesPushes ? push(now: now) : [.notify(version: known)])
         }
     }
 
-    /// The publications may have had a gap (the connection to Redis was renewed).
+    /// The publications may have had a gap: the connection to Redis was renewed, or Redis tells of a version that is not
+    /// ``latest``.
     public mutating func resynchronize() -> [Action] {
-        guard case .ready = state else { return [] }
-        return reload()
+        switch state {
+        case .loading(var loading):
+            loading.again = true
+            state = .loading(loading)
+            return []
+        case .ready:
+            return reload()
+        }
     }
 
     /// The client polls, which also acknowledges.
     /// - Parameters:
     ///   - verClear: the highest version that the client has processed; a lower one than before is no news.
     ///   - limit: entries the client takes at most.
+    ///   - now: milliseconds of the Redis clock.
     public mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {
         let actions = acknowledge(verClear)
         switch state {
@@ -141,30 +188,38 @@ public struct MailboxStateMachine: ~Copyable {
 
     // MARK: - The parts
 
+    private mutating func append(_ entry: MailboxEntry) {
+        window.append(entry)
+        windowLength += entry.line.utf8.count
+    }
+
+    private mutating func forget(through version: Int64) {
+        cleared = max(cleared, version)
+        while let first = window.first, first.version <= cleared {
+            windowLength -= first.line.utf8.count
+            window.removeFirst()
+        }
+    }
+
     private mutating func acknowledge(_ version: Int64) -> [Action] {
         let through = min(version, known)
         guard through > cleared else { return [] }
-        cleared = through
-        while let first = window.first, first.version <= through { window.removeFirst() }
+        forget(through: through)
         return [.clear(through: through)]
     }
 
-    private mutating func reload() -> [Action] {
-        state = .loading(Loading())
-        return [.load(after: window.last?.version ?? cleared, fresh: false)]
+    private mutating func reload(for limit: Int? = nil) -> [Action] {
+        state = .loading(Loading(waitingPoll: limit))
+        return [.load(after: max(readThrough, cleared), fresh: false)]
     }
 
     private mutating func answer(limit: Int, now: Int64) -> [Action] {
         dropExpired(now: now)
         if takesPushes {
             // Everything in the window was or is being pushed: the answer only acknowledges.
-            let refill = moreInStore && window.count < Self.windowBound / 2 ? reload() : []
-            return [.answer(cleared: cleared, entries: [])] + push(now: now) + refill
+            return [.answer(cleared: cleared, entries: [])] + push(now: now)
         }
-        if window.isEmpty, moreInStore {
-            state = .loading(Loading(waitingPoll: limit))
-            return [.load(after: cleared, fresh: false)]
-        }
+        if window.isEmpty, moreInStore { return reload(for: limit) }
         let page = firstPage(limit)
         let remains = window.count > page.count || moreInStore
         return [.answer(cleared: cleared, entries: page)] + (remains ? [.notify(version: known)] : [])
@@ -184,8 +239,8 @@ public struct MailboxStateMachine: ~Copyable {
 
     private mutating func announce(now: Int64) -> [Action] {
         dropExpired(now: now)
-        guard !window.isEmpty || moreInStore else { return [] }
-        return takesPushes ? push(now: now) : [.notify(version: known)]
+        if takesPushes { return push(now: now) }
+        return window.isEmpty && !moreInStore ? [] : [.notify(version: known)]
     }
 
     private mutating func push(now: Int64) -> [Action] {
@@ -195,11 +250,21 @@ public struct MailboxStateMachine: ~Copyable {
         var actions: [Action] = []
         for entry in window[first...] where entry.expiresAt > now { actions.append(.push(entry)) }
         pushedThrough = max(pushedThrough, window.last?.version ?? 0)
-        return actions
+        return actions + refill(now: now)
+    }
+
+    /// Reads on for a client that takes pushes when it has processed half of the window: what waits for its acknowledgement is
+    /// no more than a window. What has expired it may not have been sent, and it never acknowledges that.
+    private mutating func refill(now: Int64) -> [Action] {
+        guard moreInStore else { return [] }
+        dropExpired(now: now)
+        guard window.count < Self.windowBound / 2, windowLength < Self.windowBytes / 2 else { return [] }
+        return reload()
     }
 
     private mutating func dropExpired(now: Int64) {
         guard window.contains(where: { $0.expiresAt <= now }) else { return }
         window.removeAll { $0.expiresAt <= now }
+        windowLength = window.reduce(0) { $0 + $1.line.utf8.count }
     }
 }

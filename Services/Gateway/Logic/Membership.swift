@@ -22,7 +22,7 @@ public struct Membership: Sendable {
     /// A membership that was just asked for.
     public init() {}
 
-    /// The sequence number above which events are shown; nil while the answer is awaited.
+    /// The id above which events are shown; nil while the answer is awaited.
     public var shownAfter: Int64? {
         switch state {
         case .joining, .paused: nil
@@ -50,11 +50,16 @@ public struct Membership: Sendable {
     }
 
     /// The answer has come.
-    /// - Returns: the held events above `sequence`, to be shown after the answer.
-    public mutating func activate(after sequence: Int64) -> [ChannelEvent] {
+    /// - Returns: the held events above `id`, to be shown after the answer.
+    public mutating func activate(after id: Int64) -> [ChannelEvent] {
         guard case .joining(let held) = state else { return [] }
-        state = .active(after: sequence)
-        return held.filter { $0.sequence > sequence }
+        state = .active(after: id)
+        return held.filter { $0.id > id }
+    }
+
+    /// What came up to now is about to be read from the log: it need not be held.
+    public mutating func holdAnew() {
+        if case .joining = state { state = .joining(held: []) }
     }
 
     /// A member asks for something whose event must not come before the answer.
@@ -67,6 +72,6 @@ public struct Membership: Sendable {
     public mutating func resume() -> [ChannelEvent] {
         guard case .paused(let after, let held) = state else { return [] }
         state = .active(after: after)
-        return held.filter { $0.sequence > after }
+        return held.filter { $0.id > after }
     }
 }

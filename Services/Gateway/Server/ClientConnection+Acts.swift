@@ -19,12 +19,13 @@ extension ClientConnection {
         case .sendMessage(let receiver, let seconds, let content):
             let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
             shard.mailboxes.send(
-                to: UserKey(app: user.app, account: receiver),
+                to: UserKey(app: user.app, account: receiver), from: user, session: session.actor.session,
                 line: MessageLine.instant(
                     from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
                     content: content),
-                timeToLive: Int64(seconds) * 1000, command: session.command(forMessage: call.messageID)
-            ) { [self] in answer(turn, $0.map { _ in .done }) }
+                timeToLive: Int64(seconds) * 1000, command: session.command(forMessage: call.messageID),
+                bounds: MailboxBounds(limits)
+            ) { [self] in messageAnswered(turn, $0.map { _ in }) }
         case .sendChannelMessage(let name, _, _) where name.special != nil,
             .changeAttributes(let name, _) where name.special != nil:
             // Servers trust what they hear there.
@@ -40,11 +41,11 @@ extension ClientConnection {
         case .sendChannelMessage(let name, let body, let force):
             let message = ChannelMessage(
                 channel: ChannelKey(app: user.app, name: name), account: user.account, uid: session.actor.uid,
-                force: force, limitPerSecond: limits.channelMessagesPerSecond, body: body,
+                fence: fence(session), force: force, limitPerSecond: limits.channelMessagesPerSecond, body: body,
                 command: session.command(forMessage: call.messageID))
             // Messages are answered in the order they came, those to users too.
             shard.mailboxes.flush()
-            shard.messages.sendToChannel(message) { [self] in answer(turn, $0.map { _ in .done }) }
+            shard.messages.sendToChannel(message) { [self] in messageAnswered(turn, $0.map { _ in }) }
         case .logOut:
             logOut(session, finish: finish)
         case .queryStatus(let account):
@@ -88,6 +89,11 @@ extension ClientConnection {
 
     /// Whether the app lets it; not while the app's settings are not known.
     private var mayJoinSpecialChannels: Bool { knowsLimits && limits.specialChannelsOpen }
+
+    private func messageAnswered(_ turn: CallTurn, _ result: Result<Void, SignalingError>) {
+        if case .failure(let error) = result { noteRefusal(error) }
+        answer(turn, result.map { .done })
+    }
 
     /// Asks a service; a timeout carries the code that the documents give this function's.
     private func ask<Command: WireCommand>(

@@ -25,7 +25,7 @@ extension ClientConnection {
             sendJoin(name, actor: actor) { [self] result in
                 if case .failure = result, channel === joined {
                     leaveLocalChannel()
-                    if let previous { enter(shard.channel(previous.key), activeAfter: previous.feed.last ?? 0) }
+                    if let previous { enter(shard.channel(previous.key), activeAfter: previous.feed.last) }
                 }
                 finish(result)
             }
@@ -39,7 +39,8 @@ extension ClientConnection {
         shard.sender.send(command, by: actDeadline) { [self] result in
             switch result {
             case .success(let joined):
-                afterAnswer = { [self] in channel?.activate(self, after: joined.sequence) }
+                let position = ChannelPosition(sequence: joined.sequence, id: joined.id)
+                afterAnswer = { [self] in channel?.activate(self, after: position) }
                 finish(.success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)))
             case .failure(let error):
                 finish(.failure(error))
@@ -85,19 +86,36 @@ extension ClientConnection {
             guard let after = resumeAfter else {
                 // The client did not ask for what it missed: whether something was is not known.
                 finishResume(session, channel: key.name, complete: false)
-                joined.activate(self, after: joined.feed.last ?? 0)
+                joined.activate(self, after: joined.feed.last)
                 return
             }
-            shard.messages.readLog(key, afterID: after, limit: Membership.heldBound) { [self] result in
-                let page = try? result.get()
+            resumeAfter = nil
+            readMissed(of: joined, after: ChannelPosition(sequence: 0, id: after)) { [self] page in
                 finishResume(session, channel: key.name, complete: page?.complete ?? false)
                 lastEventID = after
-                replay = Replay(
-                    channel: joined, events: page?.events[...] ?? [],
-                    activeAfter: page?.events.last?.sequence ?? page?.sequence ?? 0)
-                continueReplay()
+                showMissed(page, of: joined)
             }
         }
+    }
+
+    private func readMissed(
+        of joined: LocalChannel, after position: ChannelPosition, _ finish: @escaping (ChannelLogPage?) -> Void
+    ) {
+        // What is published before the read is executed is in the log.
+        membership?.holdAnew()
+        shard.messages.readLog(joined.key, after: position) { [self] result in
+            // The user may have left meanwhile, or joined anew.
+            guard channel === joined, membership?.shownAfter == nil else { return }
+            finish(try? result.get())
+        }
+    }
+
+    /// Shows what a resumed client has missed, as fast as it takes it.
+    private func showMissed(_ page: ChannelLogPage?, of joined: LocalChannel) {
+        replay = Replay(
+            channel: joined, events: page?.events[...] ?? [], next: page?.more == true ? page?.through : nil,
+            activeAfter: page?.latest ?? joined.feed.last)
+        continueReplay()
     }
 
     /// The events of the session's channel cannot be had: rather than go on without them, the client is to try again.
@@ -110,19 +128,27 @@ extension ClientConnection {
         close(.goingAway)
     }
 
-    /// Shows what a resumed client has missed, as fast as it takes it; then the channel goes on.
+    /// Goes on with what a resumed client has missed, page by page; then the channel goes on.
     func continueReplay() {
         while var current = replay, !outlet.output.isPaused {
-            guard channel === current.channel else {
+            let joined = current.channel
+            guard channel === joined, membership?.shownAfter == nil else {
                 replay = nil
                 return
             }
-            guard case let next = current.takeNext(), !next.isEmpty else {
-                replay = nil
-                return current.channel.activate(self, after: current.activeAfter)
+            let next = current.takeNext()
+            if !next.isEmpty {
+                replay = current
+                joined.show(next, to: self)
+                continue
             }
-            replay = current
-            current.channel.show(next, to: self)
+            replay = nil
+            guard let position = current.next else { return joined.activate(self, after: current.activeAfter) }
+            return readMissed(of: joined, after: position) { [self] page in
+                // What the client was told of completeness would be wrong: it resumes from where it is.
+                guard let page, page.complete else { return abandonResume(in: joined.key) }
+                showMissed(page, of: joined)
+            }
         }
     }
 
@@ -134,11 +160,15 @@ extension ClientConnection {
         shard.releaseIfEmpty(left)
     }
 
-    private func enter(_ joined: LocalChannel, activeAfter sequence: Int64? = nil) {
+    private func enter(_ joined: LocalChannel) {
         channel = joined
         membership = Membership()
         joined.add(self)
-        if let sequence { joined.activate(self, after: sequence) }
+    }
+
+    private func enter(_ joined: LocalChannel, activeAfter position: ChannelPosition?) {
+        enter(joined)
+        joined.activate(self, after: position)
     }
 }
 
@@ -149,8 +179,10 @@ struct Replay {
 
     let channel: LocalChannel
     var events: ArraySlice<ChannelEvent>
-    /// The channel's own events follow above this sequence number.
-    let activeAfter: Int64
+    /// Where to read on after these; nil: there is no more.
+    let next: ChannelPosition?
+    /// The channel's own events follow above this; nil: all that is held.
+    let activeAfter: ChannelPosition?
 
     /// Takes what is written at once.
     mutating func takeNext() -> [ChannelEvent] {

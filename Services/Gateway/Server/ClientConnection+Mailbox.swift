@@ -16,13 +16,20 @@ extension ClientConnection {
         perform(actions)
     }
 
-    func mailArrived(_ entry: MailboxEntry) {
+    func mailArrived(_ delivery: MailDelivery) {
         // Published before the login answer was written: the first read finds it.
         guard mailbox != nil else { return }
-        perform(mailbox?.pushed(entry, now: WallClock.milliseconds) ?? [])
+        perform(mailbox?.pushed(delivery.entry, after: delivery.previous, now: shard.redisNow) ?? [])
     }
 
+    /// Reads what was added to the mailbox, as publications may have been lost.
     func resynchronizeMailbox() { perform(mailbox?.resynchronize() ?? []) }
+
+    /// Redis says which version it gave last: reads what was missed, if that is another than is known here.
+    func mailboxIs(at version: Int64) {
+        guard let latest = mailbox?.latest, latest != version else { return }
+        resynchronizeMailbox()
+    }
 
     /// Answers a poll, when the session may have it.
     func poll(_ turn: CallTurn, verClear: Int64, limit: Int) {
@@ -37,7 +44,7 @@ extension ClientConnection {
     }
 
     private func askMailbox(verClear: Int64, limit: Int) {
-        perform(mailbox?.poll(verClear: verClear, limit: limit, now: WallClock.milliseconds) ?? [])
+        perform(mailbox?.poll(verClear: verClear, limit: limit, now: shard.redisNow) ?? [])
         guard waitingPoll != nil else { return }
         // Redis is away. Old clients would take no news for a failure and never poll again; a notify follows.
         pollTimeout = eventLoop.assumeIsolated().scheduleTask(in: timeLeft) { [self] in
@@ -70,7 +77,7 @@ extension ClientConnection {
         for action in actions {
             switch action {
             case .load(let after, let fresh):
-                load(session.user, after: after, fresh: fresh)
+                load(session, after: after, fresh: fresh)
             case .answer(let cleared, let entries):
                 if waitingPoll == nil, let last = entries.last {
                     // Its time was over: the client must ask again.
@@ -86,27 +93,51 @@ extension ClientConnection {
                     send(ServerFrame.pushMessage(entry))
                 }
             case .clear(let through):
-                shard.mailboxes.clear(session.user, through: through) { [self] result in
-                    // Entries that were not forgotten come again at the next login: at least once.
-                    if case .failure(let error) = result {
-                        shard.logger.warning("mailbox not cleared", metadata: ["error": "\(error)"])
-                    }
+                clear(session, through: through)
+            case .fellBack:
+                GatewayMetrics.mailboxResets.increment()
+                shard.logger.warning("Redis came back without messages that it had told of")
+            }
+        }
+    }
+
+    private func clear(_ session: ActiveSession, through version: Int64) {
+        shard.mailboxes.clear(session.user, in: session.actor.session, through: version) { [self] result in
+            // Entries that were not forgotten come again at the next login: at least once.
+            guard case .failure(let error) = result else { return }
+            noteRefusal(error)
+            shard.logger.warning("mailbox not cleared", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func load(_ session: ActiveSession, after: Int64, fresh: Bool) {
+        shard.messages.readMailbox(
+            session.user, in: fence(session), after: after, limit: MailboxStateMachine.windowBound, fresh: fresh
+        ) { [self] result in
+            switch result {
+            case .success(let page):
+                perform(mailbox?.loaded(page) ?? [])
+            case .failure(let error):
+                noteRefusal(error)
+                eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(.random(in: 200...1000))) { [self] in
+                    perform(mailbox?.loadFailed() ?? [])
                 }
             }
         }
     }
 
-    private func load(_ user: UserKey, after: Int64, fresh: Bool) {
-        shard.messages.readMailbox(user, after: after, limit: MailboxStateMachine.windowBound, fresh: fresh) {
-            [self] result in
-            switch result {
-            case .success(let page):
-                perform(mailbox?.loaded(page, now: WallClock.milliseconds) ?? [])
-            case .failure:
-                eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(.random(in: 200...1000))) { [self] in
-                    perform(mailbox?.loadFailed() ?? [])
-                }
-            }
+    /// What acts in the session's name are checked against.
+    func fence(_ session: ActiveSession) -> SessionFence {
+        SessionFence(session: session.actor.session, gateway: shard.id)
+    }
+
+    /// Counts what was refused for want of room, and asks presence soon whose the session is when another seems to have it.
+    func noteRefusal(_ error: SignalingError) {
+        switch error.reason {
+        case "session_over": shard.mustReassert = true
+        case "mailbox_full": GatewayMetrics.mailboxesFull.increment()
+        case "memory_full": GatewayMetrics.memoryFull.increment()
+        default: break
         }
     }
 }

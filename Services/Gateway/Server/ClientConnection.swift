@@ -325,5 +325,7 @@ final class ClientConnection: ChannelInboundHandler {
         unsentPushes = []
         replay = nil
         leaveLocalChannel()
+        // It holds this connection.
+        afterAnswer = nil
     }
 }

@@ -25,6 +25,15 @@ enum GatewayMetrics {
     static let deliveries = Counter(label: "heliograph_gateway_deliveries_total")
     static let violations = Counter(label: "heliograph_gateway_protocol_violations_total")
     static let outputWaiting = Gauge(label: "heliograph_gateway_output_waiting_bytes")
+    /// Messages that a mailbox had no room for.
+    static let mailboxesFull = Counter(label: "heliograph_gateway_mailbox_full_total")
+    /// Messages that Redis had no memory for.
+    static let memoryFull = Counter(label: "heliograph_gateway_memory_full_total")
+    /// Mailboxes and channels whose numbers fell: Redis came back without what it had told of.
+    static let mailboxResets = Counter(label: "heliograph_gateway_mailbox_resets_total")
+    static let channelResets = Counter(label: "heliograph_gateway_channel_resets_total")
+    /// Reads of channel logs that lacked events.
+    static let channelGaps = Counter(label: "heliograph_gateway_channel_gaps_total")
     static let connections = Gauge(label: "heliograph_gateway_connections")
     static let sessions = Gauge(label: "heliograph_gateway_sessions")
     static let channels = Gauge(label: "heliograph_gateway_channels")

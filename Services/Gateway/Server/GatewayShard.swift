@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
@@ -48,6 +49,7 @@ final class GatewayShard: @unchecked Sendable {
     /// Whether Redis may have lost what this shard holds.
     var mustReassert = false
     var isDraining = false
+    private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
 
     /// A topic's name compares by bytes, like all identifiers.
@@ -73,7 +75,7 @@ final class GatewayShard: @unchecked Sendable {
             libraries: [MessageStore.library, GatewayLeases.library],
             logger: logger)
         messages = MessageStore(connection: redis)
-        mailboxes = MailboxBatch(connection: redis)
+        mailboxes = MailboxBatch(connection: redis, gateway: id)
         sender = CommandSender(sender: id, connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
         ownTopic = Topic(rawValue: KeySpace.topic(id))
@@ -206,7 +208,7 @@ final class GatewayShard: @unchecked Sendable {
             sender.received(command, outcome)
         case .mail(let deliveries):
             // An unknown session's connection was lost and its detaching is under way: the entry waits in the mailbox.
-            for delivery in deliveries { sessions[delivery.session]?.mailArrived(delivery.entry) }
+            for delivery in deliveries { sessions[delivery.session]?.mailArrived(delivery) }
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))
         case .moved(let session):
@@ -224,18 +226,43 @@ final class GatewayShard: @unchecked Sendable {
         case .deliver(let events):
             if channel.collect(events) { batched.append(channel) }
         case .readLog(let after):
-            messages.readLog(channel.key, after: after, limit: ChannelFeed.bufferBound) { [self] result in
-                let page = try? result.get()
-                if page?.complete != true {
-                    logger.warning("channel events are missing", metadata: ["channel": "\(channel.key.name)"])
-                }
-                perform(channel.feed.filled(page), in: channel)
-                flushChannels()
+            readLog(of: channel, after: after)
+        case .deliverAndRead(let events, let after):
+            if channel.collect(events) { batched.append(channel) }
+            readLog(of: channel, after: after)
+        case .readLater(let after):
+            eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(.random(in: 200...1000))) { [self] in
+                readLog(of: channel, after: after)
             }
         case .none:
             break
         }
     }
+
+    /// Reads what a channel's feed lacks, unless nobody here is in the channel any more.
+    private func readLog(of channel: LocalChannel, after position: ChannelPosition) {
+        guard channels[channel.key] === channel else { return }
+        messages.readLog(channel.key, after: position) { [self] result in
+            let page = try? result.get()
+            let resets = channel.feed.resets
+            let action = channel.feed.filled(page)
+            if channel.feed.resets != resets {
+                GatewayMetrics.channelResets.increment()
+                logger.warning(
+                    "Redis came back without channel events that it had told of",
+                    metadata: ["channel": "\(channel.key.name)"])
+            }
+            if page?.complete == false {
+                GatewayMetrics.channelGaps.increment()
+                logger.warning("channel events are missing", metadata: ["channel": "\(channel.key.name)"])
+            }
+            perform(action, in: channel)
+            flushChannels()
+        }
+    }
+
+    /// Milliseconds of Redis' clock; 0 before it was heard.
+    var redisNow: Int64 { redis.clock.now ?? 0 }
 
     private func flushChannels() {
         guard !batched.isEmpty else { return }
@@ -252,6 +279,9 @@ final class GatewayShard: @unchecked Sendable {
         subscriber?.start()
         let subscribed = eventLoop.makePromise(of: Void.self)
         eventLoop.execute { [self] in
+            numberKeeping = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { [messages] _ in
+                messages.keepNumbers()
+            }
             subscriber?.subscribe(ownTopic.rawValue) { subscribed.completeWith($0.mapError { $0 as any Error }) }
         }
         try await subscribed.futureResult.get()
@@ -259,6 +289,7 @@ final class GatewayShard: @unchecked Sendable {
 
     /// Ends the connections to Redis.
     func stop() async {
+        _ = await onLoop { $0.numberKeeping?.cancel() }
         await subscriber?.close()
         await redis.close()
     }

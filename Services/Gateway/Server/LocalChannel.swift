@@ -89,10 +89,11 @@ final class LocalChannel {
         member.lastEventID = max(member.lastEventID, lastID)
     }
 
-    /// The joiner's answer was written: shows it what was held above `sequence` (0: the joining point is unknown, all).
-    func activate(_ member: ClientConnection, after sequence: Int64) {
-        if sequence > 0 { feed.joined(at: sequence) }
-        let held = member.membership?.activate(after: sequence) ?? []
+    /// The joiner's answer was written: shows it what was held above `position` (nil: the joining point is unknown, all).
+    func activate(_ member: ClientConnection, after position: ChannelPosition?) {
+        // A channel that is gone has no numbers.
+        if let position, position.sequence > 0 { feed.joined(at: position) }
+        let held = member.membership?.activate(after: position?.id ?? 0) ?? []
         if !held.isEmpty { show(held, to: member) }
     }
 
@@ -191,9 +192,9 @@ final class LocalChannel {
             return member.membership?.hold(batch.events) ?? true
         }
         let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
-        guard let first = batch.events.first, shownAfter < first.sequence, member.lastEventID < first.id, !isNamed
+        guard let first = batch.events.first, shownAfter < first.id, member.lastEventID < first.id, !isNamed
         else {
-            show(batch.events.filter { $0.sequence > shownAfter }, to: member)
+            show(batch.events.filter { $0.id > shownAfter }, to: member)
             return true
         }
         member.lastEventID = batch.lastID

@@ -7,9 +7,11 @@ local function number(value)
     return string.format('%d', value)
 end
 
--- A library that was not called for so long may have missed a restart, or a time in which another server was the master.
-local PAUSE_MS = 1000
--- When this library was last called, and since when that went on without a pause: the same Redis, with nothing forgotten.
+-- A library that was not called for so long may have missed that another server was the master meanwhile. Gateways call
+-- heliograph_messages each second, so that there is no pause without a reason.
+local PAUSE_MS = 5000
+-- When this library last looked at the clock, and since when that went on without a pause, in the same Redis: a restart
+-- loads the library anew, and no function runs in a replica. So nothing was forgotten since.
 local last, started = 0, 0
 
 -- The Redis clock: milliseconds, and microseconds.
@@ -66,8 +68,8 @@ end
 
 -- Why a session may not act: nil when it is the user's present one, and not at another gateway. What a gateway was told to
 -- do before it was cut off, and does when it is back, is refused so: others may have the account meanwhile.
-local function session_error(tag, sid, gateway)
-    local held = redis.call('HMGET', tag .. ':box', 'sid', 'gateway')
+-- `held` begins with what :box has of sid and gateway.
+local function fence_error(held, sid, gateway)
     if held[1] == sid and (held[2] == gateway or held[2] == '') then
         return nil
     end
@@ -75,6 +77,10 @@ local function session_error(tag, sid, gateway)
         return 'SIG 1001 unavailable the session is not known yet, try again'
     end
     return 'SIG 1003 session_over the session is over, or goes on at another gateway'
+end
+
+local function session_error(tag, sid, gateway)
+    return fence_error(redis.call('HMGET', tag .. ':box', 'sid', 'gateway'), sid, gateway)
 end
 
 -- Runs `act` once per command: its packed result is kept at TAG:done:COMMAND for DONE_MS and repeated.

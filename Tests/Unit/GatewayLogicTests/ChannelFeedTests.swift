@@ -3,24 +3,41 @@ import SignalingProtocol
 import Testing
 
 @Suite struct ChannelFeedTests {
-    private func event(_ sequence: Int64) throws -> ChannelEvent {
-        ChannelEvent(sequence: sequence, id: 1000 + sequence, account: try Account("a"), uid: 1, kind: .joined)
+    /// An event; its id is 1000 above its number where Redis never fell back.
+    private func event(_ sequence: Int64, id: Int64? = nil) throws -> ChannelEvent {
+        ChannelEvent(
+            sequence: sequence, id: id ?? 1000 + sequence, account: try Account("a"), uid: 1, kind: .joined)
     }
 
-    private func page(_ sequences: [Int64]) throws -> ChannelLogPage {
-        ChannelLogPage(events: try sequences.map(event), sequence: sequences.last ?? 0, complete: true)
+    private func events(_ sequences: ClosedRange<Int64>) throws -> [ChannelEvent] {
+        try sequences.map { try event($0) }
+    }
+
+    private func place(_ sequence: Int64, id: Int64? = nil) -> ChannelPosition {
+        ChannelPosition(sequence: sequence, id: id ?? 1000 + sequence)
+    }
+
+    private func page(
+        _ events: [ChannelEvent], latest: ChannelPosition, complete: Bool = true, more: Bool = false
+    ) -> ChannelLogPage {
+        let last = events.last.map { ChannelPosition(sequence: $0.sequence, id: $0.id) }
+        return ChannelLogPage(events: events, latest: latest, complete: complete, through: last ?? latest, more: more)
+    }
+
+    private func page(_ sequences: ClosedRange<Int64>) throws -> ChannelLogPage {
+        page(try events(sequences), latest: place(sequences.upperBound))
     }
 
     @Test func eventsInOrderGoOutAtOnce() throws {
         var feed = ChannelFeed()
-        feed.joined(at: 10)
+        feed.joined(at: place(10))
         #expect(feed.received(try event(11)) == .deliver([try event(11)]))
         #expect(feed.received(try event(12)) == .deliver([try event(12)]))
     }
 
     @Test func repeatedEventsAreDropped() throws {
         var feed = ChannelFeed()
-        feed.joined(at: 10)
+        feed.joined(at: place(10))
         _ = feed.received(try event(11))
         #expect(feed.received(try event(11)) == .none)
         #expect(feed.received(try event(9)) == .none)
@@ -28,79 +45,107 @@ import Testing
 
     @Test func aGapIsFilledFromTheLogInOrder() throws {
         var feed = ChannelFeed()
-        feed.joined(at: 10)
-        #expect(feed.received(try event(13)) == .readLog(after: 10))
+        feed.joined(at: place(10))
+        #expect(feed.received(try event(13)) == .readLog(after: place(10)))
         #expect(feed.received(try event(14)) == .none)
-        #expect(feed.filled(try page([11, 12, 13])) == .deliver(try [11, 12, 13, 14].map(event)))
+        #expect(feed.filled(try page(11...13)) == .deliver(try events(11...14)))
+        #expect(feed.received(try event(15)) == .deliver([try event(15)]))
+        #expect(feed.resets == 0)
+    }
+
+    @Test func aReadThatFailsIsRepeatedAndEventsAreHeldMeanwhile() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.received(try event(13))
+        for _ in 0..<5 { #expect(feed.filled(nil) == .readLater(after: place(10))) }
+        #expect(feed.received(try event(14)) == .none)
+        #expect(feed.filled(try page(11...13)) == .deliver(try events(11...14)))
+    }
+
+    @Test func aLongGapIsReadInPages() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.received(try event(15))
+        let first = page([try event(11), try event(12)], latest: place(15), more: true)
+        #expect(feed.filled(first) == .deliverAndRead([try event(11), try event(12)], after: place(12)))
+        #expect(feed.received(try event(16)) == .none)
+        #expect(feed.filled(try page(13...15)) == .deliver(try events(13...16)))
+    }
+
+    @Test func aGapThatTheLogNoLongerFillsIsPassedOver() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.received(try event(13))
+        #expect(feed.filled(page([], latest: place(0, id: 0), complete: false)) == .deliver([try event(13)]))
+        #expect(feed.received(try event(14)) == .deliver([try event(14)]))
+    }
+
+    @Test func anEventThatCouldNotBeReadIsNoGap() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.received(try event(13))
+        let known = [try event(11), try event(13)]
+        #expect(feed.filled(page(known, latest: place(14))) == .deliver(known))
         #expect(feed.received(try event(15)) == .deliver([try event(15)]))
     }
 
-    @Test func anUnreadableGapDoesNotHoldLaterEvents() throws {
+    @Test func whatIsMissingBeforeHeldEventsIsReadAgainAndAgainButNotForEver() throws {
         var feed = ChannelFeed()
-        feed.joined(at: 10)
-        _ = feed.received(try event(13))
-        #expect(feed.filled(nil) == .deliver([try event(13)]))
+        feed.joined(at: place(10))
+        _ = feed.resynchronize()
+        _ = feed.received(try event(14))
+        let read = page([try event(11)], latest: place(11))
+        #expect(feed.filled(read) == .deliverAndRead([try event(11)], after: place(11)))
+        #expect(feed.filled(page([], latest: place(11))) == .readLog(after: place(11)))
+        #expect(feed.filled(page([], latest: place(11))) == .deliver([try event(14)]))
     }
 
-    @Test func aGapIsGivenUpAtTheBound() throws {
+    @Test func whatIsTooMuchToHoldIsLeftToAnotherRead() throws {
         var feed = ChannelFeed()
-        feed.joined(at: 10)
-        _ = feed.received(try event(12))
-        var last = ChannelFeed.Action.none
-        for sequence in 13...Int64(12 + ChannelFeed.bufferBound) { last = feed.received(try event(sequence)) }
-        guard case .deliver(let events) = last else {
-            Issue.record("not given up")
-            return
-        }
-        #expect(events.count == ChannelFeed.bufferBound + 1)
-        #expect(feed.filled(try page([11])) == .none)
+        feed.joined(at: place(10))
+        let last = 12 + Int64(ChannelFeed.bufferBound)
+        for sequence in 12...last { _ = feed.received(try event(sequence)) }
+        #expect(feed.filled(try page(11...12)) == .deliverAndRead([try event(11), try event(12)], after: place(12)))
+        #expect(feed.filled(try page(13...last)) == .deliver(try events(13...last)))
     }
 
     @Test func aRenewedConnectionReadsTheLog() throws {
         var feed = ChannelFeed()
         #expect(feed.resynchronize() == .none)
-        feed.joined(at: 10)
-        #expect(feed.resynchronize() == .readLog(after: 10))
-        #expect(feed.filled(try page([])) == .none)
-        #expect(feed.last == 10)
-    }
-}
-
-@Suite struct MembershipTests {
-    private func event(_ sequence: Int64) throws -> ChannelEvent {
-        ChannelEvent(sequence: sequence, id: 1000 + sequence, account: try Account("a"), uid: 1, kind: .joined)
+        feed.joined(at: place(10))
+        #expect(feed.resynchronize() == .readLog(after: place(10)))
+        #expect(feed.filled(page([], latest: place(10))) == .none)
+        #expect(feed.last == place(10))
     }
 
-    @Test func aJoinerSeesOnlyWhatCameAfterTheJoin() throws {
-        var membership = Membership()
-        #expect(membership.hold([try event(4), try event(5), try event(6)]) == true)
-        #expect(membership.activate(after: 5) == [try event(6)])
-        #expect(membership.shownAfter == 5)
+    @Test func anOutageWhileTheLogIsReadIsRememberedUntilItsEnd() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.resynchronize()
+        #expect(feed.resynchronize() == .none)
+        #expect(feed.filled(try page(11...11)) == .deliverAndRead([try event(11)], after: place(11)))
+        #expect(feed.filled(try page(12...12)) == .deliver([try event(12)]))
     }
 
-    @Test func aMembersEventsWaitForTheAnswerToTheirAct() throws {
-        var membership = Membership()
-        membership.pause()
-        #expect(membership.resume() == [])
-        #expect(membership.activate(after: 5) == [])
-        membership.pause()
-        #expect(membership.shownAfter == nil)
-        #expect(membership.hold([try event(5), try event(6)]) == true)
-        #expect(membership.hold([try event(7)]) == true)
-        #expect(membership.activate(after: 9) == [])
-        #expect(membership.resume() == [try event(6), try event(7)])
-        #expect(membership.shownAfter == 5)
-        #expect(membership.resume() == [])
+    @Test func anEventWithALowerNumberAndALaterIDIsShown() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.received(try event(11))
+        _ = feed.received(try event(12))
+        // Redis came back at 10, and numbers go on from there.
+        let (again, next) = (try event(11, id: 5000), try event(12, id: 5001))
+        #expect(feed.received(next) == .readLog(after: place(12)))
+        #expect(feed.filled(page([again, next], latest: place(12, id: 5001))) == .deliver([again, next]))
+        #expect(feed.resets == 1)
+        #expect(feed.received(try event(13, id: 5002)) == .deliver([try event(13, id: 5002)]))
     }
 
-    @Test(arguments: [false, true])
-    func holdingIsBounded(isPaused: Bool) throws {
-        var membership = Membership()
-        if isPaused {
-            #expect(membership.activate(after: 0) == [])
-            membership.pause()
-        }
-        for sequence in 1...Int64(Membership.heldBound) { #expect(membership.hold([try event(sequence)]) == true) }
-        #expect(membership.hold([try event(0)]) == false)
+    @Test func aPageWithALowerNumberIsAReset() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(12))
+        _ = feed.resynchronize()
+        #expect(feed.filled(page([], latest: place(10))) == .none)
+        #expect(feed.resets == 1)
+        #expect(feed.received(try event(11, id: 5000)) == .deliver([try event(11, id: 5000)]))
     }
 }

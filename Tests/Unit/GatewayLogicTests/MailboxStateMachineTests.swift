@@ -7,18 +7,20 @@ import Testing
         MailboxEntry(version: version, expiresAt: expiresAt, line: "line \(version)")
     }
 
-    private func page(_ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, more: Bool = false) -> MailboxPage
-    {
+    private func page(
+        _ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, through: Int64? = nil, more: Bool = false,
+        now: Int64 = 0
+    ) -> MailboxPage {
         MailboxPage(
             cleared: cleared, highest: highest ?? versions.last ?? cleared, entries: versions.map { entry($0) },
-            more: more)
+            through: through ?? versions.last ?? cleared, more: more, now: now)
     }
 
     @Test func aPollBeforeTheFirstReadIsAnsweredByIt() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         #expect(mailbox.start(fresh: true) == [.load(after: 0, fresh: true)])
         #expect(mailbox.poll(verClear: 0, limit: 30, now: 0) == [])
-        let answer = mailbox.loaded(page([5, 6], cleared: 4), now: 0)
+        let answer = mailbox.loaded(page([5, 6], cleared: 4))
         #expect(answer == [.answer(cleared: 4, entries: [entry(5), entry(6)])])
     }
 
@@ -26,7 +28,7 @@ import Testing
         var mailbox = MailboxStateMachine(takesPushes: false)
         #expect(mailbox.poll(verClear: 5, limit: 30, now: 0) == [])
         #expect(
-            mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [
+            mailbox.loaded(page([5, 6], cleared: 4)) == [
                 .clear(through: 5), .answer(cleared: 5, entries: [entry(6)]),
             ])
     }
@@ -34,11 +36,11 @@ import Testing
     @Test func noMoreIsForgottenThanWasEverThere() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         #expect(mailbox.poll(verClear: 99, limit: 30, now: 0) == [])
-        #expect(mailbox.pushed(entry(7), now: 0) == [])
+        #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [])
         #expect(
-            mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [.clear(through: 6), .load(after: 6, fresh: false)])
+            mailbox.loaded(page([5, 6], cleared: 4)) == [.clear(through: 6), .load(after: 6, fresh: false)])
         #expect(
-            mailbox.loaded(page([7], cleared: 6), now: 0) == [.clear(through: 7), .answer(cleared: 7, entries: [])])
+            mailbox.loaded(page([7], cleared: 6)) == [.clear(through: 7), .answer(cleared: 7, entries: [])])
     }
 
     @Test func aFailedFirstReadIsRepeatedAsItWas() {
@@ -49,13 +51,13 @@ import Testing
 
     @Test func waitingEntriesAreAnnouncedWhenNobodyPolls() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        #expect(mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [.notify(version: 6)])
+        #expect(mailbox.loaded(page([5, 6], cleared: 4)) == [.notify(version: 6)])
     }
 
     @Test func anAnswerNeverClearsItsOwnEntries() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        _ = mailbox.loaded(page([]), now: 0)
-        #expect(mailbox.pushed(entry(101), now: 0) == [.notify(version: 101)])
+        _ = mailbox.loaded(page([]))
+        #expect(mailbox.pushed(entry(101), after: 0, now: 0) == [.notify(version: 101)])
         #expect(mailbox.poll(verClear: 0, limit: 30, now: 0) == [.answer(cleared: 0, entries: [entry(101)])])
         #expect(
             mailbox.poll(verClear: 101, limit: 30, now: 0) == [
@@ -65,41 +67,41 @@ import Testing
 
     @Test func aLowerVerClearIsNoNews() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        _ = mailbox.loaded(page([5, 6], cleared: 4), now: 0)
+        _ = mailbox.loaded(page([5, 6], cleared: 4))
         _ = mailbox.poll(verClear: 5, limit: 30, now: 0)
         #expect(mailbox.poll(verClear: 0, limit: 30, now: 0) == [.answer(cleared: 5, entries: [entry(6)])])
     }
 
     @Test func aFullAnswerIsFollowedByANotify() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        _ = mailbox.loaded(page(Array(1...31)), now: 0)
+        _ = mailbox.loaded(page(Array(1...31)))
         let actions = mailbox.poll(verClear: 0, limit: 30, now: 0)
         #expect(actions == [.answer(cleared: 0, entries: (1...30).map { entry($0) }), .notify(version: 31)])
     }
 
     @Test func aGapIsReadFromTheStore() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        _ = mailbox.loaded(page([5], cleared: 4), now: 0)
-        #expect(mailbox.pushed(entry(7), now: 0) == [.load(after: 5, fresh: false)])
-        #expect(mailbox.loaded(page([6, 7], cleared: 4), now: 0) == [.notify(version: 7)])
-        #expect(mailbox.pushed(entry(7), now: 0) == [])
+        _ = mailbox.loaded(page([5], cleared: 4))
+        #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [.load(after: 5, fresh: false)])
+        #expect(mailbox.loaded(page([6, 7], cleared: 4)) == [.notify(version: 7)])
+        #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [])
         let answer = mailbox.poll(verClear: 0, limit: 30, now: 0)
         #expect(answer == [.answer(cleared: 4, entries: [entry(5), entry(6), entry(7)])])
     }
 
     @Test func whatIsPublishedDuringAReadIsReadAfterIt() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        #expect(mailbox.pushed(entry(6), now: 0) == [])
-        #expect(mailbox.loaded(page([5], cleared: 4), now: 0) == [.load(after: 5, fresh: false)])
-        #expect(mailbox.loaded(page([6], cleared: 4), now: 0) == [.notify(version: 6)])
+        #expect(mailbox.pushed(entry(6), after: 5, now: 0) == [])
+        #expect(mailbox.loaded(page([5], cleared: 4)) == [.load(after: 5, fresh: false)])
+        #expect(mailbox.loaded(page([6], cleared: 4)) == [.notify(version: 6)])
     }
 
     @Test func expiredEntriesAreNotGivenOut() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         _ = mailbox.loaded(
             MailboxPage(
-                cleared: 0, highest: 2, entries: [entry(1, expiresAt: 10), entry(2, expiresAt: 99)], more: false),
-            now: 0)
+                cleared: 0, highest: 2, entries: [entry(1, expiresAt: 10), entry(2, expiresAt: 99)], through: 2,
+                more: false, now: 0))
         #expect(
             mailbox.poll(verClear: 0, limit: 30, now: 10) == [.answer(cleared: 0, entries: [entry(2, expiresAt: 99)])])
     }
@@ -107,27 +109,117 @@ import Testing
     @Test func beyondTheWindowTheStoreIsReadAgain() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         let bound = Int64(MailboxStateMachine.windowBound)
-        _ = mailbox.loaded(page(Array(1...bound)), now: 0)
-        #expect(mailbox.pushed(entry(bound + 1), now: 0) == [.notify(version: bound + 1)])
+        _ = mailbox.loaded(page(Array(1...bound)))
+        #expect(mailbox.pushed(entry(bound + 1), after: bound, now: 0) == [.notify(version: bound + 1)])
         let cleared = mailbox.poll(verClear: bound, limit: 30, now: 0)
         #expect(cleared == [.clear(through: bound), .load(after: bound, fresh: false)])
-        let answer = mailbox.loaded(page([bound + 1], cleared: bound), now: 0)
+        let answer = mailbox.loaded(page([bound + 1], cleared: bound))
         #expect(answer == [.answer(cleared: bound, entries: [entry(bound + 1)])])
     }
 
     @Test func pushClientsGetEachEntryOnce() {
         var mailbox = MailboxStateMachine(takesPushes: true)
-        #expect(mailbox.loaded(page([5, 6], cleared: 4), now: 0) == [.push(entry(5)), .push(entry(6))])
-        #expect(mailbox.pushed(entry(7), now: 0) == [.push(entry(7))])
+        #expect(mailbox.loaded(page([5, 6], cleared: 4)) == [.push(entry(5)), .push(entry(6))])
+        #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [.push(entry(7))])
         #expect(mailbox.poll(verClear: 6, limit: 30, now: 0) == [.clear(through: 6), .answer(cleared: 6, entries: [])])
-        #expect(mailbox.pushed(entry(8), now: 0) == [.push(entry(8))])
+        #expect(mailbox.pushed(entry(8), after: 7, now: 0) == [.push(entry(8))])
     }
 
     @Test func aRenewedConnectionReadsWhatWasMissed() {
         var mailbox = MailboxStateMachine(takesPushes: false)
-        _ = mailbox.loaded(page([5], cleared: 4), now: 0)
+        _ = mailbox.loaded(page([5], cleared: 4))
         #expect(mailbox.resynchronize() == [.load(after: 5, fresh: false)])
         #expect(mailbox.loadFailed() == [.load(after: 5, fresh: false)])
-        #expect(mailbox.loaded(page([6], cleared: 4), now: 0) == [.notify(version: 6)])
+        #expect(mailbox.loaded(page([6], cleared: 4)) == [.notify(version: 6)])
+    }
+
+    @Test func versionsMayHaveGaps() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.loaded(page([5], cleared: 4))
+        #expect(mailbox.pushed(entry(700), after: 5, now: 0) == [.notify(version: 700)])
+        #expect(mailbox.latest == 700)
+        #expect(mailbox.pushed(entry(702), after: 701, now: 0) == [.load(after: 700, fresh: false)])
+    }
+
+    @Test func whatComesAfterRedisFellBackIsShown() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.loaded(page([5, 6, 7], cleared: 4))
+        _ = mailbox.poll(verClear: 6, limit: 30, now: 0)
+        // 6 and 7 were forgotten, and that 5 was acknowledged; 7 is still shown, for its sender was told that it would be.
+        _ = mailbox.resynchronize()
+        #expect(
+            mailbox.loaded(page([5], cleared: 4, highest: 5)) == [
+                .fellBack, .clear(through: 6), .notify(version: 7),
+            ])
+        #expect(mailbox.pushed(entry(900), after: 5, now: 0) == [.notify(version: 900)])
+        #expect(
+            mailbox.poll(verClear: 6, limit: 30, now: 0) == [.answer(cleared: 6, entries: [entry(7), entry(900)])])
+    }
+
+    @Test func aPredecessorThatIsLowerTellsThatRedisFellBack() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        _ = mailbox.loaded(page([5, 6], cleared: 4))
+        #expect(mailbox.pushed(entry(900), after: 5, now: 0) == [.fellBack, .push(entry(900))])
+    }
+
+    @Test func anOutageDuringAReadIsRememberedUntilItsEnd() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        #expect(mailbox.resynchronize() == [])
+        #expect(mailbox.loaded(page([5], cleared: 4)) == [.load(after: 5, fresh: false)])
+        #expect(mailbox.loaded(page([6], cleared: 4)) == [.notify(version: 6)])
+    }
+
+    @Test func aPageOfExpiredEntriesIsReadPast() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.poll(verClear: 0, limit: 30, now: 0)
+        #expect(mailbox.loaded(page([], highest: 9, through: 7, more: true)) == [.load(after: 7, fresh: false)])
+        #expect(mailbox.loaded(page([9], highest: 9)) == [.answer(cleared: 0, entries: [entry(9)])])
+    }
+
+    @Test func aClientThatTakesPushesIsNotStoppedByWhatHasExpired() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        let bound = Int64(MailboxStateMachine.windowBound)
+        // Expired at the gateway, though not yet at the read: nothing is pushed, so nothing will be acknowledged.
+        let late = page(Array(1...bound), highest: bound + 1, more: true, now: 2000)
+        #expect(mailbox.loaded(late) == [.load(after: bound, fresh: false)])
+        _ = mailbox.loaded(page([bound + 1], highest: bound + 1))
+        #expect(mailbox.pushed(entry(bound + 2), after: bound + 1, now: 0) == [.push(entry(bound + 2))])
+    }
+
+    @Test func theWindowAndItsAnswersAreBoundedInBytes() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        let line = String(repeating: "x", count: MailboxStateMachine.windowBytes / 2)
+        let entries = (Int64(1)...5).map { MailboxEntry(version: $0, expiresAt: 99, line: line) }
+        _ = mailbox.loaded(page([]))
+        for entry in entries[..<2] { _ = mailbox.pushed(entry, after: entry.version - 1, now: 0) }
+        #expect(mailbox.pushed(entries[2], after: 2, now: 0) == [.notify(version: 3)])
+        #expect(
+            mailbox.poll(verClear: 0, limit: 1000, now: 0) == [
+                .answer(cleared: 0, entries: Array(entries[..<2])), .notify(version: 3),
+            ])
+        #expect(
+            mailbox.poll(verClear: 2, limit: 1000, now: 0) == [.clear(through: 2), .load(after: 2, fresh: false)])
+        // What is too much of a page is read again later.
+        let rest = MailboxPage(
+            cleared: 2, highest: 5, entries: Array(entries[2...]), through: 5, more: false, now: 0)
+        #expect(
+            mailbox.loaded(rest) == [.answer(cleared: 2, entries: Array(entries[2..<4])), .notify(version: 5)])
+        #expect(
+            mailbox.poll(verClear: 4, limit: 1000, now: 0) == [.clear(through: 4), .load(after: 4, fresh: false)])
+    }
+
+    @Test func pushesWaitForTheClientToProcessHalfOfTheWindow() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        let line = String(repeating: "x", count: MailboxStateMachine.windowBytes / 2)
+        let entries = (Int64(1)...3).map { MailboxEntry(version: $0, expiresAt: 99, line: line) }
+        let first = MailboxPage(
+            cleared: 0, highest: 3, entries: Array(entries[..<2]), through: 2, more: true, now: 0)
+        #expect(mailbox.loaded(first) == [.push(entries[0]), .push(entries[1])])
+        #expect(
+            mailbox.poll(verClear: 1, limit: 30, now: 0) == [.clear(through: 1), .answer(cleared: 1, entries: [])])
+        #expect(
+            mailbox.poll(verClear: 2, limit: 30, now: 0) == [
+                .clear(through: 2), .answer(cleared: 2, entries: []), .load(after: 2, fresh: false),
+            ])
     }
 }

@@ -50,16 +50,17 @@ import Testing
             ),
             (.reply(CommandID("c1"), .failure(SignalingError(.failed, "x", ""))), "reply c1 error 1001 x "),
             (
-                .mail([MailDelivery(session: SessionID("s1"), entry: entry)]),
-                "mail s1 42 99 27 msg-v2 a b c instant 1  hi "
+                .mail([MailDelivery(session: SessionID("s1"), previous: 40, entry: entry)]),
+                "mail s1 40 42 99 27 msg-v2 a b c instant 1  hi "
             ),
             (
                 .mail([
-                    MailDelivery(session: SessionID("s1"), entry: entry),
+                    MailDelivery(session: SessionID("s1"), previous: 41, entry: entry),
                     MailDelivery(
-                        session: SessionID("s2"), entry: MailboxEntry(version: 7, expiresAt: 8, line: "é\n")),
+                        session: SessionID("s2"), previous: 0,
+                        entry: MailboxEntry(version: 7, expiresAt: 8, line: "é\n")),
                 ]),
-                "mail s1 42 99 27 msg-v2 a b c instant 1  hi  s2 7 8 3 é\n"
+                "mail s1 41 42 99 27 msg-v2 a b c instant 1  hi  s2 0 7 8 3 é\n"
             ),
             (.kicked(SessionID("s1"), .logoutKicked), "kick s1 103"), (.moved(SessionID("s1")), "moved s1"),
         ]

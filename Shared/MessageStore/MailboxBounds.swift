@@ -1,0 +1,34 @@
+public import SignalingProtocol
+
+/// How much may wait for a user; past it the sender is told ``SignalingCode/messageOther`` (`mailbox_full`).
+public struct MailboxBounds: Equatable, Sendable {
+    /// Messages.
+    public var entries: Int
+    /// Bytes of messages, each counting 64 more than its line. Call events count too, but are not refused for it.
+    public var bytes: Int
+    /// Call events, which have room of their own.
+    public var callEvents: Int
+
+    /// Takes the bounds; by default those of ``Limits``.
+    public init(
+        entries: Int = Limits.mailboxEntries, bytes: Int = Limits.mailboxBytes,
+        callEvents: Int = Limits.mailboxCallEvents
+    ) {
+        self.entries = entries
+        self.bytes = bytes
+        self.callEvents = callEvents
+    }
+
+    /// Those of an app.
+    public init(_ limits: AppLimits) {
+        self.init(entries: limits.mailboxEntries, bytes: limits.mailboxBytes)
+    }
+
+    /// How many entries of a kind there may be.
+    func entries(for condition: UserMessage.Condition) -> Int {
+        switch condition {
+        case .always: entries
+        case .invitation, .callEvent: callEvents
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// What an act in a session's name is checked against: an act of a session that is over, or that goes on at another gateway, is
+/// refused with ``SignalingCode/notLoggedIn`` (`session_over`) and does nothing.
+///
+/// A gateway that was cut off or frozen carries out what waits in its sockets when it is back; others may have the account
+/// by then.
+public struct SessionFence: Equatable, Sendable {
+    /// The session that acts.
+    public var session: SessionID
+    /// The gateway that holds its connection.
+    public var gateway: GatewayID
+
+    /// Makes a fence.
+    public init(session: SessionID, gateway: GatewayID) {
+        self.session = session
+        self.gateway = gateway
+    }
+}

@@ -1,0 +1,34 @@
+import MessageStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// What holds when Redis comes back older than it was.
+@Suite struct MessageStoreNumberTests {
+    @Test func aVersionIsNeverGivenAgain() async throws {
+        try await MessageStoreScene.run(appendOnly: true) { scene in
+            let box = KeySpace.tag(scene.user) + ":box"
+            try await scene.openSession("s1")
+            let first = try await scene.send("kept")
+            var lost: Int64 = 0
+            for number in 1...5 { lost = try await scene.send("lost \(number)").version }
+            #expect(lost == first.version + 5)
+            // As if the file that Redis comes back from had not got the last ones.
+            try await scene.command("HSET", .string(box), "ver", .int64(first.version))
+            try await scene.command("XTRIM", .string(KeySpace.tag(scene.user) + ":mbox"), "MAXLEN", 0)
+            await scene.redis.server.freeze(false)
+            try await scene.redis.server.kill()
+            try await scene.redis.server.start()
+            var next: Int64 = 0
+            try await waitUntil("an acknowledged message") {
+                next = (try? await scene.send("after the restart").version) ?? 0
+                return next == 0 ? "not acknowledged" : nil
+            }
+            #expect(next > lost)
+            // A client that has seen what was lost acknowledges that, and not what it has not seen.
+            #expect(try await scene.clear(through: lost) < next)
+            #expect(try await scene.read(fresh: true).entries.map(\.version) == [next])
+        }
+    }
+}

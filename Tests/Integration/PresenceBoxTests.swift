@@ -1,0 +1,58 @@
+import MessageStore
+import NIOCore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// What presence and mail keep of a user in common, and for how long.
+@Suite struct PresenceBoxTests {
+    private func timeToLive(_ stage: ServicesStage, _ user: UserKey) async throws -> Int64 {
+        try #require(try await stage.redis("PTTL", KeySpace.tag(user) + ":box").int)
+    }
+
+    @Test func aBoxStaysWithItsSessionAndGoesAfterIt() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let user = try stage.user("alice")
+            func send(timeToLive: Int64) async throws {
+                _ = try await gateway.messages.sendToUser(UserMessage(to: user, line: "x", timeToLive: timeToLive))
+            }
+            // One that was made by a message, with an end, stays from the login on.
+            try await send(timeToLive: 60_000)
+            var left = try await timeToLive(stage, user)
+            #expect((59_000...67_500).contains(left))
+            let session = try await stage.login("alice", on: gateway)
+            try await send(timeToLive: 60_000)
+            #expect(try await timeToLive(stage, user) == -1)
+            let fence = SessionFence(session: session.line.session, gateway: gateway.id)
+            let version = try await gateway.read(user, in: fence).highest
+            _ = try await gateway.send(
+                CloseSession(user: user, session: session.line.session, reason: .leaveLogout))
+            left = try await timeToLive(stage, user)
+            #expect((590_000...600_000).contains(left))
+            // Not before the mailbox.
+            try await send(timeToLive: 3_600_000)
+            left = try await timeToLive(stage, user)
+            #expect(left > 3_500_000)
+            let again = try await stage.login("alice", on: gateway)
+            let page = try await gateway.read(
+                user, in: SessionFence(session: again.line.session, gateway: gateway.id))
+            #expect(page.highest > version && page.entries.count == 3)
+        }
+    }
+}
+
+extension StageGateway {
+    /// Reads a mailbox from its start.
+    func read(_ user: UserKey, in fence: SessionFence) async throws -> MailboxPage {
+        let result: Result<MailboxPage, SignalingError> = await withCheckedContinuation { continuation in
+            connection.eventLoop.execute {
+                self.messages.readMailbox(user, in: fence, after: 0, limit: 100, fresh: false) {
+                    continuation.resume(returning: $0)
+                }
+            }
+        }
+        return try result.get()
+    }
+}
