@@ -8,6 +8,7 @@
 #define cre_rtp_counts cfuzz_cre_rtp_counts
 #define cre_rtp_close cfuzz_cre_rtp_close
 #include "../../../Shared/CRe/cre_media.c"
+#include "../../../Shared/CRe/cre_internal.h"
 
 #include "cfuzz.h"
 
@@ -50,4 +51,29 @@ void cfuzz_rtp(unsigned kind, const uint8_t *data, size_t size, cfuzz_payload_h 
 		rtp_arrived(&source, &header, buffer, &rtp);
 	cre_rtp_set_keys(&rtp, NULL, NULL);
 	mem_deref(buffer);
+}
+
+void cfuzz_dialog(const struct cre_message *message)
+{
+	struct cre_server_request request = {.message = (struct sip_msg *)message};
+	struct cre_dialog *origin = NULL, *dialog = NULL;
+	int error;
+
+	if (cre_to_libre(message)->req)
+		error = cre_dialog_accept(&dialog, &request);
+	else {
+		error = cre_dialog_make(&origin, "sip:desk@127.0.0.1", "sip:desk@127.0.0.1", "Trunk",
+					"sip:trunk@127.0.0.1", NULL, 0);
+		if (!error)
+			error = cre_dialog_fork(&dialog, origin, message);
+	}
+	if (!error) {
+		cre_dialog_matches(dialog, message);
+		cre_dialog_accepts_sequence(dialog, message);
+		cre_dialog_update(dialog, message);
+		cre_dialog_call_id(dialog);
+		cre_dialog_next_sequence(dialog);
+	}
+	cre_dialog_free(dialog);
+	cre_dialog_free(origin);
 }

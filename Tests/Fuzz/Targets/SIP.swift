@@ -11,7 +11,10 @@ extension FuzzTarget {
         FuzzTarget("sip-message") { input in
             _ = SIPCallIDScan.callID(in: input.bytes)
             _ = SIPTraceText.redacted(input.text)
-            guard let message = message(input.bytes) else { return }
+            guard let decoded = cre_message_decode(input.bytes, input.bytes.count) else { return }
+            defer { cre_message_free(decoded) }
+            cfuzz_dialog(decoded)
+            let message = SIPMessage(decoded)
             holds(message.body.count <= message.receivedBodyBytes, "a body is not longer than what came")
             _ = SIPScreening.verdict(on: message)
             _ = IncomingHeaders(message.headers)

@@ -12,4 +12,8 @@ typedef void cfuzz_payload_h(const uint8_t *payload, size_t count, uint8_t paylo
 /* Gives a stream a datagram as if it had come from its peer: bit 0 of `kind` makes it RTCP, bit 1 gives it SRTP keys. */
 void cfuzz_rtp(unsigned kind, const uint8_t *data, size_t size, cfuzz_payload_h *handler, void *context);
 
+struct cre_message;
+/* Makes the dialog that a request or a response makes, and shows it the message once more. */
+void cfuzz_dialog(const struct cre_message *message);
+
 #endif
