@@ -3,8 +3,8 @@ public import SignalingProtocol
 
 /// Answers for apps' settings. What needs them goes on with what was last known while PostgreSQL is away.
 ///
-/// Whether there is an app is judged by the list of all ids, read at most once a second: an id that somebody made up costs
-/// no query of its own.
+/// Whether there is an app is judged by the list of all ids, read some times a second at most: an id that somebody made up
+/// costs no query of its own.
 public struct AppDirectory: Sendable {
     private let records: CachedRecords<AppID, AppSettings>
     private let ids: KnownIDs
@@ -35,31 +35,52 @@ public struct AppDirectory: Sendable {
     }
 }
 
-/// The ids of all apps, as they were known a second ago.
+/// The ids of all apps.
 actor KnownIDs {
-    private static let freshness = Duration.seconds(1)
+    /// From the beginning of one reading to that of the next.
+    private static let pause = Duration.milliseconds(100)
+
+    private typealias Reading = Task<Result<Void, PostgresError>, Never>
 
     private let read: @Sendable () async throws(PostgresError) -> Set<AppID>
     private var known: Set<AppID> = []
-    private var readAt: ContinuousClock.Instant?
-    private var reading: Task<Result<Set<AppID>, PostgresError>, Never>?
+    private var begunAt: ContinuousClock.Instant?
+    /// The last reading that was asked for.
+    private var last: Reading?
+    /// That reading, until it begins.
+    private var upcoming: Reading?
 
     init(read: @escaping @Sendable () async throws(PostgresError) -> Set<AppID>) { self.read = read }
 
-    /// Whether there is such an app. One that is known stays so: whether it is gone is for its record to tell.
+    /// Whether there is such an app. One that is known stays so: whether it is gone is for its record to tell. One that is
+    /// not is looked for in a reading that begins after the question, together with all that is asked until then.
     func contains(_ app: AppID) async throws(PostgresError) -> Bool {
         if known.contains(app) { return true }
-        if let readAt, .now - readAt < Self.freshness { return false }
-        let task =
-            reading
-            ?? Task { [read] in
-                do throws(PostgresError) { return .success(try await read()) } catch { return .failure(error) }
+        let reading: Reading
+        if let upcoming {
+            reading = upcoming
+        } else {
+            let before = last
+            reading = Task {
+                _ = await before?.value
+                return await self.readWhenDue()
             }
-        reading = task
-        let result = await task.value
-        if reading == task { reading = nil }
-        known = try result.get()
-        readAt = .now
+            last = reading
+            upcoming = reading
+        }
+        try await reading.value.get()
         return known.contains(app)
+    }
+
+    private func readWhenDue() async -> Result<Void, PostgresError> {
+        if let begunAt { try? await Task.sleep(until: begunAt + Self.pause, clock: .continuous) }
+        upcoming = nil
+        begunAt = .now
+        do throws(PostgresError) {
+            known = try await read()
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
     }
 }

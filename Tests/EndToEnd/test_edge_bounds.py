@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import socket
 import urllib.request
 
@@ -249,3 +251,30 @@ def test_pipelined_requests_get_one_answer(stack: Stack):
         except ConnectionResetError:
             pass
     assert answer.count(b"HTTP/1.1 200") == 1
+
+
+async def test_deadlines_count_from_the_arrival(make_stack, people):
+    stack = make_stack(gateways=1)
+    async with people(stack) as cast:
+        asker, = await cast.login("asker")
+        os.kill(stack.pids["channel-state#1"], signal.SIGSTOP)
+        try:
+            # One after the other they are asked: the second's turn comes when its time is over, too.
+            replies = await asyncio.gather(
+                *(asker.attempt("channel_query_num", name="room", within=20) for _ in range(3)))
+        finally:
+            os.kill(stack.pids["channel-state#1"], signal.SIGCONT)
+        assert [(r.data["reason"], r.data["code"]) for r in replies] == [("timeout", 501)] * 3
+        assert max(r.seconds for r in replies) < 9.5
+        assert metric(stack, "heliograph_gateway_calls_overdue_total") == 2
+
+
+async def test_sessions_end_with_their_app(stack: Stack, people):
+    app = stack.create_app(unique("gone"))
+    async with people(stack) as cast:
+        user, = await cast.login("user", app=app)
+        stays, = await cast.login("stays")
+        stack.control("app", "remove", app.id)
+        await eventually(user.closed.is_set, "the session ends", 45)
+        assert user.close_frame == "100"
+        assert not stays.closed.is_set()

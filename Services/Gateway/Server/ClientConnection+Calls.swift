@@ -59,7 +59,11 @@ extension ClientConnection {
 
     /// Starts what waited and need wait no longer.
     func startWaiting() {
+        // Many may be answered at once, each from within the one before: they are started in a row, not in each other.
+        guard !isStartingCalls else { return }
+        isStartingCalls = true
         while let next = calls.next() { start(next) }
+        isStartingCalls = false
         regulateReading()
     }
 

@@ -56,6 +56,8 @@ final class ClientConnection: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
+    /// Whether calls that waited are being started.
+    var isStartingCalls = false
     /// Whether nothing is read from the socket, because answers or calls wait.
     private var isPaused = false
     /// What came since all the same: NIO reads up to the end of a connection that the client has closed.
