@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 
 APP = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2"
 BODY = "x" * 8000
+# Not that of the others: what is counted by address is the attacker's alone.
+ADDRESS = "127.0.0.2"
 PREPARE_SECONDS = 20
 
 
@@ -35,7 +37,8 @@ class Socket:
     async def open(url: str, *, deaf: bool = False) -> "Socket":
         self = Socket()
         parts = urlsplit(url)
-        self.reader, self.writer = await asyncio.open_connection(parts.hostname, parts.port, limit=2**25)
+        self.reader, self.writer = await asyncio.open_connection(
+            parts.hostname, parts.port, limit=2**25, local_addr=(ADDRESS, 0))
         key = base64.b64encode(os.urandom(16)).decode()
         self.writer.write((
             f"GET / HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
