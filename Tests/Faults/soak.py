@@ -37,10 +37,11 @@ until cursor == '0'
 return {longest, name}
 """
 # What holds a row for each account that ever was, on purpose (all accounts are there before the first look), or none at all.
-TABLES = ("users", "user_attributes", "user_attribute_versions", "channel_attributes", "channel_attribute_versions")
-# What keeps rows for a while; the longest is the calls' retention.
-KEPT_TABLES = ("applied_commands", "calls", "presence_sessions", "channel_members")
-TIMES = {"applied_commands": "applied_at", "presence_sessions": "updated_at", "channel_members": "updated_at"}
+TABLES = ("users", "user_attributes", "user_attribute_versions", "channel_attributes")
+# What keeps rows for a while.
+KEPT_TABLES = ("channel_attribute_versions", "applied_commands", "calls", "presence_sessions", "channel_members")
+TIMES = {"channel_attribute_versions": "updated_at", "applied_commands": "applied_at", "presence_sessions": "updated_at",
+         "channel_members": "updated_at"}
 
 
 @dataclass
