@@ -362,7 +362,7 @@ def heal(history: Records) -> float:
         return 0
     bad = [
         act["t1"] for act in history.of_kind["act"]
-        if act["ok"] is False and act["reason"] in (*UNKNOWN, "not_member") or act["t1"] - act["asked"] > SLOW]
+        if act["ok"] is False and act["reason"] in (*UNKNOWN, "memory_full", "not_member") or act["t1"] - act["asked"] > SLOW]
     # Those who were cut off have to be back.
     opens = group(history.of_kind["open"], lambda record: record["connection"])
     for record in history.of_kind["closed"]:

@@ -16,6 +16,7 @@ PAIRS, QUIET_PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 8,
 SEND_EVERY, SPEAK_EVERY, SET_EVERY, READ_EVERY = 0.5, 0.8, 0.4, 0.4
 RING_SECONDS = 45
 SETTLE_SECONDS, RECONNECT_SECONDS, GRACE_SECONDS = 20, 15, 45
+TRY_AGAIN = ("timeout", "unavailable", "memory_full")
 # Values of attributes are padded, so that they take room.
 PAD = " " + "x" * 1200
 
@@ -199,7 +200,7 @@ class Population:
                 await self._pause(0.5)
                 for _ in range(20):
                     reply = await self._call_act(caller, "invite_bye", call, callee.account)
-                    if reply and (reply.ok or reply.data.get("reason") not in ("timeout", "unavailable")):
+                    if reply and (reply.ok or reply.data.get("reason") not in TRY_AGAIN):
                         break
                     await asyncio.sleep(1)
 

@@ -16,6 +16,8 @@ PING_SECONDS = 5
 GIVE_UP_SECONDS = 40
 OPEN_SECONDS = 6
 PAUSE_SECONDS = 0.05
+# Close frames after which a session cannot be resumed.
+OVER = ("kick", "token_expired", "bad_line")
 # What a push client acknowledges after: messages, seconds.
 ACKNOWLEDGE_AFTER = 30, 1
 # Stands in every body and value; logs are searched for it.
@@ -185,8 +187,8 @@ class User(Client):
 
     @property
     def _is_over(self) -> bool:
-        """Whether the last close frame ended the session; a code says that something is away, and to try again."""
-        return isinstance(self.close_frame, str)
+        """Whether the last close frame ended the session; others (a code) say that something is away, and to try again."""
+        return self.close_frame in OVER
 
     @property
     def gateway(self) -> str:
