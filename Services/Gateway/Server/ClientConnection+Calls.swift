@@ -51,7 +51,7 @@ extension ClientConnection {
     ) {
         let queued = QueuedCall(turn: CallTurn(id: id, ordering: ordering, arrivedAt: lastRead), call: call)
         switch calls.enter(queued, ordering, bytes: shard.payload.count) {
-        case .start: start(queued)
+        case .start: start(queued, isNew: true)
         case .wait: regulateReading()
         case .full: violate(.policyViolation, "more than \(CallPipeline<QueuedCall>.bound) calls unanswered")
         }
@@ -76,7 +76,8 @@ extension ClientConnection {
         return refusal
     }
 
-    private func start(_ queued: QueuedCall) {
+    /// - Parameter isNew: whether it has just come, so that the clock need not be asked.
+    private func start(_ queued: QueuedCall, isNew: Bool = false) {
         guard let session = active else { return }
         switch queued.call {
         case .failure(let error):
@@ -88,8 +89,7 @@ extension ClientConnection {
                     .failure(SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")))
             }
             let deadline = queued.turn.arrivedAt + shard.configuration.commandTimeout
-            // The frame that is being read came just now.
-            guard queued.turn.arrivedAt == lastRead || .now() < deadline else {
+            guard isNew || .now() < deadline else {
                 GatewayMetrics.overdue.increment()
                 return answer(queued.turn, .failure(.timeout(call.act.timeoutCode)))
             }
