@@ -77,18 +77,20 @@ final class StageGateway: Sendable {
         box.value.withLock { $0.channels[KeySpace.topic(channel)] ?? [] }
     }
 
-    func send<C: WireCommand>(_ command: C) async throws -> C.Reply {
+    func send<C: WireCommand>(_ command: C, within time: TimeAmount = .seconds(8)) async throws -> C.Reply {
         let sender = self.sender
         let loop = connection.eventLoop
         return try await withCheckedThrowingContinuation { (done: CheckedContinuation<C.Reply, any Error>) in
-            loop.execute { sender.send(command) { done.resume(with: $0.mapError { $0 }) } }
+            loop.execute { sender.send(command, within: time) { done.resume(with: $0.mapError { $0 }) } }
         }
     }
 
     /// What a command is refused with; nil when it succeeds.
-    func refusal<C: WireCommand>(_ command: C) async throws -> SignalingError? {
+    func refusal<C: WireCommand>(
+        _ command: C, within time: TimeAmount = .seconds(8)
+    ) async throws -> SignalingError? {
         do {
-            _ = try await send(command)
+            _ = try await send(command, within: time)
             return nil
         } catch let error as SignalingError {
             return error

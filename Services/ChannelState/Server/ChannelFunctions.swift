@@ -91,10 +91,13 @@ struct ChannelFunctions: Sendable {
         var hasAudience: Bool
     }
 
-    func join(_ actor: Actor, _ channel: ChannelKey, _ id: CommandID) async throws(SignalingError) -> Joined {
+    /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
+    func join(
+        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
+    ) async throws(SignalingError) -> Joined {
         let replies = try await all([
             .function(
-                "channel_join", tag: KeySpace.tag(channel), .string(id.rawValue), 0,
+                "channel_join", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
                 .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
                 channel.name.special == nil ? 0 : 1),
             MembershipAnnouncement.audience(in: channel.app),
@@ -126,11 +129,21 @@ struct ChannelFunctions: Sendable {
         var telling: Telling
     }
 
+    /// Whether the session is a member of the channel.
+    func holds(_ actor: Actor, _ channel: ChannelKey) async throws(SignalingError) -> Bool {
+        let info = try await one(
+            RedisCommand("HGET", .string(KeySpace.tag(channel) + ":info"), .string(actor.user.account.rawValue)))
+        return info.string?.split(separator: " ", maxSplits: 1).last.map { $0 == actor.session.rawValue } == true
+    }
+
+    /// - Parameter deadline: after it nothing is done; 0 for none.
     /// - Returns: nil when that session was not the member.
-    func leave(_ actor: Actor, _ channel: ChannelKey, _ id: CommandID) async throws(SignalingError) -> Left? {
+    func leave(
+        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
+    ) async throws(SignalingError) -> Left? {
         let reply = try await one(
             .function(
-                "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), 0,
+                "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
                 .string(actor.user.account.rawValue), .string(actor.session.rawValue),
                 channel.name.special == nil ? 0 : 1))
         let texts = try Self.mixed(reply)

@@ -29,7 +29,13 @@ struct MembershipHandler: Sendable {
             try await leave(actor, ChannelKey(app: actor.user.app, name: left), .leaveByUser, id)
         }
         if !entered.attributesAreCached { await loadAttributes(channel, actor) }
-        let joined = try await functions.join(actor, channel, context.id)
+        let joined: ChannelFunctions.Joined
+        do {
+            joined = try await functions.join(actor, channel, context.id, deadline: context.deadline)
+        } catch {
+            if error.reason == "timeout" { try await undo(command) }
+            throw error
+        }
         // In one pipeline, in this order: what a break of the connection cuts off, the redelivered command makes up for.
         var after = following(joined, actor, channel, context.id)
         if !entered.leaving.isEmpty { after.append(ChannelFunctions.entered(actor, command.channel)) }
@@ -53,15 +59,22 @@ struct MembershipHandler: Sendable {
 
     func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> Done {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
-        try await leave(command.actor, channel, command.reason, context.id)
+        try await leave(command.actor, channel, command.reason, context.id, deadline: context.deadline)
         return Done()
+    }
+
+    /// A join came too late, half of it done: the session is in no channel, unless it was in this one before.
+    private func undo(_ command: JoinChannel) async throws(SignalingError) {
+        let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
+        guard try await !functions.holds(command.actor, channel) else { return }
+        _ = try await functions.one(ChannelFunctions.exit(command.actor, command.channel))
     }
 
     /// - Parameter id: of the step; the same whenever it is repeated.
     private func leave(
-        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID
+        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID, deadline: Int64 = 0
     ) async throws(SignalingError) {
-        let left = try await functions.leave(actor, channel, id)
+        let left = try await functions.leave(actor, channel, id, deadline: deadline)
         var after = [ChannelFunctions.exit(actor, channel.name)]
         if let left {
             after.append(

@@ -13,6 +13,7 @@ extension ClientConnection {
         let key = ChannelKey(app: actor.user.app, name: name)
         // Joining the channel it is in: events go on meanwhile.
         if channel?.key == key { return sendJoin(name, actor: actor, finish: finish) }
+        if waitsForSettlement({ [self] in join(name, actor: actor, finish: finish) }) { return }
         let joined = shard.channel(key)
         joined.whenSubscribed { [self] subscribed in
             guard subscribed, machine.isActive else {
@@ -20,12 +21,14 @@ extension ClientConnection {
                 return finish(.failure(.unavailable("redis")))
             }
             let previous = channel
+            let left = previous?.feed.last
             leaveLocalChannel()
             enter(joined)
             sendJoin(name, actor: actor) { [self] result in
-                if case .failure = result, channel === joined {
+                if case .failure(let error) = result, channel === joined {
                     leaveLocalChannel()
-                    if let previous { enter(shard.channel(previous.key), activeAfter: previous.feed.last) }
+                    settle(error, channel: name, previous: previous?.key, actor: actor)
+                    if let previous { goOn(in: previous.key, after: left) }
                 }
                 finish(result)
             }
@@ -96,6 +99,14 @@ extension ClientConnection {
                 showMissed(page, of: joined)
             }
         }
+    }
+
+    /// Goes on in a channel that was not left after all, with what was published meanwhile.
+    private func goOn(in key: ChannelKey, after position: ChannelPosition?) {
+        let former = shard.channel(key)
+        guard let position else { return enter(former, activeAfter: former.feed.last) }
+        enter(former)
+        readMissed(of: former, after: position) { [self] page in showMissed(page, of: former) }
     }
 
     private func readMissed(

@@ -43,6 +43,8 @@ final class ClientConnection: ChannelInboundHandler {
     var actDeadline = NIODeadline.now()
 
     var channel: LocalChannel?
+    /// The join that is to be undone, until that is confirmed.
+    var settlement: JoinSettlement?
     var membership: Membership?
     var channelSlot = 0
     /// What must follow the answer that is being written: the channel's events that waited for it.

@@ -39,4 +39,6 @@ enum GatewayMetrics {
     static let channels = Gauge(label: "heliograph_gateway_channels")
     /// Resumes that ended because the events of the session's channel could not be had.
     static let abandonedResumes = Counter(label: "heliograph_gateway_abandoned_resumes_total")
+    /// Joins that were not answered, so that it had to be asked where the session is.
+    static let unsettledJoins = Counter(label: "heliograph_gateway_unsettled_joins_total")
 }
