@@ -59,7 +59,7 @@ public struct VersionedAttributes: Equatable, Sendable {
 public final class AttributeStore: Sendable {
     private static let pruneInterval = Duration.seconds(60)
 
-    private let pool: PostgresPool
+    let pool: PostgresPool
     private let nextPrune = Mutex(ContinuousClock.now)
 
     /// Works on the database of `pool`.

@@ -4,6 +4,8 @@ import SignalingProtocol
 import TestKit
 import Testing
 
+@testable import ChannelStateServer
+
 /// Attributes when a gateway, PostgreSQL or Redis was away, hangs, or is older than it was.
 @Suite struct ChannelStateStoreTests {
     private func update(_ name: String, _ value: String) throws -> AttributeChange {
@@ -145,6 +147,66 @@ import Testing
             try stage.postgres.thaw()
             // Who joined without attributes hears of them.
             try await heard(gateway, fresh, ["bob joined", "system x=1", "system y=2"])
+        }
+    }
+
+    @Test func aJoinThatComesTooLateIsUndone() async throws {
+        try await ServicesStage.run(instances: 1, ownPostgres: true) { stage in
+            let gateway = try await stage.gateway("g1")
+            let (one, two) = (try stage.channel("one"), try stage.channel("two"))
+            try await gateway.listen(to: two)
+            let alice = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: one.name))
+            // The attributes of the other channel are waited for longer than the join may take.
+            try stage.postgres.freeze()
+            let join = JoinChannel(actor: alice.actor, channel: two.name)
+            let refused = try await gateway.refusal(join, within: .milliseconds(400))
+            #expect(refused?.reason == "timeout")
+            try await waitUntil("the end of the join") {
+                try await stage.sessionField("alice", "channel").map { "in \($0)" }
+            }
+            try stage.postgres.thaw()
+            #expect(try await gateway.send(CountMembers(channel: two)).count == 0)
+            #expect(gateway.heard(in: two).isEmpty)
+            // Joining where it is already, too late, changes nothing.
+            _ = try await gateway.send(join)
+            _ = try? await gateway.send(join, within: .milliseconds(1))
+            #expect(try await gateway.send(CountMembers(channel: two)).count == 1)
+        }
+    }
+
+    @Test func aChannelThatRedisForgotEndsAllTheSame() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let alice = try await stage.login("alice", on: gateway)
+            let (room, never) = (try stage.channel("room"), try stage.channel("never joined"))
+            _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
+            _ = try await gateway.send(alice.change(try update("a", "1"), of: room))
+            _ = try await gateway.send(alice.change(try update("_channel_ttl", "0"), of: room))
+            _ = try await gateway.send(alice.change(try update("a", "1"), of: never))
+            let store = AttributeStore(pool: stage.pool)
+            // It has its turn once a minute: here at once.
+            func survey() async throws {
+                _ = try await stage.redis("DEL", "survey:channel-state")
+                let functions = ChannelFunctions(connection: stage.connection)
+                try await ChannelSurvey(
+                    functions: functions, store: store,
+                    cache: ChannelAttributeCache(functions: functions, store: store),
+                    timers: DueTimers(service: .channelState, connection: stage.connection),
+                    logger: ServicesStage.silent
+                ).run()
+            }
+            try await survey()
+            let noted = try await store.attributedChannels(after: nil, limit: 10)
+            #expect(noted.map { "\($0.channel.name) \($0.wasJoined)" } == ["never joined false", "room true"])
+            // Redis comes back without the channel, and without who was in it.
+            for channel in [room, never] {
+                for key in ["state", "members", "info", "attrs", "attrver", "log", "latest"] {
+                    _ = try await stage.redis("DEL", KeySpace.tag(channel) + ":" + key)
+                }
+            }
+            try await survey()
+            try await stage.expectRows("SELECT channel AS line FROM channel_attributes", ["never joined"])
         }
     }
 }

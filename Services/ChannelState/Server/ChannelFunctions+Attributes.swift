@@ -164,6 +164,12 @@ extension ChannelFunctions {
         }
     }
 
+    /// Makes a channel that Redis has forgotten one whose last member has just left.
+    /// - Returns: false when it is known.
+    func adopt(_ channel: ChannelKey) async throws(SignalingError) -> Bool {
+        try await one(.function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
+    }
+
     /// Deletes an empty channel's keys.
     /// - Parameter version: of the attributes after they were cleared; 0 when they were not.
     /// - Returns: false when it has members again.

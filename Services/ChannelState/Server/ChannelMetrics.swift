@@ -15,6 +15,8 @@ enum ChannelMetrics {
     static let numbersTold = Counter(label: "heliograph_channel_numbers_told_total")
     /// Ended channels of which PostgreSQL keeps nothing any more.
     static let forgotten = Counter(label: "heliograph_channels_forgotten_total")
+    /// Channels that Redis had forgotten before their time was over.
+    static let adopted = Counter(label: "heliograph_channels_adopted_total")
     static let expired = Counter(label: "heliograph_channels_expired_total")
 
     /// A change of attributes was refused before it was made.

@@ -52,7 +52,7 @@ public enum ChannelStateService {
         let acting = TimerService(timers: timers, expiry: handlers.expiry)
         let retention = ChannelRetention(
             store: AttributeStore(pool: stores.pool), retention: configuration.versionRetention,
-            logger: logger)
+            survey: handlers.survey, logger: logger)
         return ServiceAssembly(services: [stores, acting, mirror, commands, retention], checks: stores.checks)
     }
 }
@@ -61,6 +61,7 @@ public enum ChannelStateService {
 private struct Handlers {
     let router: CommandRouter
     let expiry: ChannelExpiry
+    let survey: ChannelSurvey
 
     init(connection: RedisConnection, pool: PostgresPool, timers: DueTimers, logger: Logger) {
         let functions = ChannelFunctions(connection: connection)
@@ -88,6 +89,7 @@ private struct Handlers {
         self.router = router
         expiry = ChannelExpiry(
             functions: functions, cache: cache, changes: changes, timers: timers, counters: counters, logger: logger)
+        survey = ChannelSurvey(functions: functions, store: store, cache: cache, timers: timers, logger: logger)
     }
 }
 

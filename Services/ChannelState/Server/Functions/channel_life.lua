@@ -38,5 +38,17 @@ local function channel_delete(keys, args)
     return 1
 end
 
+-- Redis has forgotten the channel, which had members: it is as if the last had just left.
+-- Returns 1, or 0 when it is known.
+local function channel_adopt(keys)
+    local tag = keys[1]
+    if state(tag, 'joins') then
+        return 0
+    end
+    redis.call('HSET', tag .. ':state', 'joins', '0', 'emptied', number((clock())))
+    return 1
+end
+
+register_vital('channel_adopt', channel_adopt)
 register_vital('channel_expiry', channel_expiry)
 register_vital('channel_delete', channel_delete)

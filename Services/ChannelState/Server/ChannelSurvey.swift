@@ -1,0 +1,58 @@
+internal import ChannelStateLogic
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Finds channels whose members have left and which Redis has forgotten since, so that they end with their attributes all the
+/// same. One instance of the service at a time looks, once a minute.
+struct ChannelSurvey: Sendable {
+    /// Channels of one page.
+    private static let page = 200
+    /// Who looks keeps the others from it for so long (ms).
+    private static let turn = 55_000
+    private static let lock = "survey:channel-state"
+
+    let functions: ChannelFunctions
+    let store: AttributeStore
+    let cache: ChannelAttributeCache
+    let timers: DueTimers
+    let logger: Logger
+
+    func run() async throws {
+        let turn = try await functions.one(
+            RedisCommand("SET", .string(Self.lock), "1", "NX", "PX", .int(Self.turn)))
+        guard !turn.isNull else { return }
+        try await store.forgetJoined()
+        var last: ChannelKey?
+        while !Task.isCancelled {
+            let channels = try await store.attributedChannels(after: last, limit: Self.page)
+            try await look(at: channels)
+            guard channels.count == Self.page else { return }
+            last = channels.last?.channel
+        }
+    }
+
+    private func look(at channels: [AttributedChannel]) async throws {
+        let joins = try await functions.all(
+            channels.map { RedisCommand("HEXISTS", .string(KeySpace.tag($0.channel) + ":state"), "joins") })
+        var joined: [ChannelKey] = []
+        for (found, isKnown) in zip(channels, joins.map({ $0.int == 1 })) {
+            if isKnown, !found.wasJoined { joined.append(found.channel) }
+            if !isKnown, found.wasJoined { try await adopt(found.channel) }
+        }
+        try await store.noteJoined(joined)
+    }
+
+    /// Its time begins now: when its last member left is forgotten.
+    private func adopt(_ channel: ChannelKey) async throws {
+        // Its time to live is one of its attributes.
+        try await cache.load(channel, account: try Account("system"), uid: 0)
+        guard try await functions.adopt(channel) else { return }
+        ChannelMetrics.adopted.increment()
+        logger.notice("a forgotten channel", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
+        try await timers.schedule(
+            ChannelTimer.expiry(channel).member, atMilliseconds: try await functions.now())
+    }
+}
