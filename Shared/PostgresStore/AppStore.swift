@@ -49,7 +49,10 @@ public struct AppStore: Sendable {
     /// One app; nil when there is none with that id.
     public func find(_ id: AppID) async throws(PostgresError) -> AppRecord? {
         try Self.record(
-            try await pool.query("SELECT \(Self.columns) FROM apps WHERE id = $1", [.text(id.rawValue)]).first)
+            try await pool.query(
+                "SELECT \(Self.columns) FROM apps WHERE id = $1", [.text(id.rawValue)],
+                within: pool.configuration.actTimeout
+            ).first)
     }
 
     /// The ids of all apps.

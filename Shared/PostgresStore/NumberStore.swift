@@ -29,7 +29,9 @@ public struct NumberStore: Sendable {
 
     /// Whose number it is; nil when it is nobody's.
     public func find(_ number: String) async throws(PostgresError) -> SIPNumber? {
-        let rows = try await pool.query("SELECT \(Self.columns) FROM sip_numbers WHERE number = $1", [.text(number)])
+        let rows = try await pool.query(
+            "SELECT \(Self.columns) FROM sip_numbers WHERE number = $1", [.text(number)],
+            within: pool.configuration.actTimeout)
         guard let row = rows.first else { return nil }
         return try SIPNumber(row)
     }

@@ -14,7 +14,8 @@ public struct TrunkStore: Sendable {
     /// An app's trunk; nil when it has none.
     public func find(_ app: AppID) async throws(PostgresError) -> SIPTrunk? {
         let rows = try await pool.query(
-            "SELECT \(Self.columns) FROM sip_trunks WHERE app = $1", [.text(app.rawValue)])
+            "SELECT \(Self.columns) FROM sip_trunks WHERE app = $1", [.text(app.rawValue)],
+            within: pool.configuration.actTimeout)
         guard let row = rows.first else { return nil }
         return try SIPTrunk(row)
     }

@@ -1,3 +1,4 @@
+import NIOCore
 import PostgresStore
 import RedisStore
 import SignalingProtocol
