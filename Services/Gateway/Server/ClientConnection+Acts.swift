@@ -26,8 +26,7 @@ extension ClientConnection {
                 timeToLive: Int64(seconds) * 1000, command: session.command(forMessage: call.messageID),
                 bounds: MailboxBounds(limits)
             ) { [self] in messageAnswered(turn, $0.map { _ in }) }
-        case .sendChannelMessage(let name, _, _) where name.special != nil,
-            .changeAttributes(let name, _) where name.special != nil:
+        case .sendChannelMessage(let name, _, _) where name.special != nil:
             // Servers trust what they hear there.
             GatewayMetrics.specialRefused.increment()
             answer(
