@@ -120,6 +120,8 @@ extension Benchmark {
             return command
         }
         let function = command()
+        let registration = Array("redis.register_function('message_to_channel', message_to_channel)".utf8)
+        let names = FunctionNames([RedisFunctionLibrary(name: "bench", parts: [registration])])
         let payload = event.payload
         let topic = KeySpace.topic(ChannelKey(app: app, name: channel))
         let push = buffer(
@@ -135,7 +137,7 @@ extension Benchmark {
             Benchmark("redis.make.fcall") { use(command()) },
             Benchmark("redis.encode.fcall") {
                 out.clear()
-                function.encode(into: &out)
+                function.encode(into: &out, functions: names)
             },
             Benchmark("redis.decode.reply") { try? replyReader.feed(reply) },
             Benchmark("redis.decode.message") { try? pushReader.feed(push) },

@@ -1,4 +1,4 @@
-internal import NIOCore
+public import NIOCore
 public import RedisStore
 public import SignalingProtocol
 
@@ -10,8 +10,14 @@ public final class MailboxBatch {
     /// Messages, or mailboxes, in one call at most: so long Redis does nothing else.
     public static let bound = 128
 
+    /// How long a message with a command id is sent again when the connection to Redis breaks before the answer: as long
+    /// as its sender waits.
+    public static let patience = TimeAmount.seconds(8)
+
     /// A call that is being put together.
     private struct Call {
+        /// Whether all of it may come twice.
+        var isRepeatable = true
         var keys = RedisArguments()
         var arguments = RedisArguments()
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
@@ -38,7 +44,8 @@ public final class MailboxBatch {
     ///   - sender: who sends it, and in which session.
     ///   - line: the `msg-v2` line.
     ///   - milliseconds: how long it may wait.
-    ///   - command: makes a repeated send take effect once within a minute; nil for a message that is sent once.
+    ///   - command: makes a repeated send take effect once within a minute, so that it is sent again (``patience``) when its
+    ///     outcome is lost with a connection; nil for a message that is sent once.
     ///   - bounds: how much may wait for the user.
     public func send(
         to user: UserKey, from sender: UserKey, session: SessionID, line: String, timeToLive milliseconds: Int64,
@@ -46,6 +53,9 @@ public final class MailboxBatch {
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         awaitTurn()
+        // What may come twice and what may not go apart, in their order.
+        if messages.isRepeatable != (command != nil), !messages.completions.isEmpty { sendMessages() }
+        messages.isRepeatable = command != nil
         messages.keys.append(KeySpace.tag(user))
         messages.keys.append(KeySpace.tag(sender))
         messages.arguments.append(command?.rawValue ?? "")
@@ -107,7 +117,7 @@ public final class MailboxBatch {
         command.append(contentsOf: call.keys)
         command.append(gateway.rawValue)
         command.append(contentsOf: call.arguments)
-        connection.send(command) { reply in
+        connection.send(command, repeatedUntil: call.isRepeatable ? .now() + Self.patience : nil) { reply in
             for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {
                 completion(result)
             }

@@ -1,3 +1,4 @@
+internal import NIOCore
 public import RedisStore
 public import SignalingProtocol
 
@@ -35,7 +36,9 @@ public struct MessageStore: Sendable {
     public func sendToChannel(
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
-        perform(Self.command(message), Self.sent, completion)
+        // One that is known by its id is sent again when its outcome is lost with a connection.
+        let until = message.command.map { _ in NIODeadline.now() + MailboxBatch.patience }
+        perform(Self.command(message), repeatedUntil: until, Self.sent, completion)
     }
 
     /// Publishes a message to a channel's members.
@@ -115,10 +118,10 @@ public struct MessageStore: Sendable {
     // MARK: - Calling
 
     func perform<Answer>(
-        _ command: RedisCommand, _ decode: @escaping (RedisValue) -> Answer?,
-        _ completion: @escaping (Result<Answer, SignalingError>) -> Void
+        _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
+        _ decode: @escaping (RedisValue) -> Answer?, _ completion: @escaping (Result<Answer, SignalingError>) -> Void
     ) {
-        connection.send(command) { completion(Self.answer($0, decode)) }
+        connection.send(command, repeatedUntil: until) { completion(Self.answer($0, decode)) }
     }
 
     func perform<Answer>(

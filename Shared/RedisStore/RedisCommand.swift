@@ -89,7 +89,7 @@ public struct RedisCommand: Sendable, Equatable {
     /// What is logged of it: arguments may be confidential.
     let name: String
     let isFunctionCall: Bool
-    /// The name and what follows it.
+    /// The name and what follows it; of a call of a function, what follows the function's name.
     private var words = RedisArguments()
 
     private init(name: String, isFunctionCall: Bool, bytes: Int) {
@@ -132,8 +132,6 @@ public struct RedisCommand: Sendable, Equatable {
     /// - Parameter bytes: of all that, about; saves copies.
     public static func function(_ name: String, keys: Int, bytes: Int) -> RedisCommand {
         var command = RedisCommand(name: name, isFunctionCall: true, bytes: bytes + 64)
-        command.append("FCALL")
-        command.append(name)
         command.append(keys)
         return command
     }
@@ -151,13 +149,14 @@ public struct RedisCommand: Sendable, Equatable {
     public mutating func append(contentsOf more: RedisArguments) { words.append(contentsOf: more) }
 
     /// Writes the command in RESP into the outgoing buffer.
-    func encode(into buffer: inout ByteBuffer) {
+    func encode(into buffer: inout ByteBuffer, functions: FunctionNames = FunctionNames()) {
         buffer.writeInteger(UInt8(ascii: "*"))
-        buffer.writeString(String(words.count))
+        buffer.writeString(String(isFunctionCall ? words.count + 2 : words.count))
         buffer.writeInteger(0x0D0A as UInt16)
+        if isFunctionCall { buffer.writeBytes(functions.head(of: name)) }
         buffer.writeBytes(words.body)
     }
 
     /// Bytes of the encoded command, a little over-estimated.
-    var byteEstimate: Int { words.bytes + 24 }
+    var byteEstimate: Int { words.bytes + (isFunctionCall ? name.utf8.count + 56 : 24) }
 }

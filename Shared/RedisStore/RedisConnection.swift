@@ -38,6 +38,7 @@ public final class RedisConnection: @unchecked Sendable {
     public let clock = RedisClock()
     private let configuration: RedisConfiguration
     private let libraries: [RedisFunctionLibrary]
+    private let functions: FunctionNames
     private let logger: Logger
     private let link: RedisLink
     private let up = Atomic<Bool>(false)
@@ -73,6 +74,7 @@ public final class RedisConnection: @unchecked Sendable {
         self.eventLoop = eventLoop
         self.configuration = configuration
         self.libraries = libraries
+        functions = FunctionNames(libraries)
         self.logger = logger
         link = RedisLink(
             configuration: configuration, eventLoop: eventLoop, libraries: libraries, asksTime: keepsClock,
@@ -186,7 +188,7 @@ public final class RedisConnection: @unchecked Sendable {
 // Writing.
 extension RedisConnection {
     private func write(_ pending: consuming Pending) {
-        pending.command.encode(into: &outgoing)
+        pending.command.encode(into: &outgoing, functions: functions)
         written.append(pending)
         unflushed += 1
         scheduleFlush()
@@ -359,7 +361,7 @@ extension RedisConnection: RedisLinkOwner {
         awaitingLibraries = nil
         behindLibraries = []
         let failure = results.lazy.compactMap { result -> RedisError? in
-            if case .failure(let error) = result { error } else { nil }
+            if case .failure(let error) = result, !error.isLibraryThere { error } else { nil }
         }.first
         if link.isUp {
             for call in calls {

@@ -51,4 +51,9 @@ public struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// An FCALL of a library that the server does not have, so nothing was done.
     var isFunctionMissing: Bool { code == "ERR" && message == "Function not found" }
+
+    /// The refusal of a library that the server has already.
+    var isLibraryThere: Bool {
+        code == "ERR" && message.hasPrefix("Library '") && message.hasSuffix("' already exists")
+    }
 }

@@ -1,22 +1,87 @@
+internal import RegexBuilder
+internal import SignalingProtocol
+
 /// A library of Redis Functions that a connection keeps loaded.
+///
+/// The name of a library of ours and those of its functions end in the digest of its text, so that the versions of two
+/// programs live side by side and neither calls the other's. Callers name functions without it: the connection adds it.
 public struct RedisFunctionLibrary: Sendable {
     /// The library's name; equals the `name=` of the source's first line.
     public let name: String
     /// The Lua source.
     public let source: [UInt8]
+    /// What the names of the functions end in; empty for a library without versions.
+    let suffix: String
+    /// The functions' names without that; empty for a library without versions.
+    let functions: [String]
 
-    /// Takes a library, usually of an embedded resource.
+    /// Takes a library as it is: it replaces whatever the server has of that name.
     public init(name: String, source: [UInt8]) {
         self.name = name
         self.source = source
+        suffix = ""
+        functions = []
     }
 
-    /// Replaces whatever version the server has.
-    /// Joins a library of the cluster's own: the common prelude (`prelude.lua`), then its parts in their order.
+    /// Joins a library of the cluster's own: the common prelude (`prelude.lua`), then its parts in their order. Parts
+    /// register their functions by literal names.
     public init(name: String, parts: [[UInt8]]) {
-        self.init(
-            name: name, source: Array("#!lua name=\(name)\n".utf8) + ([PackageResources.prelude_lua] + parts).joined())
+        let text = String(decoding: parts.joined(), as: UTF8.self)
+        let prelude = String(decoding: PackageResources.prelude_lua, as: UTF8.self)
+        suffix = "_" + ContentDigest.sha256.text(of: "\(name)\n\(prelude)\(text)").prefix(8)
+        self.name = name + suffix
+        functions = text.matches(of: Self.registration).map { String($0.output.1) }
+        // `register_function` is the prelude's, which adds the suffix.
+        let versioned = text.replacing("redis.register_function", with: "register_function")
+        source = Array("#!lua name=\(self.name)\nlocal VERSION = '\(suffix)'\n\(prelude)\(versioned)".utf8)
     }
 
-    var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source)) }
+    /// `register_function('NAME'`, or another function's that begins with `register`, or `function_name = 'NAME'`.
+    private static var registration: Regex<(Substring, Substring)> {
+        Regex {
+            ChoiceOf {
+                Regex {
+                    "register"
+                    ZeroOrMore(.word)
+                    ZeroOrMore(.whitespace)
+                    "("
+                }
+                Regex {
+                    "function_name"
+                    ZeroOrMore(.whitespace)
+                    "="
+                }
+            }
+            ZeroOrMore(.whitespace)
+            "'"
+            Capture { OneOrMore(.word) }
+            "'"
+        }
+    }
+
+    /// Gives the server the library. One that it has already is not read again: the error says so, see
+    /// ``RedisError/isLibraryThere``.
+    var load: RedisCommand {
+        suffix.isEmpty
+            ? RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source))
+            : RedisCommand("FUNCTION", "LOAD", .bytes(source))
+    }
+}
+
+/// How the functions of some libraries are called on the wire.
+struct FunctionNames {
+    private var heads: [String: [UInt8]] = [:]
+
+    init(_ libraries: [RedisFunctionLibrary] = []) {
+        for library in libraries {
+            for name in library.functions { heads[name] = Self.head(name + library.suffix) }
+        }
+    }
+
+    /// The first two words of a call, in RESP.
+    func head(of function: String) -> [UInt8] { heads[function] ?? Self.head(function) }
+
+    private static func head(_ name: String) -> [UInt8] {
+        Array("$5\r\nFCALL\r\n$\(name.utf8.count)\r\n\(name)\r\n".utf8)
+    }
 }

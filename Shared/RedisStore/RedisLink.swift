@@ -199,7 +199,7 @@ final class RedisLink: @unchecked Sendable {
             owner?.linkReceived(reply)
             return
         }
-        if case .error(let error) = reply { return drop(error) }
+        if case .error(let error) = reply, !error.isLibraryThere { return drop(error) }
         repliesToAwait -= 1
         guard repliesToAwait == 0 else { return }
         if asksTime { owner?.linkHeard(time: reply, askedAt: handshakeSent) }

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import urllib.request
 
 import pytest
 from chromium import Page
@@ -221,3 +222,29 @@ async def test_a_session_that_ended_in_the_absence(stack: Stack, visit, people, 
         await wire.open()
         assert (await web.wait("onLogout", seconds=40))[0] in (102, 103)
         assert len(await web.seen("onChannelLeaved")) == 1
+
+
+def failed_calls(stack: Stack) -> int:
+    """Calls that gateways have answered with an error."""
+    name, found = "heliograph_gateway_call_failures_total ", 0
+    for member in stack.endpoints["gateways"]:
+        with urllib.request.urlopen(member["http"] + "/metrics", timeout=5) as answer:
+            lines = answer.read().decode().splitlines()
+        found += sum(int(float(line.removeprefix(name))) for line in lines if line.startswith(name))
+    return found
+
+
+async def test_messages_that_the_gateway_gave_up_arrive_once(make_stack, visit, people):
+    # Redis stands still for longer than the gateway tries: it cannot say what became of them, so the client asks again.
+    count, stack = 20, make_stack(gateways=1)
+    async with visit(stack) as page, people(stack) as cast:
+        raw, = await cast.login("raw")
+        web = await WebUser.login(page, stack.open_app, unique("web"))
+        await web.wait("onLoginSuccess")
+        await asyncio.to_thread(stack.freeze, "redis")
+        await page.run("stream", web.number, "session", "messageInstantSend", [raw.account], count, PER_SECOND)
+        await eventually(lambda: failed_calls(stack) > 0, "the gateway gives up", 20)
+        await asyncio.to_thread(stack.thaw, "redis")
+        await page.eventually(f"users[0].progress.sent === {count}", f"all are answered: {await web.progress()}", 30)
+        await eventually(lambda: len(raw.texts(web.account)) >= count, "all arrived", 20)
+        assert raw.texts(web.account) == [str(number) for number in range(count)]

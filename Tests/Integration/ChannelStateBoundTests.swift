@@ -159,7 +159,9 @@ import Testing
             var times: [String: [Int64]] = [:]
             for entry in try await stage.redis("SLOWLOG", "GET", "-1").array ?? [] {
                 let words = (entry.array?[3].array ?? []).prefix(2).compactMap(\.string)
-                if words.first == "FCALL" { times[words[1], default: []].append(entry.array?[2].int ?? 0) }
+                guard words.first == "FCALL" else { continue }
+                // Without the library's version.
+                times[String(words[1].dropLast(9)), default: []].append(entry.array?[2].int ?? 0)
             }
             let expected = [
                 "channel_join", "channel_leave", "channel_members", "channel_attribute_begin", "channel_attributes",

@@ -125,6 +125,32 @@ import Testing
         }
     }
 
+    @Test func whatIsKnownByItsIDIsSentAgainWhenRedisBreaks() async throws {
+        try await MessageStoreScene.run(appendOnly: true) { scene in
+            try await scene.send("first")
+            // Frozen, then gone: what was written is never executed, and nobody can know that.
+            await scene.redis.server.freeze(true)
+            let begun = Recording<Bool>()
+            let outcomes = Task {
+                begun.add(true)
+                return await scene.sendTogether([
+                    Message(to: scene.user, line: "one", command: CommandID("c1")),
+                    Message(to: scene.user, line: "old client"),
+                    Message(to: scene.user, line: "two", command: CommandID("c2")),
+                ])
+            }
+            try await begun.wait(for: 1, "beginning")
+            for _ in 0..<10 { try await scene.redis.eventLoop.submit {}.get() }
+            try await scene.redis.server.kill()
+            try await scene.redis.server.start()
+            let results = await outcomes.value
+            #expect(throws: Never.self) { try results[0].get() }
+            #expect(throws: SignalingError.unavailable("redis")) { try results[1].get() }
+            #expect(throws: Never.self) { try results[2].get() }
+            #expect(try await scene.read().entries.map(\.line).suffix(2) == ["one", "two"])
+        }
+    }
+
     @Test func withoutRedisEveryMessageFails() async throws {
         try await MessageStoreScene.run { scene in
             await scene.redis.connection.close()

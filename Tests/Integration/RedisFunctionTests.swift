@@ -84,15 +84,50 @@ import Testing
         }
     }
 
-    @Test func aNewVersionReplacesTheOld() async throws {
-        try await RedisScene.run(libraries: [Self.library("test_one", answer: "old")]) { scene in
+    /// A library of the cluster's own.
+    private static func versioned(answer: String) -> RedisFunctionLibrary {
+        let part = """
+            redis.register_function('test_one_call', function() return '\(answer)' end)
+            """
+        return RedisFunctionLibrary(name: "test_one", parts: [Array(part.utf8)])
+    }
+
+    @Test func versionsLiveSideBySide() async throws {
+        try await RedisScene.run(libraries: [Self.versioned(answer: "old")]) { scene in
             #expect(try await scene.connection.execute(Self.call).string == "old")
             let newer = RedisConnection(
                 configuration: try scene.server.configuration, eventLoop: scene.eventLoop,
-                libraries: [Self.library("test_one", answer: "new")], logger: RedisScene.logger)
+                libraries: [Self.versioned(answer: "new")], logger: RedisScene.logger)
             newer.start()
             #expect(try await newer.execute(Self.call).string == "new")
+            #expect(try await scene.connection.execute(Self.call).string == "old")
+            // Either way, also when the old one connects anew.
+            let killer = try await scene.otherConnection()
+            _ = try await killer.execute(RedisCommand("CLIENT", "KILL", "SKIPME", "yes"))
+            try await waitUntil("both to be back") {
+                newer.connectionCount == 2 && scene.connection.connectionCount == 2 ? nil : "not yet"
+            }
+            #expect(try await newer.execute(Self.call).string == "new")
+            #expect(try await scene.connection.execute(Self.call).string == "old")
+            _ = try await killer.execute(RedisCommand("FUNCTION", "FLUSH"))
+            #expect(try await newer.execute(Self.call).string == "new")
+            #expect(try await scene.connection.execute(Self.call).string == "old")
+            await killer.close()
             await newer.close()
+        }
+    }
+
+    @Test func aLibraryThatIsThereIsNotReadAgain() async throws {
+        try await RedisScene.run(libraries: [Self.versioned(answer: "x")]) { scene in
+            _ = try await scene.connection.execute(Self.call)
+            let same = RedisConnection(
+                configuration: try scene.server.configuration, eventLoop: scene.eventLoop,
+                libraries: [Self.versioned(answer: "x")], logger: RedisScene.logger)
+            same.start()
+            #expect(try await same.execute(Self.call).string == "x")
+            let listed = try await scene.connection.execute(RedisCommand("FUNCTION", "LIST")).array
+            #expect(listed?.count == 1)
+            await same.close()
         }
     }
 }

@@ -1,4 +1,13 @@
--- What every library of ours begins with; RedisFunctionLibrary puts it before the library's own parts.
+-- What every library of ours begins with; RedisFunctionLibrary puts it before the library's own parts, and VERSION before it.
+
+-- Registers a function under its name and the library's version; parts call it redis.register_function.
+local function register_function(what, callback)
+    if callback then
+        return redis.register_function(what .. VERSION, callback)
+    end
+    what.function_name = what.function_name .. VERSION
+    return redis.register_function(what)
+end
 
 local DONE_MS = 60000
 
