@@ -16,6 +16,8 @@ enum ChannelMetrics {
     /// Ended channels of which PostgreSQL keeps nothing any more.
     static let forgotten = Counter(label: "heliograph_channels_forgotten_total")
     static let expired = Counter(label: "heliograph_channels_expired_total")
+    /// Members that only PostgreSQL's copy had, or that had no session.
+    static let membersForgotten = Counter(label: "heliograph_channel_members_forgotten_total")
 
     /// A change of attributes was refused before it was made.
     static func refused(_ error: SignalingError) {

@@ -41,7 +41,7 @@ struct MembershipHandler: Sendable {
         }
         switch try ChannelFunctions.presence(replies.last, actor, command.channel) {
         case .alive: return joined.answer
-        case .over:
+        case .over, .unknown:
             try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
             throw SignalingError(.notLoggedIn, "session_over", "the session is over")
         case .elsewhere:
@@ -53,16 +53,16 @@ struct MembershipHandler: Sendable {
 
     func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> Done {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
-        try await leave(command.actor, channel, command.reason, context.id)
+        try await leave(command.actor, channel, command.reason, context.id, turn: command.turn)
         return Done()
     }
 
     /// - Parameter id: of the step; the same whenever it is repeated.
     private func leave(
-        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID
+        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID, turn: Int64 = 0
     ) async throws(SignalingError) {
         let left = try await functions.leave(actor, channel, id)
-        var after = [ChannelFunctions.exit(actor, channel.name)]
+        var after = [ChannelFunctions.exit(actor, channel.name, turn: turn)]
         if let left {
             after.append(
                 MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))
