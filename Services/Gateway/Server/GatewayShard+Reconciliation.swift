@@ -30,6 +30,12 @@ extension GatewayShard {
         compare()
     }
 
+    /// Asks presence whose a session is.
+    func ask(about session: SessionID) {
+        reassertion.want([session])
+        tellHeld()
+    }
+
     /// Compares the names of the sessions.
     func compare() {
         mustCompare = true
