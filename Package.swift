@@ -157,7 +157,11 @@ let package = Package(
             path: "Shared/ServiceStores", swiftSettings: strict),
         .executableTarget(
             name: "Control",
-            dependencies: ["SignalingProtocol", "PostgresStore", "ServiceKit", argumentParser, logging],
+            dependencies: [
+                "SignalingProtocol", "SignalingWire", "PostgresStore", "RedisStore", "ServiceKit", argumentParser,
+                logging,
+                nioPosix,
+            ],
             path: "Services/Control", swiftSettings: strict),
         .target(
             name: "TestKit",

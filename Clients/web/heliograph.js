@@ -15,6 +15,8 @@ const RECONNECT_MS = 150_000;
 /** Attempt n waits a random time up to BACKOFF_MS * 2^(n-1), at most BACKOFF_CAP_MS. */
 const BACKOFF_MS = 1_000;
 const BACKOFF_CAP_MS = 15_000;
+/** A session outlives a lost connection for so long at least. */
+const SHORTEST_TIMEOUT_MS = 20_000;
 const PING_MS = 10_000;
 /** So many pings without a frame since: the connection is dead. */
 const SILENT_PINGS = 2;
@@ -171,6 +173,8 @@ class Session {
     #nextBurst;
     /** The timer before what could not be taken is sent again; until then nothing is, so that all stays in order. */
     #repeating;
+    /** When the connection of a working session was lost last. */
+    #lostAt = 0;
 
     /** The highest mailbox version that was seen. */
     #version = 0;
@@ -313,6 +317,7 @@ class Session {
                 if (this.#status !== LOGGED_IN) return this.#settle(false);
                 if (this.#isLoggingOut) return this.#end("onLogout", Code.logoutUser);
                 this.#status = RECONNECTING;
+                this.#lostAt = Date.now();
                 this.#connect();
             };
             socket.onopen = () => this.#introduce();
@@ -376,6 +381,8 @@ class Session {
         const result = JSON.parse(json);
         if (error || result.result !== "ok") {
             if (TRANSIENT.includes(result.reason)) return this.#lose();
+            // The new session that was to take the lost one's place.
+            if (this.#status === RECONNECTING) return this.#end("onLogout", Code.logoutNetwork);
             const isLoginCode = result.code >= Code.loginOther && result.code < Code.joinOther;
             return this.#end("onLoginFailed", isLoginCode ? result.code : Code.loginOther);
         }
@@ -392,9 +399,24 @@ class Session {
         this.#resumeCalls();
     }
 
+    /**
+     * The cluster has lost the session: a new one takes its place. It has no channel, and what the old one asked and was not
+     * answered might take effect twice.
+     */
+    #logInAgain() {
+        this.#line = undefined;
+        for (const call of [...this.#calls.values()].filter((call) => call.sent > 0)) {
+            this.#finish(call, ...failure("connection_lost", Code.failed));
+        }
+        this.#lose();
+    }
+
     /** A `close` frame: the session is over, or could not be resumed for now. */
     #dismissed(reason) {
         if (this.#status === LOGGING_IN) return this.#end("onLoginFailed", Code.loginKicked);
+        // A session outlives a lost connection for longer than that, unless the cluster loses it.
+        const isForgotten = reason === "bad_line" && Date.now() - this.#lostAt < SHORTEST_TIMEOUT_MS;
+        if (!this.#isLoggingOut && (reason === String(Code.logoutNetwork) || isForgotten)) return this.#logInAgain();
         if (this.#status === RECONNECTING && !(reason in CLOSE_CODES)) return this.#lose();
         this.#end("onLogout", CLOSE_CODES[reason] ?? Code.logoutOther);
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import PostgresStore
+internal import RedisStore
 
 /// Why a command could not be done, and the exit code that says so to scripts.
 struct Failure: Error {
@@ -23,6 +24,15 @@ struct Failure: Error {
         case .full, .nul, .shape, .migration, nil: code = 1
         }
         if error.kind == nil { message = error.description }
+    }
+
+    init(_ error: RedisError) {
+        message = "Redis: \(error.message)"
+        switch error.code {
+        case "URL": code = EX_CONFIG
+        case "CLOSED", "TIMEOUT": code = EX_UNAVAILABLE
+        default: code = 1
+        }
     }
 
     /// Runs a command's body: what goes wrong becomes one line on standard error and an exit code.

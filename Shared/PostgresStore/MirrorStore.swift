@@ -70,7 +70,7 @@ public struct MemberMirrorRow: Equatable, Sendable {
 ///
 /// Rows may come twice and late: a row that is not newer than the stored one is skipped.
 public struct MirrorStore: Sendable {
-    private let pool: PostgresPool
+    let pool: PostgresPool
 
     /// Works on the database of `pool`.
     public init(pool: PostgresPool) { self.pool = pool }

@@ -35,7 +35,7 @@ public struct DueTimers: Sendable {
     /// - Parameter due: the Redis clock, ms.
     public func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
         nextLook.hears(of: due)
-        return RedisCommand("ZADD", .string(key), .int64(due), .string(member))
+        return .function("heliograph_due_set", tag: key, .int64(due), .string(member))
     }
 
     /// Sets a timer, or moves one.

@@ -131,6 +131,16 @@ struct CallTable {
         return unrepeatable
     }
 
+    /// The session is gone, and with it what would keep repeated calls from taking effect twice.
+    /// - Returns: the calls that were sent and not answered: they are given up.
+    mutating func sessionLost() -> [Call] {
+        let sent = calls.values.filter { $0.attempts > 0 }.sorted { $0.id < $1.id }
+        for call in sent { _ = remove(call.id) }
+        waiting = Deque(calls.keys.sorted())
+        inFlight = 0
+        return sent
+    }
+
     /// A new connection stands.
     mutating func connectionRestored(now: Int64) {
         pacedUntil = now + 1000

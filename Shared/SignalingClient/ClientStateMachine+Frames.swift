@@ -3,7 +3,7 @@ internal import SignalingWire
 
 /// What gateways send.
 extension ClientStateMachine {
-    /// A dead line within this time was taken over: sessions outlive a lost connection for at least 20 s.
+    /// A line that is not known within this time was lost by the cluster: sessions outlive a lost connection for longer.
     private static let shortestTimeout: Int64 = 1000 * Int64(Limits.connectionTimeout.lowerBound)
 
     mutating func received(_ message: ServerMessage, attempt: Int, now: Int64) -> [Action] {
@@ -35,15 +35,32 @@ extension ClientStateMachine {
         case .success(let opened):
             session = Session(line: opened.line, uid: opened.uid, push: opened.push)
             goOnline(now: now)
+            let events = isReplacing ? replaced(now: now) : [.event(.loggedIn(uid: opened.uid))]
             let first = opened.push ? [] : pollMailbox()
-            return [.event(.loggedIn(uid: opened.uid))] + first + flush(now: now)
+            return events + first + flush(now: now)
         case .failure(let error) where error.code == .failed:
             // The cluster is not itself: that may pass.
             lastRefusal = error
             return attemptFailed(now: now)
+        case .failure(let error) where isReplacing:
+            let code: SignalingCode = error.code == .loginTokenExpired ? .logoutTokenExpired : .logoutNetwork
+            return end(SignalingError(code, error.reason, error.message))
         case .failure(let error):
             return end(error)
         }
+    }
+
+    /// A new session has taken the place of the lost one: what came meanwhile is gone, and so is the channel.
+    private mutating func replaced(now: Int64) -> [Action] {
+        isReplacing = false
+        calls.connectionRestored(now: now)
+        var actions = [Action.event(.reconnected(complete: false))]
+        if let channel {
+            self.channel = nil
+            channelMark = nil
+            actions.append(.event(.channelLeft(channel: channel, code: .leaveDisconnected)))
+        }
+        return actions
     }
 
     private mutating func resumed(_ answer: ServerMessage.SessionAnswer, now: Int64) -> [Action] {
@@ -82,15 +99,13 @@ extension ClientStateMachine {
             return end(SignalingError(word == "kick" ? .loginKicked : code ?? .loginOther, word, "refused: \(word)"))
         }
         if code == .failed, case .authenticating = state { return attemptFailed(now: now) }
+        if code == .logoutNetwork { return logInAgain(now: now) }
         switch word {
         case "kick": return end(SignalingError(.logoutKicked, word, "logged in elsewhere"))
         case "token_expired": return end(SignalingError(.logoutTokenExpired, word, "the token has expired"))
         case "bad_line":
-            let isTakenOver = now - attempts.since < Self.shortestTimeout
-            return end(
-                SignalingError(
-                    isTakenOver ? .logoutKicked : .logoutNetwork, word,
-                    isTakenOver ? "logged in elsewhere meanwhile" : "the session did not outlive the lost connection"))
+            if now - attempts.since < Self.shortestTimeout { return logInAgain(now: now) }
+            return end(SignalingError(.logoutNetwork, word, "the session did not outlive the lost connection"))
         default: return end(SignalingError(code ?? .logoutOther, word, "closed by the gateway"))
         }
     }

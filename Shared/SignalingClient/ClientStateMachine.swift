@@ -58,6 +58,8 @@ struct ClientStateMachine: ~Copyable {
     var attempt = 0
     var attempts = Attempts(since: 0)
     var session: Session?
+    /// The cluster has lost the session, and a new one is to take its place.
+    var isReplacing = false
     var endpoints: [GatewayEndpoint] = []
     var lastEndpoint: GatewayEndpoint?
     var lastRefusal: SignalingError?
@@ -92,7 +94,8 @@ struct ClientStateMachine: ~Copyable {
         switch state {
         case .idle, .closed, .loggingOut: .loggedOut
         case .online: .online
-        case .discovering, .waiting, .connecting, .authenticating: session == nil ? .loggingIn : .reconnecting
+        case .discovering, .waiting, .connecting, .authenticating:
+            session == nil && !isReplacing ? .loggingIn : .reconnecting
         }
     }
 
@@ -175,7 +178,7 @@ struct ClientStateMachine: ~Copyable {
         let limit = min(timing.backOffLimit.milliseconds, timing.backOff.milliseconds * shift)
         let pause = chance(0...limit)
         let spent = now + pause - attempts.since
-        if session == nil {
+        if session == nil, !isReplacing {
             if attempts.failures > timing.loginRetries || spent >= timing.loginTime.milliseconds {
                 return end(lastRefusal ?? SignalingError(.loginNetwork, "network", "no gateway could be reached"))
             }
@@ -187,6 +190,15 @@ struct ClientStateMachine: ~Copyable {
         }
         state = .waiting(until: now + pause)
         return [.disconnect, .event(.reconnecting(attempt: attempts.failures + 1))]
+    }
+
+    /// The cluster has lost the session: the client logs in again, without a channel.
+    mutating func logInAgain(now: Int64) -> [Action] {
+        let interrupted = SignalingError(.failed, "interrupted", "the session was lost before the answer")
+        let given: [Action] = calls.sessionLost().map { .answer(call: $0.id, .failure(interrupted)) }
+        session = nil
+        isReplacing = true
+        return given + lost(now: now)
     }
 
     // MARK: - The end
@@ -204,7 +216,7 @@ struct ClientStateMachine: ~Copyable {
             state = .loggingOut(since: now, call: lastCall)
             return actions
         case .discovering, .waiting, .connecting, .authenticating:
-            if session != nil { return end(Self.loggedOutByUser) }
+            if session != nil || isReplacing { return end(Self.loggedOutByUser) }
             return end(SignalingError(.loginCancelled, "cancelled", "logged out while logging in"))
         }
     }
@@ -217,7 +229,7 @@ struct ClientStateMachine: ~Copyable {
 
     /// Ends the client: unanswered calls fail, the app hears why.
     mutating func end(_ error: SignalingError) -> [Action] {
-        let wasLoggedIn = session != nil
+        let wasLoggedIn = session != nil || isReplacing
         state = .closed
         session = nil
         attempt += 1

@@ -27,11 +27,14 @@ public struct JoinChannel: ServiceCommand {
     public var actor: Actor
     /// Which channel of the actor's app.
     public var channel: ChannelName
+    /// Numbers the session's joins and leaves; 0: not numbered.
+    public var turn: Int64
 
     /// Joins `channel`.
-    public init(actor: Actor, channel: ChannelName) {
+    public init(actor: Actor, channel: ChannelName, turn: Int64 = 0) {
         self.actor = actor
         self.channel = channel
+        self.turn = turn
     }
 }
 
@@ -69,12 +72,15 @@ public struct LeaveChannel: ServiceCommand {
     public var channel: ChannelName
     /// Why: one of the 600s.
     public var reason: SignalingCode
+    /// Numbers the session's joins and leaves; 0: not numbered.
+    public var turn: Int64
 
     /// Leaves `channel`.
-    public init(actor: Actor, channel: ChannelName, reason: SignalingCode) {
+    public init(actor: Actor, channel: ChannelName, reason: SignalingCode, turn: Int64 = 0) {
         self.actor = actor
         self.channel = channel
         self.reason = reason
+        self.turn = turn
     }
 }
 
@@ -202,40 +208,5 @@ public struct MemberList: Equatable, Sendable {
     public init(total: Int, members: [Member]) {
         self.total = total
         self.members = members
-    }
-}
-
-/// Tells which of a channel's members a gateway holds, after Redis was away or lost them: missing ones are members again,
-/// without an announcement.
-public struct ReassertMembers: ServiceCommand {
-    /// channel-state.
-    public static let service = ServiceName.channelState
-    /// `channel.reassert`.
-    public static let operation = "channel.reassert"
-    /// Nothing.
-    public typealias Reply = Done
-    /// Which channel.
-    public var channel: ChannelKey
-    /// At most 500.
-    public var members: [HeldMember]
-
-    /// Reasserts `members`.
-    public init(channel: ChannelKey, members: [HeldMember]) {
-        self.channel = channel
-        self.members = members
-    }
-}
-
-/// A member as its gateway knows it.
-public struct HeldMember: Equatable, Sendable {
-    /// Who.
-    public var member: Member
-    /// By which session.
-    public var session: SessionID
-
-    /// Makes the record.
-    public init(member: Member, session: SessionID) {
-        self.member = member
-        self.session = session
     }
 }

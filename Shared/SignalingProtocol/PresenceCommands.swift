@@ -63,13 +63,32 @@ public struct OpenSession: ServiceCommand {
 public struct SessionOpened: Equatable, Sendable {
     /// The account's number, the same at every login.
     public var uid: UInt32
+    /// When and by which claim.
+    public var hold: SessionHold
 
     /// Makes the answer.
-    public init(uid: UInt32) { self.uid = uid }
+    public init(uid: UInt32, hold: SessionHold = SessionHold()) {
+        self.uid = uid
+        self.hold = hold
+    }
+}
+
+/// What tells sessions of one account, and gateways of one session, apart when Redis has forgotten the last of them.
+public struct SessionHold: Equatable, Sendable {
+    /// When the session was opened, Redis clock (ms): of two sessions of an account the later one counts.
+    public var since: Int64
+    /// When the gateway got it, Redis clock (us), at least one more than before: of two gateways the later one has it.
+    public var claim: Int64
+
+    /// Makes the record.
+    public init(since: Int64 = 0, claim: Int64 = 0) {
+        self.since = since
+        self.claim = claim
+    }
 }
 
 /// Moves a session to the asking gateway (`line_login`); its older connection, if any, is dropped silently. Fails with
-/// `bad_line` when the session is over or the secret is wrong.
+/// `bad_line` when the session is over or the secret is wrong, with `replaced` (103) when a newer login took its place.
 public struct ResumeSession: ServiceCommand {
     /// presence.
     public static let service = ServiceName.presence
@@ -99,13 +118,22 @@ public struct SessionResumed: Equatable, Sendable {
     public var push: Bool
     /// When the login's token expires, Unix seconds; 0: it had none.
     public var tokenExpiry: Int64
+    /// When and by which claim.
+    public var hold: SessionHold
+    /// The number of its last join or leave: the next has a higher one.
+    public var turn: Int64
 
     /// Makes the answer.
-    public init(uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0) {
+    public init(
+        uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold(),
+        turn: Int64 = 0
+    ) {
         self.uid = uid
         self.channel = channel
         self.push = push
         self.tokenExpiry = tokenExpiry
+        self.hold = hold
+        self.turn = turn
     }
 }
 
@@ -156,61 +184,19 @@ public struct CloseSession: ServiceCommand {
     }
 }
 
-/// Tells what a gateway holds, after Redis was away or lost it: sessions that Redis does not know are recorded again.
-public struct ReassertSessions: ServiceCommand {
+/// Ends a user's session, whichever it is, by an administrator's order: its client is closed with 100.
+public struct DisconnectUser: ServiceCommand {
     /// presence.
     public static let service = ServiceName.presence
-    /// `session.reassert`.
-    public static let operation = "session.reassert"
-    /// The sessions that were replaced or ended meanwhile: the gateway kicks them.
-    public typealias Reply = SessionsReasserted
-    /// The gateway that holds them.
-    public var gateway: GatewayID
-    /// At most 500.
-    public var sessions: [HeldSession]
+    /// `user.disconnect`.
+    public static let operation = "user.disconnect"
+    /// Nothing.
+    public typealias Reply = Done
+    /// Whom.
+    public var user: UserKey
 
-    /// Reasserts `sessions`.
-    public init(gateway: GatewayID, sessions: [HeldSession]) {
-        self.gateway = gateway
-        self.sessions = sessions
-    }
-}
-
-/// A session as its gateway knows it.
-public struct HeldSession: Equatable, Sendable {
-    /// Its line.
-    public var line: Line
-    /// The account's number.
-    public var uid: UInt32
-    /// The client's `device` field.
-    public var device: String
-    /// Whether the client takes pushed mailbox entries.
-    public var push: Bool
-    /// The channel it is in, if any.
-    public var channel: ChannelName?
-    /// When the login's token expires, Unix seconds; 0: it had none.
-    public var tokenExpiry: Int64
-
-    /// Makes the record.
-    public init(
-        line: Line, uid: UInt32, device: String, push: Bool, channel: ChannelName?, tokenExpiry: Int64 = 0
-    ) {
-        self.line = line
-        self.uid = uid
-        self.device = device
-        self.push = push
-        self.channel = channel
-        self.tokenExpiry = tokenExpiry
-    }
-}
-
-/// Which reasserted sessions are no longer theirs.
-public struct SessionsReasserted: Equatable, Sendable {
-    /// Replaced by a newer login, or ended.
-    public var lost: [SessionID]
-
-    /// Makes the answer.
-    public init(lost: [SessionID]) { self.lost = lost }
+    /// Disconnects `user`.
+    public init(user: UserKey) { self.user = user }
 }
 
 /// Asks whether a user is online (a detached session counts as online).

@@ -5,11 +5,12 @@ extension JoinChannel: WireCommand {
     public func write(to writer: inout FieldWriter) {
         actor.write(to: &writer)
         writer.put("channel", channel.rawValue)
+        writer.put("turn", turn)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(actor: try Actor(from: reader), channel: try reader.channel())
+        self.init(actor: try Actor(from: reader), channel: try reader.channel(), turn: try reader.int64("turn"))
     }
 }
 
@@ -37,11 +38,14 @@ extension LeaveChannel: WireCommand {
         actor.write(to: &writer)
         writer.put("channel", channel.rawValue)
         writer.put("reason", reason)
+        writer.put("turn", turn)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(actor: try Actor(from: reader), channel: try reader.channel(), reason: try reader.code("reason"))
+        self.init(
+            actor: try Actor(from: reader), channel: try reader.channel(), reason: try reader.code("reason"),
+            turn: try reader.int64("turn"))
     }
 }
 
@@ -134,18 +138,5 @@ extension MemberList: FieldCodable {
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(total: try reader.int("total"), members: try reader.list("members", of: Member.self))
-    }
-}
-
-extension ReassertMembers: WireCommand {
-    /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
-        writer.put(channel)
-        writer.put("members", list: members)
-    }
-
-    /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(channel: try reader.channelKey(), members: try reader.list("members", of: HeldMember.self))
     }
 }

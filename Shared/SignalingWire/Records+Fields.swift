@@ -27,19 +27,6 @@ extension Member: FieldCodable {
     }
 }
 
-extension HeldMember: FieldCodable {
-    /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
-        member.write(to: &writer)
-        writer.put("session", session.rawValue)
-    }
-
-    /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(member: try Member(from: reader), session: try reader.session())
-    }
-}
-
 extension Attribute: FieldCodable {
     /// Adds the fields.
     public func write(to writer: inout FieldWriter) {

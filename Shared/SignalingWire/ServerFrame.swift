@@ -21,6 +21,11 @@ public enum ServerFrame {
         return frame("line_login_ret", ["", sessionFields(line: line, uid: uid, push: push, more)])
     }
 
+    /// The answer to a `line_login` that is refused without an end of the connection's session.
+    public static func lineLoginFailed(_ error: SignalingError) -> [UInt8] {
+        frame("line_login_ret", [error.reason, failure(error)])
+    }
+
     /// `pong`, with the number of the ping.
     public static func pong(_ number: JSONValue) -> [UInt8] {
         var bytes = Array("[\"pong\",".utf8)

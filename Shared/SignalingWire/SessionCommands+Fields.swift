@@ -23,11 +23,25 @@ extension SessionOpened: FieldCodable {
     /// Adds the fields.
     public func write(to writer: inout FieldWriter) {
         writer.put("uid", uid)
+        hold.write(to: &writer)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(uid: try reader.uint32("uid"))
+        self.init(uid: try reader.uint32("uid"), hold: try SessionHold(from: reader))
+    }
+}
+
+extension SessionHold: FieldCodable {
+    /// Adds the fields.
+    public func write(to writer: inout FieldWriter) {
+        writer.put("since", since)
+        writer.put("claim", claim)
+    }
+
+    /// Reads the fields.
+    public init(from reader: FieldReader) throws(SignalingError) {
+        self.init(since: try reader.int64("since"), claim: try reader.int64("claim"))
     }
 }
 
@@ -51,13 +65,16 @@ extension SessionResumed: FieldCodable {
         writer.put(optional: "channel", channel?.rawValue)
         writer.put("push", push)
         writer.put("expires", tokenExpiry)
+        hold.write(to: &writer)
+        writer.put("turn", turn)
     }
 
     /// Reads the fields.
     public init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             uid: try reader.uint32("uid"), channel: try reader.optionalChannel(), push: try reader.bool("push"),
-            tokenExpiry: try reader.int64("expires"))
+            tokenExpiry: try reader.int64("expires"), hold: try SessionHold(from: reader),
+            turn: try reader.int64("turn"))
     }
 }
 
@@ -89,51 +106,10 @@ extension CloseSession: WireCommand {
     }
 }
 
-extension ReassertSessions: WireCommand {
+extension DisconnectUser: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
-        writer.put("gateway", gateway.rawValue)
-        writer.put("sessions", list: sessions)
-    }
+    public func write(to writer: inout FieldWriter) { writer.put(user) }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(gateway: try reader.gateway(), sessions: try reader.list("sessions", of: HeldSession.self))
-    }
-}
-
-extension HeldSession: FieldCodable {
-    /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
-        writer.put("line", line.wire)
-        writer.put("uid", uid)
-        writer.put("device", device)
-        writer.put("push", push)
-        writer.put(optional: "channel", channel?.rawValue)
-        writer.put("expires", tokenExpiry)
-    }
-
-    /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
-        self.init(
-            line: try Line(wire: try reader.string("line")), uid: try reader.uint32("uid"),
-            device: try reader.string("device"), push: try reader.bool("push"), channel: try reader.optionalChannel(),
-            tokenExpiry: try reader.int64("expires"))
-    }
-}
-
-extension SessionsReasserted: FieldCodable {
-    /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
-        for session in lost { writer.put("lost", session.rawValue) }
-    }
-
-    /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
-        var lost: [SessionID] = []
-        for (name, value) in reader.pairs where name == "lost" {
-            lost.append(SessionID(String(decoding: value, as: UTF8.self)))
-        }
-        self.init(lost: lost)
-    }
+    public init(from reader: FieldReader) throws(SignalingError) { self.init(user: try reader.user()) }
 }

@@ -76,26 +76,17 @@ import Testing
             let before = gateway.heard(in: room).last?.sequence ?? 0
             _ = try await stage.redis("FLUSHALL")
             let newer = try await stage.login("bob", on: gateway)
-            let held = [kept, ended].map {
-                HeldSession(
-                    line: $0.line, uid: $0.uid, device: "test", push: true,
-                    channel: $0.uid == kept.uid ? room.name : nil)
-            }
+            let members = ReassertMembers(channel: room, members: [kept.member, ended.member])
+            // Before their sessions nobody is a member, and the gateway hears of it.
+            #expect(try await gateway.send(members).unknown == [kept.line.session])
+            let held = [kept.held(turn: 1, channel: room.name), ended.held()]
             let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: held))
-            #expect(answer.lost == [ended.line.session])
-            _ = try await gateway.send(
-                ReassertMembers(
-                    channel: room,
-                    members: [
-                        HeldMember(
-                            member: Member(account: kept.line.user.account, uid: kept.uid), session: kept.line.session),
-                        HeldMember(
-                            member: Member(account: ended.line.user.account, uid: ended.uid),
-                            session: ended.line.session),
-                    ]))
+            #expect(answer.lost == [.init(session: ended.line.session, code: .logoutKicked)])
+            #expect(answer.held.map(\.session) == [kept.line.session])
+            #expect(try await gateway.send(members).unknown.isEmpty)
             #expect(try await stage.sessionField("alice", "channel") == "room")
-            let members = try await gateway.send(ListMembers(channel: room, limit: 10))
-            #expect(members.members == [Member(account: kept.line.user.account, uid: kept.uid)])
+            let list = try await gateway.send(ListMembers(channel: room, limit: 10))
+            #expect(list.members == [Member(account: kept.line.user.account, uid: kept.uid)])
             // Nothing was announced, and what comes is numbered above what clients saw.
             #expect(gateway.heard(in: room).count == 1)
             _ = try await gateway.send(JoinChannel(actor: newer.actor, channel: room.name))
@@ -111,17 +102,13 @@ import Testing
             _ = try await one.send(
                 CloseSession(user: over.line.user, session: over.line.session, reason: .leaveLogout))
             let moved = try await stage.login("bob", on: one)
-            // Attached while this Redis runs: the start is far enough back only after a second.
-            try await waitUntil("Redis to be two seconds old") {
-                let info = try await stage.redis("INFO", "server").string ?? ""
-                return info.contains("uptime_in_seconds:0") || info.contains("uptime_in_seconds:1\r") ? "young" : nil
-            }
             _ = try await two.send(ResumeSession(gateway: two.id, line: moved.line))
-            let held = [over, moved].map {
-                HeldSession(line: $0.line, uid: $0.uid, device: "test", push: false, channel: nil)
-            }
+            let held = [over, moved].map { $0.held() }
             let answer = try await one.send(ReassertSessions(gateway: one.id, sessions: held))
-            #expect(answer.lost == [over.line.session, moved.line.session])
+            #expect(
+                answer.lost == [
+                    .init(session: over.line.session, code: .logoutUser), .init(session: moved.line.session, code: nil),
+                ])
             #expect(try await stage.sessionField("bob", "gateway") == two.id.rawValue)
         }
     }

@@ -106,7 +106,7 @@ actor ServicesStage {
             user: try user(account), session: SessionID("s-\(SecureRandom.hex(bytes: 6))"),
             secret: SecureRandom.hex(bytes: 8))
         let opened = try await gateway.send(OpenSession(gateway: gateway.id, line: line, device: "test", push: false))
-        return StageSession(line: line, uid: opened.uid)
+        return StageSession(line: line, uid: opened.uid, hold: opened.hold)
     }
 
     /// A command's plain answer from Redis.
@@ -132,6 +132,19 @@ actor ServicesStage {
 struct StageSession {
     var line: Line
     var uid: UInt32
+    var hold: SessionHold
+
+    /// The session as its gateway reasserts it.
+    func held(turn: Int64 = 0, channel: ChannelName? = nil) -> HeldSession {
+        HeldSession(
+            line: line, uid: uid, device: "test", push: false, hold: hold,
+            place: HeldPlace(turn: turn, channel: channel))
+    }
+
+    /// Its user as a member.
+    var member: HeldMember {
+        HeldMember(member: Member(account: line.user.account, uid: uid), session: line.session)
+    }
 
     var actor: SignalingProtocol.Actor {
         SignalingProtocol.Actor(user: line.user, uid: uid, session: line.session)

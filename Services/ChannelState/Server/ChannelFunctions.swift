@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
@@ -26,7 +27,7 @@ struct ChannelFunctions: Sendable {
         let replies = try await all([
             .function(
                 "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .int64(deadline),
-                .string(command.actor.session.rawValue), .string(command.channel.rawValue)),
+                .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.turn)),
             RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")),
         ])
         let leaving = Self.texts(replies[0]).compactMap { try? ChannelName($0) }
@@ -35,6 +36,8 @@ struct ChannelFunctions: Sendable {
 
     enum Presence {
         case alive, over, elsewhere
+        /// The user has no session at all.
+        case unknown
     }
 
     /// Tells that all that the session was to leave is left.
@@ -52,16 +55,22 @@ struct ChannelFunctions: Sendable {
         _ reply: RedisValue?, _ actor: Actor, _ channel: ChannelName
     ) throws(SignalingError) -> Presence {
         guard let fields = reply?.array, fields.count == 2 else { throw shape }
-        if fields[0].string.map({ SessionID($0) }) != actor.session { return .over }
+        guard let session = fields[0].string else { return .unknown }
+        if SessionID(session) != actor.session { return .over }
         return fields[1].string == channel.rawValue ? .alive : .elsewhere
     }
 
     /// Forgets that the session is in the channel, or was to leave it.
-    static func exit(_ actor: Actor, _ channel: ChannelName) -> RedisCommand { session("session_exit", actor, channel) }
+    /// - Parameter turn: the leave's number; 0 for one that has none.
+    static func exit(_ actor: Actor, _ channel: ChannelName, turn: Int64) -> RedisCommand {
+        .function(
+            "session_exit", tag: KeySpace.tag(actor.user), .string(actor.session.rawValue), .string(channel.rawValue),
+            .int64(turn))
+    }
 
-    /// Records that the session is in the channel; answered 1 unless Redis knows better.
-    static func rejoin(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
-        session("session_rejoin", actor, channel)
+    /// Forgets that the session was to leave the channel.
+    static func forgot(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
+        session("session_forgot", actor, channel)
     }
 
     private static func session(_ function: String, _ actor: Actor, _ channel: ChannelName) -> RedisCommand {
@@ -146,17 +155,35 @@ struct ChannelFunctions: Sendable {
                 "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
                 .string(actor.user.account.rawValue), .string(actor.session.rawValue),
                 channel.name.special == nil ? 0 : 1))
-        let texts = try Self.mixed(reply)
+        return try Self.left(reply)
+    }
+
+    /// Takes a member out whose leave Redis has forgotten.
+    /// - Parameter isTold: whether the members hear of it.
+    /// - Returns: nil when that session was not the member.
+    func forget(
+        _ actor: Actor, _ channel: ChannelKey, isTold: Bool
+    ) async throws(SignalingError) -> Left? {
+        try Self.left(
+            try await one(
+                .function(
+                    "channel_forget", tag: KeySpace.tag(channel), .string(actor.user.account.rawValue),
+                    .string(actor.session.rawValue), isTold ? 1 : 0)))
+    }
+
+    private static func left(_ reply: RedisValue) throws(SignalingError) -> Left? {
+        let texts = try mixed(reply)
         if texts.isEmpty { return nil }
         guard texts.count == 5, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
             let timeToLive = Int64(texts[3])
-        else { throw Self.shape }
+        else { throw shape }
         return Left(
-            count: count, change: change, uid: uid, timeToLive: timeToLive, telling: try Self.telling(texts[4...4]))
+            count: count, change: change, uid: uid, timeToLive: timeToLive, telling: try telling(texts[4...4]))
     }
 
     struct Reasserted: Equatable {
-        var change: Int64
+        /// The number of the change; nil without one.
+        var change: Int64?
         var added: Set<Account>
         var telling: Telling
     }
@@ -171,10 +198,22 @@ struct ChannelFunctions: Sendable {
         }
         let texts = try Self.mixed(
             try await one(.function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)))
-        guard texts.count >= 3, let change = Int64(texts[0]) else { throw Self.shape }
+        guard texts.count >= 3 else { throw Self.shape }
         return Reasserted(
-            change: change, added: Set(texts.dropFirst(3).compactMap { try? Account($0) }),
+            change: Int64(texts[0]), added: Set(texts.dropFirst(3).compactMap { try? Account($0) }),
             telling: try Self.telling(texts[1...2]))
+    }
+
+    /// Redis does not know a member that PostgreSQL's copy has.
+    /// - Parameter isTold: whether the members hear that it has left.
+    /// - Returns: the number of the change, us; nil when it is a member after all.
+    func memberForgotten(_ row: MemberMirrorRow, isTold: Bool) async throws(SignalingError) -> Int64? {
+        let reply = try await one(
+            .function(
+                "channel_member_forgotten", tag: KeySpace.tag(row.channel), .string(row.account.rawValue),
+                .int(row.uid), isTold && row.channel.name.special == nil ? 1 : 0))
+        guard let change = reply.string.flatMap({ Int64($0) }) else { throw Self.shape }
+        return change == 0 ? nil : change
     }
 
     struct MemberPage: Equatable {

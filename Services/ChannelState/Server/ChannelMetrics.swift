@@ -18,6 +18,8 @@ enum ChannelMetrics {
     /// Channels that Redis had forgotten before their time was over.
     static let adopted = Counter(label: "heliograph_channels_adopted_total")
     static let expired = Counter(label: "heliograph_channels_expired_total")
+    /// Members that only PostgreSQL's copy had, or that had no session.
+    static let membersForgotten = Counter(label: "heliograph_channel_members_forgotten_total")
 
     /// A change of attributes was refused before it was made.
     static func refused(_ error: SignalingError) {

@@ -1,6 +1,7 @@
 internal import ChannelStateLogic
 public import Logging
 internal import MessageStore
+internal import NIOCore
 public import PostgresStore
 public import RedisStore
 public import ServiceKit
@@ -38,7 +39,9 @@ public enum ChannelStateService {
         instance: String, stores: ServiceStores, configuration: ChannelStateConfiguration, logger: Logger
     ) -> ServiceAssembly {
         let timers = DueTimers(service: .channelState, connection: stores.redis)
-        let handlers = Handlers(connection: stores.redis, pool: stores.pool, timers: timers, logger: logger)
+        let uptime = RedisUptime(connection: stores.redis)
+        let handlers = Handlers(
+            connection: stores.redis, pool: stores.pool, timers: timers, uptime: uptime, logger: logger)
         let commands = CommandConsumer(
             service: .channelState, instance: instance, configuration: stores.redisConfiguration,
             connection: stores.redis, router: handlers.router, logger: logger)
@@ -53,7 +56,12 @@ public enum ChannelStateService {
         let retention = ChannelRetention(
             store: AttributeStore(pool: stores.pool), retention: configuration.versionRetention,
             survey: handlers.survey, logger: logger)
-        return ServiceAssembly(services: [stores, acting, mirror, commands, retention], checks: stores.checks)
+        let check = handlers.mirrorCheck
+        let rounds = ExclusiveRounds(
+            "channel-state-mirror", every: .seconds(60), connection: stores.redis, logger: logger
+        ) { renew in try await check.round(renew) }
+        return ServiceAssembly(
+            services: [stores, uptime, acting, mirror, rounds, commands, retention], checks: stores.checks)
     }
 }
 
@@ -61,9 +69,12 @@ public enum ChannelStateService {
 private struct Handlers {
     let router: CommandRouter
     let expiry: ChannelExpiry
+    let mirrorCheck: MemberMirrorCheck
     let survey: ChannelSurvey
 
-    init(connection: RedisConnection, pool: PostgresPool, timers: DueTimers, logger: Logger) {
+    init(
+        connection: RedisConnection, pool: PostgresPool, timers: DueTimers, uptime: RedisUptime, logger: Logger
+    ) {
         let functions = ChannelFunctions(connection: connection)
         let store = AttributeStore(pool: pool)
         let cache = ChannelAttributeCache(functions: functions, store: store)
@@ -76,7 +87,9 @@ private struct Handlers {
         let attributes = ChannelAttributeHandler(
             functions: functions, cache: cache, changes: changes, timers: timers, counters: counters)
         let reassertion = MembershipReassertion(
-            functions: functions, attributes: cache, counters: counters, logger: logger)
+            functions: functions, attributes: cache, timers: timers, counters: counters, logger: logger)
+        mirrorCheck = MemberMirrorCheck(
+            functions: functions, store: MirrorStore(pool: pool), reassertion: reassertion, uptime: uptime)
         let queries = MemberQueries(functions: functions)
         var router = CommandRouter()
         router.on(JoinChannel.self, membership.join)
@@ -86,6 +99,7 @@ private struct Handlers {
         router.on(QueryMember.self, queries.contains)
         router.on(ListMembers.self, queries.list)
         router.on(ReassertMembers.self, reassertion.reassert)
+        router.on(ForgetMember.self, reassertion.forget)
         self.router = router
         expiry = ChannelExpiry(
             functions: functions, cache: cache, changes: changes, timers: timers, counters: counters, logger: logger)

@@ -47,7 +47,7 @@ struct MembershipHandler: Sendable {
         }
         switch try ChannelFunctions.presence(replies.last, actor, command.channel) {
         case .alive: return joined.answer
-        case .over:
+        case .over, .unknown:
             try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
             throw SignalingError(.notLoggedIn, "session_over", "the session is over")
         case .elsewhere:
@@ -59,7 +59,8 @@ struct MembershipHandler: Sendable {
 
     func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> Done {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
-        try await leave(command.actor, channel, command.reason, context.id, deadline: context.deadline)
+        try await leave(
+            command.actor, channel, command.reason, context.id, deadline: context.deadline, turn: command.turn)
         return Done()
     }
 
@@ -67,15 +68,16 @@ struct MembershipHandler: Sendable {
     private func undo(_ command: JoinChannel) async throws(SignalingError) {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
-        _ = try await functions.one(ChannelFunctions.exit(command.actor, command.channel))
+        _ = try await functions.one(ChannelFunctions.exit(command.actor, command.channel, turn: command.turn))
     }
 
     /// - Parameter id: of the step; the same whenever it is repeated.
     private func leave(
-        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID, deadline: Int64 = 0
+        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID, deadline: Int64 = 0,
+        turn: Int64 = 0
     ) async throws(SignalingError) {
         let left = try await functions.leave(actor, channel, id, deadline: deadline)
-        var after = [ChannelFunctions.exit(actor, channel.name)]
+        var after = [ChannelFunctions.exit(actor, channel.name, turn: turn)]
         if let left {
             after.append(
                 MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))

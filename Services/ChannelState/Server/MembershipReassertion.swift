@@ -1,43 +1,101 @@
+internal import ChannelStateLogic
 internal import Logging
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Makes members again whom Redis lost, as their gateways tell.
+/// Makes members again whom Redis forgot, and no members of those whose leave it forgot, as their gateways tell. Nobody else
+/// hears of either: they never left, or left before.
+///
+/// The sessions' records decide who is in which channel: gateways reassert them first. They are other keys than the
+/// channel's, so each act looks at them before and after, and is undone when a join or leave came in between.
 struct MembershipReassertion: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
+    let timers: DueTimers
     let counters: ChannelCounters
     let logger: Logger
 
-    func reassert(_ command: ReassertMembers, _ context: CommandContext) async throws(SignalingError) -> Done {
-        guard !command.members.isEmpty else { return Done() }
-        let calls = command.members.map { held in
-            let user = UserKey(app: command.channel.app, account: held.member.account)
-            let actor = Actor(user: user, uid: held.member.uid, session: held.session)
-            return ChannelFunctions.rejoin(actor, command.channel.name)
-        }
-        let replies = try await functions.all(calls)
-        // The session is over, or has joined another channel: Redis knows better than the gateway.
-        let members = zip(command.members, replies).filter { $0.1.int == 1 }.map(\.0)
-        guard !members.isEmpty else { return Done() }
-        await restoreAttributes(command.channel, members[0].member)
-        let reasserted = try await functions.reassert(members, command.channel)
-        let added = members.map(\.member).filter { reasserted.added.contains($0.account) }
-        _ = try await functions.all(
-            added.map {
-                MemberMirror.entry(command.channel, $0.account, uid: $0.uid, present: true, change: reasserted.change)
-            } + counters.scheduling(reasserted.telling, command.channel))
-        if !added.isEmpty {
-            logger.notice(
-                "members restored",
-                metadata: [
-                    "app": "\(command.channel.app)", "channel": "\(command.channel.name)", "members": "\(added.count)",
-                ])
-        }
+    func reassert(
+        _ command: ReassertMembers, _ context: CommandContext
+    ) async throws(SignalingError) -> MembersReasserted {
+        let places = try await places(command.members, command.channel)
+        let unknown = zip(command.members, places).filter { $0.1 == .unknown || $0.1 == .elsewhere }.map(\.0.session)
+        let members = zip(command.members, places).filter { $0.1 == .alive }.map(\.0)
+        if !members.isEmpty { try await add(members, to: command.channel) }
+        return MembersReasserted(unknown: unknown)
+    }
+
+    func forget(_ command: ForgetMember, _ context: CommandContext) async throws(SignalingError) -> Done {
+        let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
+        try await forget(command.actor, in: channel, isTold: false)
         return Done()
     }
 
-    /// A channel that Redis lost takes its limits from its attributes again.
+    /// - Parameter isTold: whether the members hear of it.
+    func forget(_ actor: Actor, in channel: ChannelKey, isTold: Bool) async throws(SignalingError) {
+        let held = HeldMember(
+            member: Member(account: actor.user.account, uid: actor.uid), session: actor.session)
+        guard try await places([held], channel) != [.alive] else { return }
+        try await remove(actor, from: channel, isTold: isTold)
+        _ = try await functions.one(ChannelFunctions.forgot(actor, channel.name))
+        // It has joined again meanwhile.
+        if try await places([held], channel) == [.alive] { try await add([held], to: channel) }
+    }
+
+    private func add(_ members: [HeldMember], to channel: ChannelKey) async throws(SignalingError) {
+        await restoreAttributes(channel, members[0].member)
+        let reasserted = try await functions.reassert(members, channel)
+        guard let change = reasserted.change else { return }
+        let added = members.filter { reasserted.added.contains($0.member.account) }
+        var after = added.map {
+            MemberMirror.entry(channel, $0.member.account, uid: $0.member.uid, present: true, change: change)
+        }
+        after += counters.scheduling(reasserted.telling, channel)
+        if channel.name.special == nil {
+            // Redis may have forgotten the timer that watches over the channel too.
+            let due = change / 1000 + Int64(Limits.channelTimeToLive) * 1000
+            after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+        }
+        _ = try await functions.all(after)
+        // Who left or went elsewhere in between is no member.
+        for (held, place) in zip(added, try await places(added, channel)) where place != .alive {
+            try await remove(actor(held, channel), from: channel, isTold: false)
+        }
+        logger.notice(
+            "members restored",
+            metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "members": "\(added.count)"])
+    }
+
+    private func remove(_ actor: Actor, from channel: ChannelKey, isTold: Bool) async throws(SignalingError) {
+        guard let left = try await functions.forget(actor, channel, isTold: isTold) else { return }
+        var after = [
+            MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change)
+        ]
+        after += counters.scheduling(left.telling, channel)
+        if left.count == 0, channel.name.special == nil {
+            let due = left.change / 1000 + left.timeToLive * 1000
+            after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+        }
+        _ = try await functions.all(after)
+    }
+
+    private func places(
+        _ members: [HeldMember], _ channel: ChannelKey
+    ) async throws(SignalingError) -> [ChannelFunctions.Presence] {
+        let replies = try await functions.all(members.map { ChannelFunctions.whereabouts(actor($0, channel)) })
+        var places: [ChannelFunctions.Presence] = []
+        for (held, reply) in zip(members, replies) {
+            places.append(try ChannelFunctions.presence(reply, actor(held, channel), channel.name))
+        }
+        return places
+    }
+
+    private func actor(_ held: HeldMember, _ channel: ChannelKey) -> Actor {
+        Actor(
+            user: UserKey(app: channel.app, account: held.member.account), uid: held.member.uid, session: held.session)
+    }
+
+    /// A channel that Redis forgot takes its limits from its attributes again.
     private func restoreAttributes(_ channel: ChannelKey, _ member: Member) async {
         let cached = try? await functions.one(RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")))
         if cached?.int == 1 { return }

@@ -40,6 +40,8 @@ public struct ConnectionStateMachine: ~Copyable {
         public var push: Bool
         /// When the login's token expires, Unix seconds; 0: it had none.
         public var tokenExpiry: Int64 = 0
+        /// When it was opened, and by which claim it is here.
+        public var hold = SessionHold()
 
         /// A session as a login asks for it.
         public init(line: Line, device: String, push: Bool) {
@@ -76,6 +78,10 @@ public struct ConnectionStateMachine: ~Copyable {
         case refuse(SignalingError)
         /// The same; the session may have been opened all the same, so presence must hear that it has no connection.
         case refuseOpened(SignalingError, Session)
+        /// Write the `close` frame with this code, then end; the session may have been moved here all the same.
+        case refuseResumed(SignalingCode, Session)
+        /// Write that the login, or the resume, is refused because there is a session, and go on.
+        case refuseSecond(isResume: Bool)
         /// End the connection.
         case end(Ending)
         /// The connection is gone: tell presence that the session lives on without one.
@@ -85,6 +91,10 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     private var state = State.fresh
+    /// The number of the last join or leave of the session that was resumed.
+    public private(set) var resumedTurn: Int64 = 0
+    /// Logins (false) and resumes (true) that came while another was under way.
+    private var second: [Bool] = []
 
     /// A connection on which nothing was said.
     public init() {}
@@ -117,8 +127,7 @@ public struct ConnectionStateMachine: ~Copyable {
     public mutating func login(
         app: String?, account: String, token: String, device: String, push: Bool
     ) -> Action {
-        // A second login on a connection is ignored, as the documents say.
-        guard case .fresh = state else { return .none }
+        guard case .fresh = state else { return refuseSecond(isResume: false) }
         do {
             let vid =
                 app ?? token.split(separator: ":", omittingEmptySubsequences: false).dropFirst().first.map(String.init)
@@ -154,6 +163,7 @@ public struct ConnectionStateMachine: ~Copyable {
         switch (state, answer) {
         case (.opening(var session), .success(let opened)):
             session.uid = opened.uid
+            session.hold = opened.hold
             state = .active(session)
             return .loggedIn(session)
         case (.opening(let session), .failure(let error)):
@@ -169,7 +179,7 @@ public struct ConnectionStateMachine: ~Copyable {
 
     /// The client resumes a session.
     public mutating func lineLogin(_ wire: String) -> Action {
-        guard case .fresh = state else { return .none }
+        guard case .fresh = state else { return refuseSecond(isResume: true) }
         guard let line = try? Line(wire: wire) else { return end(.closeFrame(.notLoggedIn)) }
         let session = Session(line: line, device: "", push: false)
         state = .resuming(session)
@@ -183,15 +193,36 @@ public struct ConnectionStateMachine: ~Copyable {
             session.uid = resumed.uid
             session.push = resumed.push
             session.tokenExpiry = resumed.tokenExpiry
+            session.hold = resumed.hold
+            resumedTurn = resumed.turn
             state = .active(session)
             return .resumed(session, channel: resumed.channel)
-        case (.resuming, .failure(let error)):
-            return end(.closeFrame(error.code))
+        case (.resuming(let session), .failure(let error)):
+            state = .closed
+            return .refuseResumed(error.code, session)
         case (.orphaned(let session), _):
             state = .closed
             return .detach(session)
         case (.fresh, _), (.authenticating, _), (.opening, _), (.active, _), (.loggingOut, _), (.closed, _):
             return .none
+        }
+    }
+
+    /// The refusals that are owed once the login or resume is answered.
+    public mutating func takeSecond() -> [Action] {
+        defer { second = [] }
+        return second.map { .refuseSecond(isResume: $0) }
+    }
+
+    /// A client logs in once on a connection. What comes while that is under way is refused behind its answer.
+    private mutating func refuseSecond(isResume: Bool) -> Action {
+        switch state {
+        case .active: return .refuseSecond(isResume: isResume)
+        case .authenticating, .opening, .resuming:
+            // One refusal tells as much as many.
+            if second.isEmpty { second.append(isResume) }
+            return .none
+        case .fresh, .loggingOut, .orphaned, .closed: return .none
         }
     }
 

@@ -40,6 +40,9 @@ public struct DetachQueue: Sendable {
     /// How many are not confirmed.
     public var count: Int { sessions.count }
 
+    /// Whether presence is to be told of the session.
+    public func contains(_ session: SessionID) -> Bool { sessions[session] != nil }
+
     /// A session's connection is gone.
     public mutating func lost(_ session: SessionID, of user: UserKey) {
         wait(session, of: user)

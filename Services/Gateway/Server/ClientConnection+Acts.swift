@@ -107,15 +107,23 @@ extension ClientConnection {
     /// Answers first, then closes: one client closes by itself, the other does not.
     private func logOut(_ session: ActiveSession, finish: @escaping Finish) {
         let command = CloseSession(user: session.user, session: session.actor.session, reason: .leaveLogout)
+        waitingLogout = finish
         shard.sender.send(command, by: actDeadline) { [self] result in
+            guard waitingLogout != nil else { return }
             switch result {
-            case .success:
-                machine.logsOut()
-                finish(.success(.done))
-                close(.normalClosure)
+            case .success: loggedOut(finish)
             case .failure(let error):
+                waitingLogout = nil
                 finish(.failure(error))
             }
         }
+    }
+
+    /// The session has ended, as its client wished.
+    func loggedOut(_ finish: Finish) {
+        waitingLogout = nil
+        machine.logsOut()
+        finish(.success(.done))
+        close(.normalClosure)
     }
 }

@@ -38,14 +38,16 @@ extension ClientConnection {
     private func sendJoin(
         _ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
     ) {
-        let command = JoinChannel(actor: actor, channel: name)
+        let command = JoinChannel(actor: actor, channel: name, turn: place.moves())
         shard.sender.send(command, by: actDeadline) { [self] result in
             switch result {
             case .success(let joined):
+                place.moved(to: name)
                 let position = ChannelPosition(sequence: joined.sequence, id: joined.id)
                 afterAnswer = { [self] in channel?.activate(self, after: position) }
                 finish(.success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)))
             case .failure(let error):
+                place.failed(error)
                 finish(.failure(error))
             }
         }
@@ -53,9 +55,15 @@ extension ClientConnection {
 
     /// Leaves; the leaver gets the answer, not the event.
     func leave(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
-        let command = LeaveChannel(actor: actor, channel: name, reason: .leaveByUser)
+        let former = place.held.channel
+        let command = LeaveChannel(actor: actor, channel: name, reason: .leaveByUser, turn: place.moves())
         shard.sender.send(command, by: actDeadline) { [self] result in
-            if case .success = result, channel?.key.name == name { leaveLocalChannel() }
+            switch result {
+            case .success:
+                place.moved(to: former == name ? nil : former)
+                if channel?.key.name == name { leaveLocalChannel() }
+            case .failure(let error): place.failed(error)
+            }
             finish(result.map { _ in .done })
         }
     }

@@ -134,7 +134,7 @@ extension ClientConnection {
     /// Counts what was refused for want of room, and asks presence soon whose the session is when another seems to have it.
     func noteRefusal(_ error: SignalingError) {
         switch error.reason {
-        case "session_over": shard.mustReassert = true
+        case "session_over": if let session { shard.ask(about: session.actor.session) }
         case "mailbox_full": GatewayMetrics.mailboxesFull.increment()
         case "memory_full": GatewayMetrics.memoryFull.increment()
         default: break

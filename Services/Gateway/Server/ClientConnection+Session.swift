@@ -41,16 +41,20 @@ extension ClientConnection {
             self.session = ActiveSession(session)
             outlet.bound = shard.configuration.sendBufferBound
             rates = SessionRates(limits)
+            place = ChannelPlace()
             lineText = session.line.wire
             send(ServerFrame.loginSucceeded(line: lineText, uid: session.uid, push: session.push))
             startMailbox(session, fresh: true)
+            refuseSecond()
         case .resumed(let session, let channel):
             GatewayMetrics.resumes.increment()
             self.session = ActiveSession(session)
+            place = ChannelPlace(turn: machine.resumedTurn, channel: channel)
             outlet.bound = shard.configuration.sendBufferBound
             // First of all, as an older connection here hands its rates over.
             bind(session.line.session)
             rates = shard.takeRates(of: session.line.session, limits)
+            if shard.configuration.enforcesTokenExpiry, enforceTokenExpiry() { return }
             if let channel {
                 rejoin(ChannelKey(app: session.user.app, name: channel), session: session)
             } else {
@@ -65,6 +69,13 @@ extension ClientConnection {
         case .refuseOpened(let error, let session):
             perform(.refuse(error))
             shard.detach(session.line.session, of: session.user)
+        case .refuseResumed(let code, let session):
+            end(.closeFrame(code))
+            // Asked for, and perhaps done all the same.
+            if code == .failed { shard.detach(session.line.session, of: session.user) }
+        case .refuseSecond(let isResume):
+            let error = SignalingError(.alreadyLoggedIn, "already_logged_in", "this connection has a session")
+            send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error))
         case .end(let ending):
             end(ending)
         case .detach(let session):
@@ -81,6 +92,7 @@ extension ClientConnection {
             ServerFrame.lineLoginSucceeded(
                 line: lineText, uid: session.uid, push: session.push, channel: channel, complete: complete))
         startMailbox(session, fresh: false)
+        refuseSecond()
         calls.release()
         startWaiting()
     }
@@ -88,6 +100,11 @@ extension ClientConnection {
     /// The connection ends: a resumed session goes on with the same rates.
     func keepRates() {
         if let session { shard.keep(rates, of: session.actor.session) }
+    }
+
+    /// Refuses the logins that came while the first was under way.
+    private func refuseSecond() {
+        for action in machine.takeSecond() { perform(action) }
     }
 
     func bind(_ session: SessionID) {
@@ -100,8 +117,12 @@ extension ClientConnection {
     }
 
     /// Ends the session when its token has expired. Source: Signaling API, LOGOUT_E_TOKENEXPIRED.
-    func enforceTokenExpiry() {
-        if machine.expiredSession(now: WallClock.milliseconds / 1000) != nil { endSession(.logoutTokenExpired) }
+    /// - Returns: whether it has.
+    @discardableResult
+    func enforceTokenExpiry() -> Bool {
+        guard machine.expiredSession(now: WallClock.milliseconds / 1000) != nil else { return false }
+        endSession(.logoutTokenExpired)
+        return true
     }
 
     /// Ends the session for good, and tells the client why.

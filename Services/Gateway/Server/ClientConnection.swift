@@ -46,6 +46,10 @@ final class ClientConnection: ChannelInboundHandler {
     /// The join that is to be undone, until that is confirmed.
     var settlement: JoinSettlement?
     var membership: Membership?
+    /// In which channel the session is, as channel-state has told.
+    var place = ChannelPlace()
+    /// The logout that is under way: told that it has succeeded when its session turns out to have ended by it.
+    var waitingLogout: Finish?
     var channelSlot = 0
     /// What must follow the answer that is being written: the channel's events that waited for it.
     var afterAnswer: (() -> Void)?
@@ -178,7 +182,10 @@ final class ClientConnection: ChannelInboundHandler {
         switch message {
         case .text: receivedText()
         case .ping: shard.send(.pong, shard.payload, to: outlet)
-        case .close: close(.normalClosure)
+        case .close:
+            // First: what is still to be written may keep the socket for a while, and the client may be elsewhere soon.
+            perform(machine.connectionLost())
+            close(.normalClosure)
         case .binary: preconditionFailure("the reader takes no binary messages")
         }
     }
@@ -201,9 +208,11 @@ final class ClientConnection: ChannelInboundHandler {
                     app: login.app, account: login.account, token: login.token, device: login.device, push: login.push))
         case .lineLogin(let resume):
             takeFullFrames()
-            resumeAfter = resume.after
-            calls = CallPipeline(held: true)
-            calls.isPaused = outlet.output.isPaused
+            if machine.isFresh {
+                resumeAfter = resume.after
+                calls = CallPipeline(held: true)
+                calls.isPaused = outlet.output.isPaused
+            }
             perform(machine.lineLogin(resume.line))
         case .call(let request):
             received(request)
@@ -249,7 +258,13 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     /// Another connection or login has the session now.
-    func superseded(_ ending: ConnectionStateMachine.Ending) { perform(machine.superseded(ending)) }
+    func superseded(_ ending: ConnectionStateMachine.Ending) {
+        if ending == .closeFrame(.logoutUser), let finish = waitingLogout {
+            loggedOut(finish)
+        } else {
+            perform(machine.superseded(ending))
+        }
+    }
 
     /// Why a client is cut off.
     enum CutOff {
@@ -328,6 +343,7 @@ final class ClientConnection: ChannelInboundHandler {
         forgetPoll()
         unsentPushes = []
         replay = nil
+        waitingLogout = nil
         leaveLocalChannel()
         // It holds this connection.
         afterAnswer = nil

@@ -34,6 +34,10 @@ enum GatewayMetrics {
     static let channelResets = Counter(label: "heliograph_gateway_channel_resets_total")
     /// Reads of channel logs that lacked events.
     static let channelGaps = Counter(label: "heliograph_gateway_channel_gaps_total")
+    /// Sessions that Redis said to be here, and were not.
+    static let ghosts = Counter(label: "heliograph_gateway_ghost_sessions_total")
+    /// Sessions that were here, and over or elsewhere by Redis.
+    static let lost = Counter(label: "heliograph_gateway_lost_sessions_total")
     static let connections = Gauge(label: "heliograph_gateway_connections")
     static let sessions = Gauge(label: "heliograph_gateway_sessions")
     static let channels = Gauge(label: "heliograph_gateway_channels")

@@ -14,6 +14,7 @@ public final class GatewayService: Service {
     private static let heartbeatPause = Duration.seconds(2)
     private static let sweepPause = Duration.seconds(5)
     private static let appPause = Duration.seconds(30)
+    private static let comparisonPause = Duration.seconds(60)
     private static let drainSteps = 20
 
     private let configuration: GatewayConfiguration
@@ -65,7 +66,25 @@ public final class GatewayService: Service {
 
     /// Serves until the graceful shutdown, then drains.
     public func run() async throws {
-        for shard in shards { try await shard.start() }
+        for shard in shards { shard.start() }
+        // However long Redis is away: a gateway that ended for it would only be started again.
+        for shard in shards {
+            try await untilDone("Redis is not there yet, the gateway waits") { try await shard.subscribeToOwnTopic() }
+        }
+        if !Task.isShuttingDownGracefully { try await serve() }
+        for shard in shards { await shard.stop() }
+        try await group.shutdownGracefully()
+    }
+
+    /// Repeats an act until it tells that it is done, or until the shutdown.
+    private func untilDone(_ complaint: Logger.Message, _ act: () async throws -> Bool) async throws {
+        while try await !act(), !Task.isShuttingDownGracefully {
+            logger.warning(complaint)
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    private func serve() async throws {
         let byLoop = Dictionary(uniqueKeysWithValues: shards.map { (ObjectIdentifier($0.eventLoop), $0) })
         let identity = try configuration.tls.map { try TLSIdentity(files: $0, logger: logger) }
         let listener = PublicListener(
@@ -78,10 +97,13 @@ public final class GatewayService: Service {
         let port = listening.first?.localAddress?.port ?? configuration.port
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
         isServing.withLock { $0 = true }
-        try await beat()
+        // Nothing is held before there is a lease: presence would not notice the end of it.
+        for shard in shards {
+            try await untilDone("no lease yet, the gateway waits") { await beat(shard) }
+        }
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await self.every(Self.heartbeatPause) { try await self.beat() } }
+            tasks.addTask { await self.beatRegularly() }
             tasks.addTask { try await self.every(Self.sweepPause) { self.sweep() } }
             tasks.addTask {
                 try await self.every(Self.appPause) {
@@ -89,14 +111,13 @@ public final class GatewayService: Service {
                 }
             }
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
+            tasks.addTask { try await self.every(Self.comparisonPause) { self.compare() } }
             try await gracefulShutdown()
             isServing.withLock { $0 = false }
             for channel in listening { try? await channel.close() }
             await drain()
             tasks.cancelAll()
         }
-        for shard in shards { await shard.stop() }
-        try await group.shutdownGracefully()
     }
 
     /// Repeats an act; a failure is logged and the next turn tries again.
@@ -111,18 +132,40 @@ public final class GatewayService: Service {
         }
     }
 
-    private func beat() async throws {
-        let address = await discovery.ownAddress
-        for shard in shards {
-            let load = await shard.onLoop { $0.connections.count }
-            let wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
-                shard.id, text: address.leaseText(connections: load), discoverable: isServing.withLock { $0 })
-            await shard.onLoop { shard in
-                if shard.mustReassert || (!wasHeld && !shard.sessions.isEmpty) { shard.reassert() }
-                shard.retryDetaching()
-                shard.report()
+    /// Keeps the leases up. No heartbeat waits for another, of its shard or of others: a slow answer or a broken connection
+    /// costs the others nothing.
+    private func beatRegularly() async {
+        await withDiscardingTaskGroup { beats in
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: Self.heartbeatPause) } catch { return }
+                for shard in shards { beats.addTask { _ = await self.beat(shard) } }
             }
         }
+    }
+
+    /// - Returns: whether the lease stands.
+    private func beat(_ shard: GatewayShard) async -> Bool {
+        let address = await discovery.ownAddress
+        let load = await shard.onLoop { $0.connections.count }
+        let wasHeld: Bool
+        do {
+            wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
+                shard.id, text: address.leaseText(connections: load), discoverable: isServing.withLock { $0 })
+        } catch {
+            logger.warning("no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+            return false
+        }
+        await shard.onLoop { shard in
+            if !wasHeld, shard.hadLease { shard.reconcile() }
+            shard.hadLease = true
+            shard.retryTelling()
+            shard.report()
+        }
+        return true
+    }
+
+    private func compare() {
+        for shard in shards { shard.eventLoop.execute { shard.compare() } }
     }
 
     private func sweep() {
@@ -137,7 +180,9 @@ public final class GatewayService: Service {
     /// Leaves discovery, then sends the clients elsewhere, spread over the drain time: their sessions stay alive.
     private func drain() async {
         logger.notice("draining", metadata: ["seconds": "\(configuration.drainTime)"])
-        try? await beat()
+        await withTaskGroup(of: Void.self) { beats in
+            for shard in shards { beats.addTask { _ = await self.beat(shard) } }
+        }
         let pause = Duration.nanoseconds(configuration.drainTime.nanoseconds) / Self.drainSteps
         for step in (1...Self.drainSteps).reversed() {
             for shard in shards { await shard.onLoop { $0.drain(oneIn: step) } }

@@ -6,21 +6,23 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What the shard tells presence and channel-state about what it holds.
+/// What the shard tells presence of sessions that lost their connections.
 extension GatewayShard {
-    /// Sessions or members in one reassertion.
-    private static let reassertionBound = 500
-
     /// Tells presence that a session's connection is gone, until presence has heard it.
     func detach(_ session: SessionID, of user: UserKey) {
+        // Another connection here has taken it over.
+        guard sessions[session] == nil else { return }
         detaching.lost(session, of: user)
         tellDetached()
     }
 
-    /// Tells again what presence has not confirmed; called with the heartbeat.
-    func retryDetaching() {
+    /// Tells again what was not confirmed, of lost connections and of what is held; called with the heartbeat.
+    func retryTelling() {
         detaching.retry()
         tellDetached()
+        reassertion.retry()
+        tellHeld()
+        if mustCompare { compare() }
     }
 
     func tellDetached() {
@@ -40,51 +42,6 @@ extension GatewayShard {
                 }
             }
         }
-    }
-
-    func redisConnected() {
-        // The first connection has nothing to reassert.
-        mustReassert = !sessions.isEmpty
-        if mustReassert { reassert() }
-    }
-
-    /// Records again in Redis what this shard holds; called after Redis was away, and when the lease was lost.
-    func reassert() {
-        mustReassert = false
-        let held = sessions.values.compactMap { connection -> HeldSession? in
-            guard let session = connection.machine.activeSession else { return nil }
-            return HeldSession(
-                line: session.line, uid: session.uid, device: session.device, push: session.push,
-                channel: connection.channel?.key.name, tokenExpiry: session.tokenExpiry)
-        }
-        logger.notice("reasserting", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
-        for group in held.groups(of: Self.reassertionBound) {
-            sender.send(ReassertSessions(gateway: id, sessions: group)) { [self] result in
-                switch result {
-                case .success(let answer):
-                    for lost in answer.lost { sessions[lost]?.superseded(.closeFrame(.logoutKicked)) }
-                case .failure: mustReassert = true
-                }
-            }
-        }
-        for channel in channels.values {
-            let members = channel.members.compactMap { connection -> HeldMember? in
-                guard let session = connection.machine.activeSession else { return nil }
-                let member = Member(account: session.user.account, uid: session.uid)
-                return HeldMember(member: member, session: session.line.session)
-            }
-            for group in members.groups(of: Self.reassertionBound) {
-                sender.send(ReassertMembers(channel: channel.key, members: group)) { [self] result in
-                    if case .failure = result { mustReassert = true }
-                }
-            }
-        }
-    }
-}
-
-extension Array {
-    func groups(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }
 

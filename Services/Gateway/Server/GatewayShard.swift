@@ -46,8 +46,15 @@ final class GatewayShard: @unchecked Sendable {
     /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
     private var resuming: [SessionID: [ClientConnection]] = [:]
     var detaching = DetachQueue()
-    /// Whether Redis may have lost what this shard holds.
-    var mustReassert = false
+    /// What presence and channel-state are to be told of what is held here.
+    var reassertion = Reassertion()
+    /// Whether the names of the sessions here and in Redis are being compared, and whether they are to be with the next
+    /// heartbeat.
+    var isComparing = false
+    var mustCompare = false
+    /// Whether Redis was connected to before, and whether there was a lease.
+    var wasConnected = false
+    var hadLease = false
     var isDraining = false
     private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
@@ -271,20 +278,33 @@ final class GatewayShard: @unchecked Sendable {
         for channel in channels { channel.endCollecting(on: eventLoop) }
     }
 
-    /// Takes the shard into the cluster.
-    func start() async throws {
+    /// Begins to connect to Redis.
+    func start() {
         // Unowned, as the subscriber's: what a weak reference points to is slower to retain.
         redis.onConnected { [unowned self] in redisConnected() }
         redis.start()
         subscriber?.start()
-        let subscribed = eventLoop.makePromise(of: Void.self)
         eventLoop.execute { [self] in
             numberKeeping = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { [messages] _ in
                 messages.keepNumbers()
             }
-            subscriber?.subscribe(ownTopic.rawValue) { subscribed.completeWith($0.mapError { $0 as any Error }) }
         }
-        try await subscribed.futureResult.get()
+    }
+
+    /// Subscribes to the shard's own topic: no answer would come before.
+    /// - Returns: false when it was not confirmed in time.
+    func subscribeToOwnTopic() async throws -> Bool {
+        let subscribed = eventLoop.makePromise(of: Bool.self)
+        eventLoop.execute { [self] in
+            subscriber?.subscribe(ownTopic.rawValue) { result in
+                switch result {
+                case .success: subscribed.succeed(true)
+                case .failure(let error) where error.code == "TIMEOUT": subscribed.succeed(false)
+                case .failure(let error): subscribed.fail(error)
+                }
+            }
+        }
+        return try await subscribed.futureResult.get()
     }
 
     /// Ends the connections to Redis.
@@ -299,5 +319,7 @@ final class GatewayShard: @unchecked Sendable {
         for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
         for connection in sessions.values { connection.resynchronizeMailbox() }
         sender.resendPending()
+        // A kick or a move may be among what was lost.
+        reconcile()
     }
 }

@@ -35,7 +35,7 @@ struct PresenceFunctions: Sendable {
 
     struct Opened: Equatable {
         var change: Int64
-        var now: Int64
+        var hold: SessionHold
         var replaced: EndedSession?
         /// False when the gateway has no lease: nobody would notice its end.
         var gatewayLives: Bool
@@ -71,9 +71,11 @@ struct PresenceFunctions: Sendable {
         ])
         let fields = Self.texts(replies[1])
         if fields.isEmpty { return nil }
-        guard fields.count >= 2, let change = Int64(fields[0]), let now = Int64(fields[1]) else { throw Self.shape }
+        guard fields.count >= 3, let change = Int64(fields[0]), let now = Int64(fields[1]), let claim = Int64(fields[2])
+        else { throw Self.shape }
         return Opened(
-            change: change, now: now, replaced: EndedSession(fields: Array(fields.dropFirst(2))),
+            change: change, hold: SessionHold(since: now, claim: claim),
+            replaced: EndedSession(fields: Array(fields.dropFirst(3))),
             gatewayLives: replies[2].int == 1, hasAudience: replies[3].int == 1)
     }
 
@@ -82,7 +84,6 @@ struct PresenceFunctions: Sendable {
         var formerGateway: GatewayID
         var change: Int64
         var device: String
-        var since: Int64
     }
 
     func resume(_ command: ResumeSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> Resumed {
@@ -94,13 +95,14 @@ struct PresenceFunctions: Sendable {
                 .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)),
         ])
         let fields = Self.texts(replies[1])
-        guard fields.count == 8, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
-            let since = Int64(fields[6]), let expiry = Int64(fields[7])
+        guard fields.count == 10, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
+            let since = Int64(fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
+            let turn = Int64(fields[9])
         else { throw Self.shape }
         let answer = SessionResumed(
-            uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry)
-        return Resumed(
-            answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5], since: since)
+            uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry,
+            hold: SessionHold(since: since, claim: claim), turn: turn)
+        return Resumed(answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5])
     }
 
     struct Detached: Equatable {
@@ -112,21 +114,37 @@ struct PresenceFunctions: Sendable {
         var since: Int64
     }
 
+    /// - Parameters:
+    ///   - asOf: since when it is without a connection, ms; 0 for now.
+    ///   - seen: when the gateway was found to be lost, ms; 0 when it tells by itself.
     static func detach(
-        _ user: UserKey, _ session: SessionID, on gateway: GatewayID, asOf: Int64, _ id: CommandID, deadline: Int64
+        _ user: UserKey, _ session: SessionID, on gateway: GatewayID, asOf: Int64 = 0, seen: Int64 = 0, _ id: CommandID,
+        deadline: Int64
     ) -> RedisCommand {
         .function(
             "session_detach", tag: KeySpace.tag(user), .string(id.rawValue), .int64(deadline),
-            .string(gateway.rawValue), .string(session.rawValue), .int64(asOf))
+            .string(gateway.rawValue), .string(session.rawValue), .int64(asOf), .int64(seen))
     }
 
-    /// Reads the answer of ``detach(_:_:on:asOf:_:deadline:)``; nil when the session was not there to detach.
-    static func detached(_ reply: RedisValue) -> Detached? {
+    /// What a detachment found.
+    enum Detachment: Equatable {
+        /// The session is without a connection now.
+        case detached(Detached)
+        /// It stays attached: it was attached again since.
+        case kept
+        /// It is not that gateway's.
+        case absent
+    }
+
+    /// Reads the answer of ``detach(_:_:on:asOf:seen:_:deadline:)``.
+    static func detached(_ reply: RedisValue) throws(SignalingError) -> Detachment {
         let fields = texts(reply)
+        if fields.isEmpty { return .absent }
+        if fields == ["kept"] { return .kept }
         guard fields.count == 5, let over = Int64(fields[0]), let change = Int64(fields[1]),
             let uid = UInt32(fields[2]), let since = Int64(fields[4])
-        else { return nil }
-        return Detached(over: over, change: change, uid: uid, device: fields[3], since: since)
+        else { throw shape }
+        return .detached(Detached(over: over, change: change, uid: uid, device: fields[3], since: since))
     }
 
     /// - Returns: nil when it was not the user's present session.
@@ -145,9 +163,10 @@ struct PresenceFunctions: Sendable {
         case none
     }
 
-    func due(_ user: UserKey, _ session: SessionID) async throws(SignalingError) -> Due {
+    /// - Parameter since: since when Redis answers, ms: clients could not resume before.
+    func due(_ user: UserKey, _ session: SessionID, since: Int64) async throws(SignalingError) -> Due {
         let reply = try await one(
-            .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue)))
+            .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since)))
         let fields = Self.texts(reply)
         switch fields.first {
         case "ended":
@@ -162,16 +181,6 @@ struct PresenceFunctions: Sendable {
 
     static func ended(_ user: UserKey, _ session: SessionID) -> RedisCommand {
         .function("session_ended", tag: KeySpace.tag(user), .string(session.rawValue))
-    }
-
-    static func reassert(
-        _ held: HeldSession, on gateway: GatewayID, timeout: Int, redisStarted: Int64
-    ) -> RedisCommand {
-        .function(
-            "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
-            .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
-            held.push ? 1 : 0, .string(held.channel?.rawValue ?? ""), .int(timeout), .int64(redisStarted),
-            .int64(held.tokenExpiry))
     }
 
     // MARK: - Attributes
@@ -272,8 +281,9 @@ struct PresenceFunctions: Sendable {
     func now() async throws(SignalingError) -> Int64 { try Self.milliseconds(try await one(RedisCommand("TIME"))) }
 
     static func addRoutes(_ lines: [Line], to gateway: GatewayID) -> RedisCommand {
-        let routes = lines.map { RedisArgument.string(SessionRoute(user: $0.user, session: $0.session).text) }
-        return RedisCommand("SADD", arguments: [.string(KeySpace.sessions(gateway))] + routes)
+        .function(
+            "routes_add", tag: KeySpace.sessions(gateway),
+            arguments: lines.map { .string(SessionRoute(user: $0.user, session: $0.session).text) })
     }
 
     static func removeRoute(_ user: UserKey, _ session: SessionID, from gateway: GatewayID) -> RedisCommand {

@@ -1,5 +1,6 @@
 public import Logging
 internal import MessageStore
+internal import NIOCore
 public import PostgresStore
 internal import PresenceLogic
 public import RedisStore
@@ -33,7 +34,9 @@ public enum PresenceService {
 
     private static func assemble(instance: String, stores: ServiceStores, logger: Logger) -> ServiceAssembly {
         let timers = DueTimers(service: .presence, connection: stores.redis)
-        let handlers = Handlers(connection: stores.redis, pool: stores.pool, timers: timers, logger: logger)
+        let uptime = RedisUptime(connection: stores.redis)
+        let handlers = Handlers(
+            connection: stores.redis, pool: stores.pool, timers: timers, uptime: uptime, logger: logger)
         let commands = CommandConsumer(
             service: .presence, instance: instance, configuration: stores.redisConfiguration, connection: stores.redis,
             router: handlers.router, logger: logger)
@@ -41,7 +44,11 @@ public enum PresenceService {
             service: .presence, instance: instance, configuration: stores.redisConfiguration, connection: stores.redis,
             logger: logger, handler: PresenceMirror.copier(into: MirrorStore(pool: stores.pool), logger: logger))
         let acting = TimerService(timers: timers, handler: handlers.timers)
-        return ServiceAssembly(services: [stores, acting, mirror, commands], checks: stores.checks)
+        let check = handlers.mirrorCheck
+        let rounds = ExclusiveRounds(
+            "presence-mirror", every: .seconds(60), connection: stores.redis, logger: logger
+        ) { renew in try await check.round(renew) }
+        return ServiceAssembly(services: [stores, uptime, acting, mirror, rounds, commands], checks: stores.checks)
     }
 }
 
@@ -49,8 +56,11 @@ public enum PresenceService {
 private struct Handlers {
     let router: CommandRouter
     let timers: PresenceTimerHandler
+    let mirrorCheck: SessionMirrorCheck
 
-    init(connection: RedisConnection, pool: PostgresPool, timers: DueTimers, logger: Logger) {
+    init(
+        connection: RedisConnection, pool: PostgresPool, timers: DueTimers, uptime: RedisUptime, logger: Logger
+    ) {
         let functions = PresenceFunctions(connection: connection)
         let messages = MessageStore(connection: connection)
         let store = AttributeStore(pool: pool)
@@ -71,13 +81,15 @@ private struct Handlers {
         }
         let attributes = UserAttributeHandler(
             functions: functions, cache: cache, changes: changes, sessions: sessions)
-        let reassertion = SessionReassertion(functions: functions, logger: logger)
+        let reassertion = SessionReassertion(
+            functions: functions, ending: ending, sessions: sessions, logger: logger)
         let apps = AppDirectory(store: AppStore(pool: pool))
         var router = CommandRouter()
         router.onFollowed(OpenSession.self, sessions.open)
         router.on(ResumeSession.self, sessions.resume)
         router.on(DetachSession.self, sessions.detach)
         router.on(CloseSession.self, sessions.close)
+        router.on(DisconnectUser.self, sessions.disconnect)
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
         router.on(SetUserAttribute.self, attributes.set)
@@ -88,9 +100,13 @@ private struct Handlers {
         }
         self.router = router
         let gateways = GatewayWatch(
-            functions: functions, leases: GatewayLeases(connection: connection), sessions: sessions, logger: logger)
+            functions: functions, leases: GatewayLeases(connection: connection), uptime: uptime, sessions: sessions,
+            logger: logger)
+        mirrorCheck = SessionMirrorCheck(
+            functions: functions, store: MirrorStore(pool: pool), ending: ending, uptime: uptime)
         self.timers = PresenceTimerHandler(
-            functions: functions, ending: ending, cache: cache, gateways: gateways, timers: timers, logger: logger)
+            functions: functions, ending: ending, cache: cache, gateways: gateways, uptime: uptime, timers: timers,
+            logger: logger)
     }
 }
 

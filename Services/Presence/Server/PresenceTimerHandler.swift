@@ -5,10 +5,14 @@ internal import SignalingProtocol
 
 /// Acts when timers of presence fire.
 struct PresenceTimerHandler: Sendable {
+    /// After this long (ms) a session is looked at again while it is not known since when Redis answers.
+    private static let pause: Int64 = 1000
+
     let functions: PresenceFunctions
     let ending: SessionEnding
     let cache: UserAttributeCache
     let gateways: GatewayWatch
+    let uptime: RedisUptime
     let timers: DueTimers
     let logger: Logger
 
@@ -23,7 +27,12 @@ struct PresenceTimerHandler: Sendable {
     }
 
     private func look(at session: SessionID, of user: UserKey) async throws {
-        switch try await functions.due(user, session) {
+        guard let since = uptime.since else {
+            let later = try await functions.now() + Self.pause
+            return try await timers.schedule(
+                PresenceTimer.session(user, session).member, atMilliseconds: later)
+        }
+        switch try await functions.due(user, session, since: since) {
         case .ended(let ended):
             try await ending.carryOut(ended, of: user)
         case .wait(let until):

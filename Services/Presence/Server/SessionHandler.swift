@@ -28,7 +28,7 @@ struct SessionHandler: Sendable {
         }
         let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
-            try await schedule(.gateway(command.gateway), at: opened.now + LeaseFleet.gateways.watchDelay)
+            try await schedule(.gateway(command.gateway), at: opened.hold.since + LeaseFleet.gateways.watchDelay)
         }
         if let replaced = opened.replaced {
             await afterwards(command.line) { () async throws(SignalingError) in
@@ -37,7 +37,7 @@ struct SessionHandler: Sendable {
         }
         PresenceMetrics.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
-        return FollowedReply(SessionOpened(uid: uid), then: following(opened, command, uid: uid))
+        return FollowedReply(SessionOpened(uid: uid, hold: opened.hold), then: following(opened, command, uid: uid))
     }
 
     /// Reads what Redis does not know of the user, and opens the session.
@@ -89,11 +89,11 @@ struct SessionHandler: Sendable {
         let (user, session) = (command.line.user, command.line.session)
         let row = PresenceMirrorRow(
             user: user, version: opened.change, present: true, uid: uid, session: session, gateway: command.gateway,
-            device: command.device, detached: false, since: opened.now)
+            device: command.device, detached: false, since: opened.hold.since)
         var after = [PresenceMirror.entry(row)]
         if opened.replaced == nil, opened.hasAudience {
             let announcement = PresenceAnnouncement(
-                event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.now)
+                event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.hold.since)
             after.append(MessageStore.command(announcement.message))
         }
         return after
@@ -114,7 +114,8 @@ struct SessionHandler: Sendable {
             let row = PresenceMirrorRow(
                 user: user, version: resumed.change, present: true, uid: resumed.answer.uid,
                 session: command.line.session,
-                gateway: command.gateway, device: resumed.device, detached: false, since: resumed.since)
+                gateway: command.gateway, device: resumed.device, detached: false,
+                since: resumed.answer.hold.since)
             var commands = [PresenceMirror.entry(row)]
             if resumed.formerGateway != command.gateway {
                 commands.append(PresenceFunctions.removeRoute(user, command.line.session, from: resumed.formerGateway))
@@ -127,27 +128,36 @@ struct SessionHandler: Sendable {
     }
 
     func detach(_ command: DetachSession, _ context: CommandContext) async throws(SignalingError) -> Done {
+        let route = SessionRoute(user: command.user, session: command.session)
         let reply = try await functions.one(
             PresenceFunctions.detach(
-                command.user, command.session, on: command.gateway, asOf: 0, context.id, deadline: context.deadline))
-        if let detached = PresenceFunctions.detached(reply) {
-            let route = SessionRoute(user: command.user, session: command.session)
-            try await follow(detached, route, on: command.gateway)
+                command.user, command.session, on: command.gateway, context.id, deadline: context.deadline))
+        switch try PresenceFunctions.detached(reply) {
+        case .detached(let detached):
+            _ = try await functions.all(following(detached, route, on: command.gateway))
+        case .absent:
+            // Or else the gateway, which does not have it, would tell so each minute.
+            _ = try await functions.one(
+                PresenceFunctions.removeRoute(command.user, command.session, from: command.gateway))
+        case .kept: break
         }
         return Done()
     }
 
     /// Sets the timer of a detached session and tells the mirror.
-    func follow(
+    func following(
         _ detached: PresenceFunctions.Detached, _ route: SessionRoute, on gateway: GatewayID
-    ) async throws(SignalingError) {
-        try await schedule(.session(route.user, route.session), at: detached.over)
+    ) -> [RedisCommand] {
         let row = PresenceMirrorRow(
             user: route.user, version: detached.change, present: true, uid: detached.uid, session: route.session,
             gateway: gateway, device: detached.device, detached: true, since: detached.since)
-        _ = try await functions.one(PresenceMirror.entry(row))
         PresenceMetrics.detached.increment()
         log("session detached", route.user, route.session, gateway)
+        return [
+            timers.scheduling(
+                PresenceTimer.session(route.user, route.session).member, atMilliseconds: detached.over),
+            PresenceMirror.entry(row),
+        ]
     }
 
     func close(_ command: CloseSession, _ context: CommandContext) async throws(SignalingError) -> Done {
@@ -160,6 +170,11 @@ struct SessionHandler: Sendable {
             }
         }
         return Done()
+    }
+
+    func disconnect(_ command: DisconnectUser, _ context: CommandContext) async throws(SignalingError) -> Done {
+        guard let session = try await functions.known(command.user).session else { return Done() }
+        return try await close(CloseSession(user: command.user, session: session, reason: .leaveOther), context)
     }
 
     func status(_ command: QueryUserStatus, _ context: CommandContext) async throws(SignalingError) -> UserStatus {

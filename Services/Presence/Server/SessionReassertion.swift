@@ -4,57 +4,95 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Records again what gateways hold, after Redis was away or came back empty.
+/// Compares what gateways hold with what Redis knows of it, and corrects the one or the other.
 struct SessionReassertion: Sendable {
     let functions: PresenceFunctions
+    let ending: SessionEnding
+    let sessions: SessionHandler
     let logger: Logger
 
     func reassert(
         _ command: ReassertSessions, _ context: CommandContext
     ) async throws(SignalingError) -> SessionsReasserted {
-        guard !command.sessions.isEmpty else { return SessionsReasserted(lost: []) }
-        let started = try await redisStarted()
-        let timeouts = try await functions.all(
-            command.sessions.map {
-                RedisCommand(
-                    "HGET", .string(KeySpace.tag($0.line.user) + ":attrs"), .string(BuiltInAttribute.connectionTimeout))
-            })
-        let calls = zip(command.sessions, timeouts).map { held, timeout in
-            PresenceFunctions.reassert(
-                held, on: command.gateway, timeout: ConnectionTimeout.seconds(timeout.string), redisStarted: started)
-        }
+        let gateway = command.gateway
+        guard !command.sessions.isEmpty else { return SessionsReasserted(held: [], lost: []) }
         // The routes first: a crash in between must not leave a session that nobody would find.
-        let routes = PresenceFunctions.addRoutes(command.sessions.map(\.line), to: command.gateway)
+        let routes = PresenceFunctions.addRoutes(command.sessions.map(\.line), to: gateway)
+        let calls = command.sessions.map { PresenceFunctions.reassert($0, on: gateway) }
         let replies = try await functions.all([routes] + calls).dropFirst()
-        var lost: [SessionID] = []
+        var answer = SessionsReasserted(held: [], lost: [])
         var after: [RedisCommand] = []
-        for (held, reply) in zip(command.sessions, replies) {
-            let fields = PresenceFunctions.texts(reply)
-            guard fields.count == 3, let change = Int64(fields[1]), let since = Int64(fields[2]) else {
-                lost.append(held.line.session)
-                after.append(PresenceFunctions.removeRoute(held.line.user, held.line.session, from: command.gateway))
-                continue
+        for (session, reply) in zip(command.sessions, replies) {
+            var result = try PresenceFunctions.reasserted(reply)
+            if case .older(let older) = result { result = try await replace(older, by: session, on: gateway) }
+            switch result {
+            case .held(let held):
+                answer.held.append(.init(session: session.line.session, mailbox: held.mailbox))
+                after += following(held, session, gateway, context.id)
+            case .lost(let reason):
+                answer.lost.append(.init(session: session.line.session, code: reason.closing))
+                after.append(PresenceFunctions.removeRoute(session.line.user, session.line.session, from: gateway))
+            case .moved:
+                answer.lost.append(.init(session: session.line.session, code: nil))
+                after.append(PresenceFunctions.removeRoute(session.line.user, session.line.session, from: gateway))
+            case .older: throw PresenceFunctions.shape
             }
-            let row = PresenceMirrorRow(
-                user: held.line.user, version: change, present: true, uid: held.uid, session: held.line.session,
-                gateway: command.gateway, device: held.device, detached: false, since: since)
-            after.append(PresenceMirror.entry(row))
         }
         _ = try await functions.all(after)
-        logger.notice(
+        logger.info(
             "sessions reasserted",
             metadata: [
-                "gateway": "\(command.gateway)", "sessions": "\(command.sessions.count)", "lost": "\(lost.count)",
+                "gateway": "\(gateway)", "sessions": "\(command.sessions.count)", "lost": "\(answer.lost.count)",
+                "changed": "\(after.count)",
             ])
-        return SessionsReasserted(lost: lost)
+        return answer
     }
 
-    /// When this Redis process began, ms on its clock: older records may lack what was written last before it.
-    private func redisStarted() async throws(SignalingError) -> Int64 {
-        let info = try await functions.one(RedisCommand("INFO", "server")).string ?? ""
-        let prefix = "uptime_in_seconds:"
-        let line = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix(prefix) }
-        guard let line, let uptime = Int64(line.dropFirst(prefix.count)) else { throw PresenceFunctions.shape }
-        return try await functions.now() - uptime * 1000
+    /// Redis has forgotten that one login replaced another.
+    private func replace(
+        _ older: SessionID, by held: HeldSession, on gateway: GatewayID
+    ) async throws(SignalingError) -> PresenceFunctions.Reassertion {
+        let user = held.line.user
+        // Whatever becomes of this process, what follows from its end is done.
+        try await sessions.schedule(.session(user, older), at: try await functions.now() + SessionEnding.patience)
+        let result = try PresenceFunctions.reasserted(
+            try await functions.one(PresenceFunctions.reassert(held, on: gateway, replacing: older)))
+        if case .ended(let ended) = try await functions.due(user, older, since: 0) {
+            try await ending.carryOut(ended, of: user)
+        }
+        return result
+    }
+
+    private func following(
+        _ held: PresenceFunctions.Held, _ session: HeldSession, _ gateway: GatewayID, _ id: CommandID
+    ) -> [RedisCommand] {
+        var after: [RedisCommand] = []
+        let line = session.line
+        if let change = held.change {
+            let row = PresenceMirrorRow(
+                user: line.user, version: change, present: true, uid: session.uid, session: line.session,
+                gateway: gateway, device: session.device, detached: false, since: held.since)
+            after.append(PresenceMirror.entry(row))
+        }
+        if let channel = held.wrongChannel {
+            let actor = Actor(user: line.user, uid: session.uid, session: line.session)
+            after.append(
+                CommandPost.command(
+                    for: ForgetMember(actor: actor, channel: channel),
+                    id: id.derived("forget-\(line.session)")))
+        }
+        return after
+    }
+}
+
+extension SignalingCode {
+    /// What the client of a session that ended for this reason is closed with.
+    fileprivate var closing: SignalingCode {
+        switch self {
+        case .leaveKicked: .logoutKicked
+        case .leaveLogout: .logoutUser
+        case .leaveDisconnected: .logoutNetwork
+        default: .logoutOther
+        }
     }
 }

@@ -63,8 +63,13 @@ local function gateway_forget(keys, args)
     return redis.status_reply('OK')
 end
 
-redis.register_function('gateway_heartbeat', gateway_heartbeat)
-redis.register_function('gateway_leave', gateway_leave)
-redis.register_function('gateway_list', gateway_list)
-redis.register_function('gateway_lost', gateway_lost)
-redis.register_function('gateway_forget', gateway_forget)
+-- Leases go on when Redis has no memory left for more.
+local function register_vital(name, callback)
+    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
+end
+
+register_vital('gateway_heartbeat', gateway_heartbeat)
+register_vital('gateway_leave', gateway_leave)
+register_vital('gateway_list', gateway_list)
+register_vital('gateway_lost', gateway_lost)
+register_vital('gateway_forget', gateway_forget)

@@ -28,5 +28,16 @@ local function done(keys, args)
     return removed
 end
 
-redis.register_function('heliograph_due_claim', claim)
-redis.register_function('heliograph_due_done', done)
+-- ARGV: score (the Redis clock, ms), member. Sets a timer, or moves one.
+local function set(keys, args)
+    return redis.call('ZADD', keys[1], args[1], args[2])
+end
+
+-- Timers end what has had its time: they go on when Redis has no memory left for more.
+local function register_vital(name, callback)
+    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
+end
+
+register_vital('heliograph_due_claim', claim)
+register_vital('heliograph_due_done', done)
+register_vital('heliograph_due_set', set)

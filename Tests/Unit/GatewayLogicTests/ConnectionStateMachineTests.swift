@@ -133,9 +133,38 @@ import Testing
         #expect(machine.lineLogin("no line") == .end(.closeFrame(.notLoggedIn)))
     }
 
-    @Test func aSecondLoginIsIgnored() throws {
+    @Test func aSecondLoginIsRefusedAndHarmsNothing() throws {
         var machine = try loggedIn()
-        #expect(machine.login(app: "b", account: "b", token: "", device: "", push: false) == .none)
+        let session = machine.activeSession
+        #expect(
+            machine.login(app: "b", account: "b", token: "", device: "", push: false)
+                == .refuseSecond(isResume: false))
+        #expect(machine.lineLogin("x") == .refuseSecond(isResume: true))
+        #expect(machine.activeSession == session)
+    }
+
+    @Test func aLoginBesideAnotherIsRefusedBehindItsAnswer() throws {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
         #expect(machine.lineLogin("x") == .none)
+        _ = machine.appAnswered(
+            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+        guard case .loggedIn = machine.opened(.success(SessionOpened(uid: 7))) else {
+            Issue.record("not logged in")
+            return
+        }
+        #expect(machine.takeSecond() == [.refuseSecond(isResume: true)])
+        #expect(machine.takeSecond().isEmpty)
+    }
+
+    @Test func aFailedResumeMayHaveTakenEffect() throws {
+        var machine = ConnectionStateMachine()
+        let user = UserKey(app: try AppID("app"), account: try Account("anna"))
+        guard case .resume(let session) = machine.lineLogin(line(user).wire) else {
+            Issue.record("not asked for")
+            return
+        }
+        #expect(machine.resumed(.failure(.timeout())) == .refuseResumed(.failed, session))
+        #expect(machine.connectionLost() == .none)
     }
 }

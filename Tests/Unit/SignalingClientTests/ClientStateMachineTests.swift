@@ -118,7 +118,7 @@ struct ClientStateMachineTests {
 
     @Test func theGatewaysWordsEndTheSession() {
         for (word, code) in [
-            ("kick", SignalingCode.logoutKicked), ("token_expired", .logoutTokenExpired), ("102", .logoutNetwork),
+            ("kick", SignalingCode.logoutKicked), ("token_expired", .logoutTokenExpired), ("101", .logoutUser),
             ("strange", .logoutOther),
         ] {
             var machine = Script.online()
@@ -130,18 +130,62 @@ struct ClientStateMachineTests {
         }
     }
 
-    @Test(arguments: [(Int64(5000), SignalingCode.logoutKicked), (25_000, .logoutNetwork)])
-    func aDeadLineMeansAKickOrAnAbsenceThatWasTooLong(after: Int64, code: SignalingCode) {
+    @Test func aDeadLineAfterALongAbsenceEndsTheSession() {
         var machine = Script.online()
         _ = machine.disconnected(attempt: 1, now: 0)
         _ = machine.tick(now: 0)
-        _ = machine.connected(attempt: 3, now: after)
-        guard case .loggedOut(let error)? = machine.received(.close("bad_line"), attempt: 3, now: after).events.last
+        _ = machine.connected(attempt: 3, now: 25_000)
+        guard case .loggedOut(let error)? = machine.received(.close("bad_line"), attempt: 3, now: 25_000).events.last
         else {
             Issue.record("no end")
             return
         }
-        #expect(error.code == code)
+        #expect(error.code == .logoutNetwork)
+    }
+
+    /// What the client does after the close that says so, up to its new session.
+    private func logsInAgain(_ machine: inout ClientStateMachine, after actions: [ClientStateMachine.Action]) {
+        #expect(actions.events == [.reconnecting(attempt: 1)])
+        #expect(machine.status == .reconnecting)
+        let attempt = machine.attempt
+        #expect(machine.tick(now: 10).count == 1, "it connects")
+        #expect(machine.connected(attempt: attempt + 1, now: 11).sent.first?.hasPrefix(#"["login","#) == true)
+        let answer = ServerMessage.SessionAnswer(line: "M", uid: 7, push: true, channel: nil, complete: false)
+        let again = machine.received(.loginAnswer(.success(answer)), attempt: attempt + 1, now: 12)
+        #expect(again.events.first == .reconnected(complete: false))
+        #expect(machine.status == .online)
+    }
+
+    @Test func aSessionThatTheClusterLostIsReplaced() {
+        var machine = Script.online()
+        let send = machine.call("channel_sendmsg", [JSONMember("messageID", .string("x"))], now: 0)
+        let actions = machine.received(.close("102"), attempt: 1, now: 5)
+        #expect(actions.answers == [1001], "the new session would not know that it was sent")
+        logsInAgain(&machine, after: actions)
+        #expect(machine.received(.callAnswer(id: send.id, Script.ok), attempt: 1, now: 13).isEmpty)
+    }
+
+    @Test func aLineThatIsSoonNotKnownIsReplaced() {
+        var machine = Script.online()
+        _ = machine.disconnected(attempt: 1, now: 0)
+        _ = machine.tick(now: 0)
+        _ = machine.connected(attempt: 3, now: 5)
+        logsInAgain(&machine, after: machine.received(.close("bad_line"), attempt: 3, now: 5))
+    }
+
+    @Test func theEndOfAReplacementIsALogout() {
+        var machine = Script.online()
+        _ = machine.received(.close("102"), attempt: 1, now: 5)
+        let connect = machine.tick(now: 10)
+        #expect(connect.count == 1)
+        _ = machine.connected(attempt: machine.attempt, now: 11)
+        let error = SignalingError(.loginTokenExpired, "TokenErrorExpired", "too late")
+        let actions = machine.received(.loginAnswer(.failure(error)), attempt: machine.attempt, now: 12)
+        guard case .loggedOut(let end)? = actions.events.last else {
+            Issue.record("no end")
+            return
+        }
+        #expect(end.code == .logoutTokenExpired)
     }
 
     @Test func threeMissedPongsAreADeadConnection() {

@@ -40,15 +40,21 @@ import Testing
         try comesBack(ResumeSession(gateway: gateway, line: line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
         try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
-        let held = [nil, channel].map { HeldSession(line: line, uid: 1, device: "d", push: false, channel: $0) }
+        let held = [nil, channel].map {
+            HeldSession(
+                line: line, uid: 1, device: "d", push: false, hold: SessionHold(since: 1, claim: 2),
+                place: HeldPlace(turn: 3, channel: $0, isSettled: $0 == nil))
+        }
         try comesBack(ReassertSessions(gateway: gateway, sessions: held))
         try comesBack(ReassertSessions(gateway: gateway, sessions: []))
         try comesBack(QueryUserStatus(user: user))
+        try comesBack(DisconnectUser(user: user))
         try comesBack(SetUserAttribute(user: user, session: session, attribute: attribute))
         try comesBack(GetUserAttribute(user: user, name: attribute.name))
         try comesBack(ListUserAttributes(user: user))
-        try comesBack(JoinChannel(actor: actor, channel: channel))
-        try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected))
+        try comesBack(JoinChannel(actor: actor, channel: channel, turn: 1))
+        try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected, turn: 2))
+        try comesBack(ForgetMember(actor: actor, channel: channel))
         for change in [AttributeChange.update(attribute), .delete(attribute.name), .clear] {
             try comesBack(
                 ChangeChannelAttributes(actor: actor, channel: channel, change: change, limitPerSecond: 7))
@@ -73,11 +79,15 @@ import Testing
         for (number, limit) in AppLimits.all.enumerated() { limits[limit] = number + 1 }
         limits.specialChannelsOpen = false
         try comesBack(AppSettings(certificate: "", tokenRequired: true, limits: limits))
-        try comesBack(SessionOpened(uid: .max))
-        try comesBack(SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99))
+        let hold = SessionHold(since: 1, claim: .max)
+        try comesBack(SessionOpened(uid: .max, hold: hold))
+        try comesBack(SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold, turn: 7))
         try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))
-        try comesBack(SessionsReasserted(lost: []))
-        try comesBack(SessionsReasserted(lost: [SessionID("a"), SessionID("b")]))
+        try comesBack(SessionsReasserted(held: [], lost: []))
+        let lost = [SignalingCode.logoutKicked, nil].map { SessionsReasserted.Lost(session: SessionID("a"), code: $0) }
+        try comesBack(SessionsReasserted(held: [.init(session: SessionID("b"), mailbox: .max)], lost: lost))
+        try comesBack(MembersReasserted(unknown: []))
+        try comesBack(MembersReasserted(unknown: [SessionID("a"), SessionID("b")]))
         try comesBack(UserStatus(online: true))
         try comesBack(AttributeValue(value: "\u{0}"))
         try comesBack(AttributeList(attributes: []))

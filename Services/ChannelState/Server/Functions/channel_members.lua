@@ -178,14 +178,21 @@ local function channel_leave(keys, args)
     end)
 end
 
--- ARGV: account, uid, sid, ... Members that their gateway holds; known accounts are left as they are.
+-- ARGV: account, uid, sid, ... Members that their gateway holds, as their sessions' records confirm; an account that is a
+-- member by another session is one by this from now on.
 -- Returns {change number, when to tell counter num, and total ('0' for never), account, ...} of those that were added.
 local function channel_reassert(keys, args)
     local tag = keys[1]
-    local wanted = settings(tag)
-    local result = {next_id(tag), '0', '0'}
+    local result = {'', '0', '0'}
+    local wanted
     for i = 1, #args, 3 do
-        if redis.call('HSETNX', tag .. ':info', args[i], args[i + 1] .. ' ' .. args[i + 2]) == 1 then
+        local info = args[i + 1] .. ' ' .. args[i + 2]
+        local known = redis.call('HGET', tag .. ':info', args[i])
+        if known ~= info then
+            redis.call('HSET', tag .. ':info', args[i], info)
+        end
+        if not known then
+            wanted = wanted or settings(tag)
             local join = redis.call('HINCRBY', tag .. ':state', 'joins', 1)
             redis.call('ZADD', tag .. ':members', join, args[i])
             result[2] = counter_changed(tag, 'num', wanted.num, args[i], args[i + 1])
@@ -193,10 +200,61 @@ local function channel_reassert(keys, args)
             result[#result + 1] = args[i]
         end
     end
-    redis.call('HDEL', tag .. ':state', 'emptied')
-    -- Made anew by the next join.
-    redis.call('DEL', tag .. ':latest')
+    if #result > 3 then
+        result[1] = next_id(tag)
+        redis.call('HDEL', tag .. ':state', 'emptied')
+        -- Made anew by the next join.
+        redis.call('DEL', tag .. ':latest')
+    end
     return result
+end
+
+-- ARGV: account, sid, 1 to tell the members. That session is no member. Returns as channel_leave does.
+local function channel_forget(keys, args)
+    local tag = keys[1]
+    local account = args[1]
+    local info = redis.call('HGET', tag .. ':info', account)
+    if not info or sid_of(info) ~= args[2] then
+        return {}
+    end
+    local uid = string.match(info, '^%S+')
+    local wanted, before = settings(tag)
+    local announced = wanted.announced and args[3] == '1'
+    local id, seq, ms = next_numbers(before, announced)
+    redis.call('ZREM', tag .. ':members', account)
+    redis.call('HDEL', tag .. ':info', account)
+    redis.call('DEL', tag .. ':latest')
+    redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq, 'listed', '')
+    local count = redis.call('ZCARD', tag .. ':members')
+    if count == 0 then
+        redis.call('HSET', tag .. ':state', 'emptied', number(ms))
+    end
+    if announced then
+        publish_as(tag, seq, id, account, uid, 'leave')
+    end
+    local num = counter_changed(tag, 'num', wanted.num, account, uid)
+    return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
+end
+
+-- ARGV: account, uid, 1 to tell the members. PostgreSQL's copy has a member that Redis does not know.
+-- Returns the number of the change; '0' when it is a member.
+local function channel_member_forgotten(keys, args)
+    local tag = keys[1]
+    if redis.call('HEXISTS', tag .. ':info', args[1]) == 1 then
+        return '0'
+    end
+    local _, us = clock()
+    if redis.call('EXISTS', tag .. ':members') == 0 then
+        return number(us)
+    end
+    local wanted, before = settings(tag)
+    local announced = wanted.announced and args[3] == '1'
+    local id, seq = next_numbers(before, announced)
+    redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq)
+    if announced then
+        publish_as(tag, seq, id, args[1], args[2], 'leave')
+    end
+    return id
 end
 
 -- ARGV: join number to list below ('+inf' to begin), how many at most.
@@ -220,5 +278,7 @@ end
 
 redis.register_function('channel_join', channel_join)
 register_vital('channel_leave', channel_leave)
-redis.register_function('channel_reassert', channel_reassert)
+register_vital('channel_reassert', channel_reassert)
+register_vital('channel_forget', channel_forget)
+register_vital('channel_member_forgotten', channel_member_forgotten)
 register_vital('channel_members', channel_members)

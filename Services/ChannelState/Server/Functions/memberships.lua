@@ -1,7 +1,8 @@
 -- Which channel a session is in, as the user's own keys tell. The Swift contract is ChannelFunctions.swift.
 --
 -- Each function takes one key, a user's tag, and works on
---   :session  hash of heliograph_presence: sid, channel, leaving (channels still to be left, one a line)
+--   :session  hash of heliograph_presence: sid, channel, leaving (channels still to be left, one a line), turn (number of
+--             the session's last join or leave)
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
 local function lines(text)
@@ -20,14 +21,23 @@ local function keep_leaving(tag, list)
     end
 end
 
--- ARGV: command, deadline, sid, channel. The session turns to `channel`.
+-- A join or leave that is not numbered (0) has its place behind all before it.
+local function later_turn(turn, known)
+    return number(math.max(tonumber(turn), tonumber(known or '0')))
+end
+
+-- ARGV: command, deadline, sid, channel, turn. The session turns to `channel`.
 -- Returns the channels that it must leave; they stay recorded until session_entered.
 local function session_enter(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
-        local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
+        local sid, channel, leaving, turn = unpack(
+            redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
         if sid ~= args[3] then
             return {err = 'SIG 1003 session_over the session is over'}
+        end
+        if args[5] ~= '0' and tonumber(args[5]) < tonumber(turn or '0') then
+            return {err = 'SIG 300 superseded the session joined or left a channel meanwhile'}
         end
         local list = {}
         for _, left in ipairs(lines(leaving)) do
@@ -41,7 +51,7 @@ local function session_enter(keys, args)
         if leaving or #list > 0 then
             keep_leaving(tag, list)
         end
-        redis.call('HSET', tag .. ':session', 'channel', args[4])
+        redis.call('HSET', tag .. ':session', 'channel', args[4], 'turn', later_turn(args[5], turn))
         return list
     end)
 end
@@ -56,16 +66,18 @@ local function session_entered(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: sid, channel. The session has left the channel.
+-- ARGV: sid, channel, turn. The session has left the channel.
 local function session_exit(keys, args)
     local tag = keys[1]
-    local sid, channel, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving'))
+    local sid, channel, leaving, turn = unpack(
+        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
     if sid ~= args[1] then
         return 0
     end
     if channel == args[2] then
         redis.call('HDEL', tag .. ':session', 'channel')
     end
+    redis.call('HSET', tag .. ':session', 'turn', later_turn(args[3], turn))
     local list = {}
     for _, left in ipairs(lines(leaving)) do
         if left ~= args[2] then
@@ -76,15 +88,20 @@ local function session_exit(keys, args)
     return 1
 end
 
--- ARGV: sid, channel. Its gateway says that the session is in the channel. Returns 1 unless Redis knows better.
-local function session_rejoin(keys, args)
+-- ARGV: sid, channel. The session is no member of a channel that it was to leave; where it is stays as it is.
+local function session_forgot(keys, args)
     local tag = keys[1]
-    local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
-    if sid ~= args[1] or (channel and channel ~= args[2]) then
-        return 0
+    local sid, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'leaving'))
+    if sid == args[1] and leaving then
+        local list = {}
+        for _, left in ipairs(lines(leaving)) do
+            if left ~= args[2] then
+                list[#list + 1] = left
+            end
+        end
+        keep_leaving(tag, list)
     end
-    redis.call('HSET', tag .. ':session', 'channel', args[2])
-    return 1
+    return redis.status_reply('OK')
 end
 
 -- ARGV: deadline (ms, 0 for none), sid, gateway. The last look before an act of a session takes effect.
@@ -97,8 +114,13 @@ local function session_acts(keys, args)
     return refusal and {err = refusal} or redis.status_reply('OK')
 end
 
-redis.register_function('session_acts', session_acts)
-redis.register_function('session_enter', session_enter)
-redis.register_function('session_entered', session_entered)
-redis.register_function('session_exit', session_exit)
-redis.register_function('session_rejoin', session_rejoin)
+-- What ends or keeps alive goes on when Redis has no memory left for more.
+local function register_vital(name, callback)
+    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
+end
+
+register_vital('session_enter', session_enter)
+register_vital('session_entered', session_entered)
+register_vital('session_exit', session_exit)
+register_vital('session_forgot', session_forgot)
+register_vital('session_acts', session_acts)

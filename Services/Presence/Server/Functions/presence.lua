@@ -3,9 +3,9 @@
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash: gateway sid secret uid device push state(online|detached) since(ms) attached(ms) detached(ms)
 --             timeout(s) channel leaving(channels still to be left, one a line) openver deadline(of the command that
---             attached it, ms)
+--             attached it, ms) claim(us, when its gateway got it, grows) turn(number of the last join or leave)
 --   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
---   :ended:SID  string, lives ENDED_MS: that session was ended on purpose
+--   :ended:SID  string, lives ENDED_MS: why that session is over, and its secret: "REASON SECRET"
 --   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror); for whoever sends to
 --             the user, with one look: sid ('' without a session) and gateway ('' while it is detached);
 --             expires as the prelude's keep_box and release_box say
@@ -53,7 +53,7 @@ local function end_session(tag, session, reason, replaced)
     }
     redis.call('DEL', tag .. ':session')
     redis.call('HSET', tag .. ':ending', session.sid, cmsgpack.pack(record))
-    redis.call('SET', tag .. ':ended:' .. session.sid, '1', 'PX', ENDED_MS)
+    redis.call('SET', tag .. ':ended:' .. session.sid, record[4] .. ' ' .. session.secret, 'PX', ENDED_MS)
     return record
 end
 
@@ -67,6 +67,16 @@ local function read_session(tag)
         session[flat[i]] = flat[i + 1]
     end
     return session
+end
+
+-- Why a session that is no more has ended; nil when that is not known.
+local function end_of(tag, sid)
+    return string.match(redis.call('GET', tag .. ':ended:' .. sid) or '', '^(%d+) (.*)$')
+end
+
+-- The number of a gateway's claim on a session at `us` that follows `last`.
+local function next_claim(us, last)
+    return number(math.max(us, tonumber(last or '0') + 1))
 end
 
 -- Puts what PostgreSQL has of the user's attributes into the cache: the pairs from args[first] on.
@@ -94,8 +104,8 @@ end
 
 -- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s), then what was read of
 -- PostgreSQL because the attributes were not cached ('' when they were): version, name, value, ...
--- Returns {change number, now, fields of the replaced session's record...}; {} when a later commit of the attributes is
--- known: they are to be read again.
+-- Returns {change number, now, claim, fields of the replaced session's record...}; {} when a later commit of the attributes
+-- is known: they are to be read again.
 local function session_open(keys, args)
     local tag = keys[1]
     if args[11] ~= '' and cache_attributes(tag, tonumber(args[11]), args, 12) == 0 then
@@ -123,8 +133,8 @@ local function session_open(keys, args)
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'sid', args[4], 'secret', args[5], 'uid', args[6],
             'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
             'attached', number(now), 'openver', ver, 'deadline', args[2],
-            'expires', args[10])
-        local result = {change, number(now)}
+            'expires', args[10], 'claim', number(us))
+        local result = {change, number(now), number(us)}
         for i = 1, #replaced do
             result[#result + 1] = replaced[i]
         end
@@ -133,28 +143,37 @@ local function session_open(keys, args)
 end
 
 -- ARGV: command, deadline, gateway, sid, secret.
--- Returns {uid, channel, push, older gateway, change number, device, since, token expiry}.
+-- Returns {uid, channel, push, older gateway, change number, device, since, token expiry, claim, turn}.
 local function session_resume(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], args[2], function()
+    return once(tag, args[1], args[2], function(now, us)
+        if not now then
+            now, us = clock()
+        end
         local session = read_session(tag)
         if not session or session.sid ~= args[4] or session.secret ~= args[5] then
+            local reason, secret = end_of(tag, args[4])
+            if reason == '601' and secret == args[5] then
+                return {err = 'SIG 103 replaced a newer login took the place of the session'}
+            end
             return {err = 'SIG 1003 bad_line the session is over'}
         end
         if session.gateway ~= args[3] then
             redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
         end
-        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number((clock())),
-            'deadline', args[2])
+        local claim = next_claim(us, session.claim)
+        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number(now),
+            'deadline', args[2], 'claim', claim)
         redis.call('HDEL', tag .. ':session', 'detached')
         local change = change_presence(tag, args[4], args[3])
         return {session.uid, session.channel or '', session.push, session.gateway, change, session.device,
-            session.since, session.expires or '0'}
+            session.since, session.expires or '0', claim, session.turn or '0'}
     end)
 end
 
--- ARGV: command, deadline, gateway, sid, as of (ms; 0 for now).
--- Returns {when the time is over (ms), change number, uid, device, since}, or {} when the session is not there.
+-- ARGV: command, deadline, gateway, sid, as of (ms; 0 for now), when the gateway was seen to be lost (ms; 0: it tells itself).
+-- Returns {when the time is over (ms), change number, uid, device, since}, {} when the session is not that gateway's, or
+-- {'kept'} when it stays attached.
 local function session_detach(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -168,12 +187,12 @@ local function session_detach(keys, args)
             -- before the session was attached again, and came late.
             local deadline = tonumber(args[2])
             if deadline ~= 0 and deadline < tonumber(session.deadline or '0') then
-                return {}
+                return {'kept'}
             end
-            -- Attached after the lease had ended: the gateway is back.
+            -- Attached since then: the gateway is back.
             local attached = tonumber(session.attached)
-            if asof ~= 0 and attached >= asof + LEASE_MS then
-                return {}
+            if args[6] ~= '0' and attached >= tonumber(args[6]) then
+                return {'kept'}
             end
             -- A session that was attached after the last heartbeat was lost later than that.
             session.detached = number(asof == 0 and clock() or math.max(asof, attached))
@@ -201,7 +220,7 @@ local function session_close(keys, args)
     end)
 end
 
--- ARGV: sid. A session's timer fired.
+-- ARGV: sid, since when Redis answers (ms). A session's timer fired.
 -- Returns {'ended', record...}, {'wait', when (ms)} or {'none'}.
 local function session_due(keys, args)
     local tag = keys[1]
@@ -214,11 +233,15 @@ local function session_due(keys, args)
         if not session or session.sid ~= args[1] or session.state ~= 'detached' then
             return {'none'}
         end
-        local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
+        local timeout = tonumber(session.timeout) * 1000
+        -- Nobody could resume while Redis was away.
+        local over = math.max(tonumber(session.detached) + timeout, tonumber(args[2]) + math.min(timeout, LEASE_MS))
         if over > clock() then
             return {'wait', number(over)}
         end
         record = end_session(tag, session, 604, false)
+        -- Should there be a connection after all, its client learns that it is offline.
+        redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 102')
     end
     table.insert(record, 1, 'ended')
     return record
@@ -229,41 +252,133 @@ local function session_ended(keys, args)
     return redis.call('HDEL', keys[1] .. ':ending', args[1])
 end
 
--- ARGV: gateway, sid, secret, uid, device, push, channel, timeout, when Redis started (ms), token expiry (s).
--- Returns {'kept'|'restored', change number, since} or {'lost'}.
+local function list_without(text, line)
+    local list = {}
+    for other in string.gmatch(text or '', '[^\n]+') do
+        if other ~= line then
+            list[#list + 1] = other
+        end
+    end
+    return list
+end
+
+-- Redis may have forgotten a session's last join or leave: its gateway says that it was the one of number `turn` and led to
+-- `channel` ('' for none). Returns the channel that the record named wrongly: it stays recorded as to be left.
+local function correct_place(tag, session, turn, channel)
+    local former = session.channel or ''
+    if turn < tonumber(session.turn or '0') then
+        return nil
+    end
+    redis.call('HSET', tag .. ':session', 'turn', number(turn))
+    if channel == former then
+        return nil
+    end
+    local leaving = list_without(session.leaving, channel)
+    if former ~= '' then
+        leaving[#leaving + 1] = former
+    end
+    if #leaving > 0 then
+        redis.call('HSET', tag .. ':session', 'leaving', table.concat(leaving, '\n'))
+    else
+        redis.call('HDEL', tag .. ':session', 'leaving')
+    end
+    if channel ~= '' then
+        redis.call('HSET', tag .. ':session', 'channel', channel)
+    else
+        redis.call('HDEL', tag .. ':session', 'channel')
+    end
+    return former ~= '' and former or nil
+end
+
+local function restore_session(tag, args, now)
+    -- A mailbox that Redis forgot begins above whatever clients saw before.
+    redis.call('HSETNX', tag .. ':box', 'ver', number(now))
+    redis.call('HSET', tag .. ':box', 'uid', args[4])
+    local since = args[7] ~= '0' and args[7] or number(now)
+    local timeout = string.match(redis.call('HGET', tag .. ':attrs', '_conn_timeout') or '', '^[+-]?%d+$')
+    -- Limits.connectionTimeout.
+    timeout = timeout and number(math.min(math.max(tonumber(timeout), 20), 120)) or args[12]
+    -- openver 0: whatever calls the mailbox still holds, the live session was told of them.
+    redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
+        'device', args[5], 'push', args[6], 'timeout', timeout, 'state', 'online', 'since', since,
+        'attached', number(now), 'openver', '0', 'expires', args[9], 'claim', args[8], 'turn', args[10])
+    if args[11] ~= '' then
+        redis.call('HSET', tag .. ':session', 'channel', args[11])
+    end
+    return {'restored', change_presence(tag, args[2], args[1]), since, redis.call('HGET', tag .. ':box', 'ver'), ''}
+end
+
+-- ARGV: gateway, sid, secret, uid, device, push, since (ms), claim, token expiry (s), turn (-1: the place is not known),
+-- channel, timeout (s; where the attribute is not cached), the session that is to be replaced ('' for none).
+-- Returns {'held', '', since, version of the mailbox, channel that Redis named wrongly ('' for none)}, the same with
+-- 'kept' or 'restored' and the change's number where the mirror is to be told, {'lost', reason}, {'moved'}, or
+-- {'older', sid}: another session, opened earlier, is recorded; to be called again, to replace it.
 local function session_reassert(keys, args)
     local tag = keys[1]
+    local gateway, sid = args[1], args[2]
     local now = clock()
     local session = read_session(tag)
-    if not session then
-        if redis.call('EXISTS', tag .. ':ended:' .. args[2]) == 1 then
-            return {'lost'}
+    if not session or session.sid ~= sid then
+        local reason = end_of(tag, sid)
+        if reason then
+            return {'lost', reason}
         end
-        redis.call('HSETNX', tag .. ':box', 'ver', number(now))
-        redis.call('HSET', tag .. ':box', 'uid', args[4])
-        -- openver 0: whatever calls the mailbox still holds, the live session was told of them.
-        redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
-            'device', args[5], 'push', args[6], 'timeout', args[8], 'state', 'online', 'since', number(now),
-            'attached', number(now), 'openver', '0', 'expires', args[10])
-        if args[7] ~= '' then
-            redis.call('HSET', tag .. ':session', 'channel', args[7])
+        if not session then
+            return restore_session(tag, args, now)
         end
-        return {'restored', change_presence(tag, args[2], args[1]), number(now)}
-    end
-    if session.sid ~= args[2] or session.secret ~= args[3] then
-        return {'lost'}
-    end
-    if session.gateway ~= args[1] and session.state == 'online' then
-        -- Attached elsewhere while this Redis ran: this gateway missed `moved`. A record from before Redis started may
-        -- lack the last moves, so there the gateway that holds the connection is right.
-        if tonumber(session.attached) > tonumber(args[9]) then
-            return {'lost'}
+        -- One of the two logins replaced the other, and Redis has forgotten it: the later one counts.
+        if tonumber(args[7]) <= tonumber(session.since) then
+            return {'lost', '601'}
         end
-        redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
+        if args[13] ~= session.sid then
+            return {'older', session.sid}
+        end
+        end_session(tag, session, 601, true)
+        redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 103')
+        return restore_session(tag, args, now)
     end
-    redis.call('HSET', tag .. ':session', 'gateway', args[1], 'state', 'online', 'attached', number(now))
-    redis.call('HDEL', tag .. ':session', 'detached')
-    return {'kept', change_presence(tag, args[2], args[1]), session.since}
+    if session.secret ~= args[3] then
+        return {'lost', '600'}
+    end
+    local claim, known = tonumber(args[8]), tonumber(session.claim or '0')
+    if session.gateway ~= gateway and known > claim then
+        -- Another gateway got it later: this one missed `moved`.
+        return {'moved'}
+    end
+    local ver, box_sid, box_gateway = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'sid', 'gateway'))
+    local word, change = 'held', ''
+    redis.call('HSET', tag .. ':session', 'gateway', gateway, 'state', 'online', 'attached', number(now), 'claim',
+        number(math.max(claim, known)))
+    if session.gateway ~= gateway or session.state ~= 'online' or box_sid ~= sid or box_gateway ~= gateway then
+        if session.gateway ~= gateway and session.state == 'online' then
+            redis.call('PUBLISH', topic(session.gateway), 'moved ' .. sid)
+        end
+        redis.call('HDEL', tag .. ':session', 'detached')
+        word, change = 'kept', change_presence(tag, sid, gateway)
+    end
+    local turn = tonumber(args[10])
+    local wrong = turn >= 0 and correct_place(tag, session, turn, args[11])
+    return {word, change, session.since, ver or '0', wrong or ''}
+end
+
+-- ARGV: sid, gateway, uid, device, since (ms), channels (one a line). PostgreSQL's copy has a session that Redis does not
+-- know: it ends, if nobody has ended it. Returns {'ended', record...}, {'over', number of the last change} when it had ended,
+-- or {'present'} when the user has a session.
+local function session_forgotten(keys, args)
+    local tag = keys[1]
+    if redis.call('EXISTS', tag .. ':session') == 1 then
+        return {'present'}
+    end
+    if end_of(tag, args[1]) then
+        return {'over', change_presence(tag, '', '')}
+    end
+    local session = {
+        sid = args[1], gateway = args[2], uid = args[3], device = args[4], since = args[5], channel = '',
+        leaving = args[6], secret = '',
+    }
+    local record = end_session(tag, session, 604, false)
+    table.insert(record, 1, 'ended')
+    return record
 end
 
 local function forget_attributes(tag)
@@ -352,13 +467,25 @@ local function user_attributes_take(keys, args)
     return taken
 end
 
+-- KEYS: a gateway's set of sessions. ARGV: routes.
+local function routes_add(keys, args)
+    return redis.call('SADD', keys[1], unpack(args))
+end
+
+-- What ends or keeps alive goes on when Redis has no memory left for more.
+local function register_vital(name, callback)
+    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
+end
+
 redis.register_function('session_open', session_open)
-redis.register_function('session_resume', session_resume)
-redis.register_function('session_detach', session_detach)
-redis.register_function('session_close', session_close)
-redis.register_function('session_due', session_due)
-redis.register_function('session_ended', session_ended)
-redis.register_function('session_reassert', session_reassert)
+register_vital('routes_add', routes_add)
+register_vital('session_resume', session_resume)
+register_vital('session_detach', session_detach)
+register_vital('session_close', session_close)
+register_vital('session_due', session_due)
+register_vital('session_ended', session_ended)
+register_vital('session_reassert', session_reassert)
+register_vital('session_forgotten', session_forgotten)
 redis.register_function('user_attribute_committed', user_attribute_committed)
 redis.register_function('user_attribute_begin', user_attribute_begin)
 redis.register_function('user_attributes_load', user_attributes_load)

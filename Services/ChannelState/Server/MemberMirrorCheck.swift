@@ -1,0 +1,80 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Corrects what PostgreSQL's copy of the members and Redis do not agree about, and members whose sessions are over.
+///
+/// A member whom only the copy has was forgotten with an empty Redis, and is not told of yet by anybody; or has left, and only
+/// the copy missed it. A member without a session is the trace of a leave that was lost.
+struct MemberMirrorCheck: Sendable {
+    /// Rows looked at in one pipeline.
+    private static let page = 500
+    /// How long (ms) gateways have, after Redis is back, to tell what they hold: several times what they need.
+    private static let settling: Int64 = 30_000
+    /// Between two pages.
+    private static let pause = Duration.milliseconds(100)
+    /// Since when Redis has known anything, us: set when it is empty.
+    private static let birth = "channel-state:birth"
+
+    let functions: ChannelFunctions
+    let store: MirrorStore
+    let reassertion: MembershipReassertion
+    let uptime: RedisUptime
+
+    /// Looks at all rows.
+    func round(_ renew: () async throws -> Void) async throws {
+        var last: MemberMirrorRow?
+        repeat {
+            guard let since = uptime.since else { return }
+            let now = try await functions.now()
+            let born = try await self.born(now)
+            guard now >= since + Self.settling else { return }
+            let rows = try await store.presentMembers(after: last, limit: Self.page)
+            let infos = try await functions.all(
+                rows.map {
+                    RedisCommand("HGET", .string(KeySpace.tag($0.channel) + ":info"), .string($0.account.rawValue))
+                })
+            try await look(at: zip(rows, infos).map { ($0, $1.string) }, born: born)
+            last = rows.count == Self.page ? rows.last : nil
+            try await renew()
+            if last != nil { try await Task.sleep(for: Self.pause) }
+        } while last != nil
+    }
+
+    private func born(_ now: Int64) async throws -> Int64 {
+        let text = String(now * 1000)
+        let kept = try await functions.one(RedisCommand("SET", .string(Self.birth), .string(text), "NX", "GET")).string
+        return Int64(kept ?? text) ?? 0
+    }
+
+    private func look(at rows: [(row: MemberMirrorRow, info: String?)], born: Int64) async throws {
+        let members = rows.compactMap { row, info in info.map { (row, Self.actor(row, $0)) } }
+        let sessions = try await functions.all(
+            members.map {
+                RedisCommand("HMGET", .string(KeySpace.tag($0.1.user) + ":session"), "sid", "channel", "leaving")
+            })
+        for ((row, actor), session) in zip(members, sessions) {
+            let fields = ChannelFunctions.texts(session)
+            guard fields.count == 3 else { throw ChannelFunctions.shape }
+            let places = [fields[1]] + fields[2].split(separator: "\n").map(String.init)
+            if fields[0] == actor.session.rawValue, places.contains(row.channel.name.rawValue) { continue }
+            ChannelMetrics.membersForgotten.increment()
+            try await reassertion.forget(actor, in: row.channel, isTold: true)
+        }
+        for (row, info) in rows where info == nil {
+            ChannelMetrics.membersForgotten.increment()
+            let change = try await functions.memberForgotten(row, isTold: row.version < born)
+            guard let change else { continue }
+            _ = try await functions.one(
+                MemberMirror.entry(row.channel, row.account, uid: row.uid, present: false, change: change))
+        }
+    }
+
+    private static func actor(_ row: MemberMirrorRow, _ info: String) -> Actor {
+        let session = info.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
+        return Actor(
+            user: UserKey(app: row.channel.app, account: row.account), uid: row.uid, session: SessionID(session))
+    }
+}

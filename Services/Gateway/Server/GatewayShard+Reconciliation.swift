@@ -1,0 +1,153 @@
+internal import CoreMetrics
+internal import GatewayLogic
+internal import Logging
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// What the shard holds against what Redis says of it, both ways.
+///
+/// After every outage of either connection, and when the lease was lost, presence is told of all sessions: what Redis forgot
+/// is recorded again, and what the shard missed (kicks, moves, mail) is answered. Once a minute the names alone are compared,
+/// which costs Redis next to nothing, and presence is told of those that differ.
+extension GatewayShard {
+    /// Sessions that Redis names in one answer, about.
+    private static let scanPage = 500
+
+    func redisConnected() {
+        // With the first connection nothing can be held, or be left of before.
+        if wasConnected { reconcile() }
+        wasConnected = true
+    }
+
+    /// Tells of all that is held, and looks for what is not.
+    func reconcile() {
+        let held = heldSessions
+        logger.notice("reasserting", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
+        reassertion.want(held)
+        tellHeld()
+        compare()
+    }
+
+    /// Asks presence whose a session is.
+    func ask(about session: SessionID) {
+        reassertion.want([session])
+        tellHeld()
+    }
+
+    /// Compares the names of the sessions.
+    func compare() {
+        mustCompare = true
+        guard !isComparing else { return }
+        isComparing = true
+        mustCompare = false
+        compare(from: "0", missing: Set(heldSessions))
+    }
+
+    private var heldSessions: [SessionID] { sessions.filter { $0.value.machine.isActive }.map(\.key) }
+
+    private func compare(from cursor: String, missing: Set<SessionID>) {
+        let scan = RedisCommand("SSCAN", .string(KeySpace.sessions(id)), .string(cursor), "COUNT", .int(Self.scanPage))
+        redis.send(scan) { [self] result in
+            guard let parts = try? result.get().array, parts.count == 2, let next = parts[0].string,
+                let routes = parts[1].array
+            else {
+                isComparing = false
+                mustCompare = true
+                return
+            }
+            var missing = missing
+            for route in routes {
+                guard let text = route.string else { continue }
+                missing.remove(SessionID(String(text.prefix { $0 != "." })))
+                lookForConnection(of: text)
+            }
+            guard next == "0" else { return compare(from: next, missing: missing) }
+            isComparing = false
+            reassertion.want(missing.filter { sessions[$0]?.machine.isActive == true })
+            tellHeld()
+        }
+    }
+
+    /// Redis says that a session is here. Whatever is under way with it tells presence by itself.
+    private func lookForConnection(of route: String) {
+        guard let line = try? Line(wire: route), sessions[line.session] == nil, !isResuming(line.session),
+            !detaching.contains(line.session)
+        else { return }
+        GatewayMetrics.ghosts.increment()
+        detach(line.session, of: line.user)
+    }
+
+    /// Sends what presence and channel-state are to be told now.
+    func tellHeld() {
+        while let request = reassertion.next() {
+            switch request {
+            case .sessions(let ids): reassertSessions(ids, request)
+            case .members(let channel, let ids): reassertMembers(ids, of: channel, request)
+            }
+        }
+    }
+
+    private func reassertSessions(_ ids: [SessionID], _ request: Reassertion.Request) {
+        var told: [SessionID: HeldSession] = [:]
+        for id in ids {
+            guard let connection = sessions[id], let session = connection.machine.activeSession else { continue }
+            told[id] = HeldSession(
+                line: session.line, uid: session.uid, device: session.device, push: session.push,
+                tokenExpiry: session.tokenExpiry, hold: session.hold, place: connection.place.held)
+        }
+        guard !told.isEmpty else { return reassertion.answered(members: []) }
+        let command = ReassertSessions(gateway: id, sessions: Array(told.values))
+        sender.send(command, within: configuration.commandTimeout) { [self] result in
+            switch result {
+            case .success(let answer): answered(answer, to: told)
+            case .failure: reassertion.failed(request)
+            }
+            tellHeld()
+        }
+    }
+
+    private func answered(_ answer: SessionsReasserted, to told: [SessionID: HeldSession]) {
+        var members: [(session: SessionID, channel: ChannelKey)] = []
+        var changed: [SessionID] = []
+        for held in answer.held {
+            guard let connection = sessions[held.session] else { continue }
+            connection.mailboxIs(at: held.mailbox)
+            let place = connection.place.held
+            // It has moved while presence was told: once more, so that the last word is right.
+            if place != told[held.session]?.place { changed.append(held.session) }
+            if place.isSettled, let channel = place.channel, let app = told[held.session]?.line.user.app {
+                members.append((held.session, ChannelKey(app: app, name: channel)))
+            }
+        }
+        reassertion.answered(members: members)
+        reassertion.want(changed)
+        for lost in answer.lost {
+            // What has come here again meanwhile is another matter.
+            guard let connection = sessions[lost.session],
+                connection.machine.activeSession?.hold == told[lost.session]?.hold
+            else { continue }
+            GatewayMetrics.lost.increment()
+            connection.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent)
+        }
+    }
+
+    private func reassertMembers(_ ids: [SessionID], of channel: ChannelKey, _ request: Reassertion.Request) {
+        let members = ids.compactMap { id -> HeldMember? in
+            guard let connection = sessions[id], let session = connection.machine.activeSession,
+                connection.place.held.isSettled, connection.place.held.channel == channel.name
+            else { return nil }
+            return HeldMember(member: Member(account: session.user.account, uid: session.uid), session: id)
+        }
+        guard !members.isEmpty else { return reassertion.answered(unknown: []) }
+        let command = ReassertMembers(channel: channel, members: members)
+        sender.send(command, within: configuration.commandTimeout) { [self] result in
+            switch result {
+            case .success(let answer): reassertion.answered(unknown: answer.unknown)
+            case .failure: reassertion.failed(request)
+            }
+            tellHeld()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import PostgresStore
+internal import PresenceLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// What gateways hold, and what PostgreSQL remembers, against what Redis knows.
+extension PresenceFunctions {
+    /// What a reassertion found.
+    enum Reassertion: Equatable {
+        /// The session is the gateway's.
+        case held(Held)
+        /// It is over.
+        case lost(reason: SignalingCode)
+        /// Another gateway got it later.
+        case moved
+        /// Another session of the account, opened earlier, is recorded; it is replaced when this is asked again, naming it.
+        case older(SessionID)
+    }
+
+    struct Held: Equatable {
+        /// The number of the change; nil when nothing has changed that the mirror is to be told of.
+        var change: Int64?
+        var since: Int64
+        /// The last version given in the user's mailbox.
+        var mailbox: Int64
+        /// The channel that Redis named wrongly; it is recorded as to be left.
+        var wrongChannel: ChannelName?
+    }
+
+    static func reassert(
+        _ held: HeldSession, on gateway: GatewayID, replacing older: SessionID? = nil
+    ) -> RedisCommand {
+        .function(
+            "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
+            .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
+            held.push ? 1 : 0, .int64(held.hold.since), .int64(held.hold.claim), .int64(held.tokenExpiry),
+            .int64(held.place.isSettled ? held.place.turn : -1),
+            .string(held.place.isSettled ? held.place.channel?.rawValue ?? "" : ""),
+            .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""))
+    }
+
+    /// Reads the answer of ``reassert(_:on:replacing:)``.
+    static func reasserted(_ reply: RedisValue) throws(SignalingError) -> Reassertion {
+        let fields = texts(reply)
+        switch (fields.first, fields.count) {
+        case ("held", 5), ("kept", 5), ("restored", 5):
+            guard let since = Int64(fields[2]), let mailbox = Int64(fields[3]) else { throw shape }
+            return .held(
+                Held(
+                    change: Int64(fields[1]), since: since, mailbox: mailbox, wrongChannel: try? ChannelName(fields[4]))
+            )
+        case ("lost", 2):
+            return .lost(reason: Int(fields[1]).flatMap(SignalingCode.init) ?? .leaveOther)
+        case ("moved", 1): return .moved
+        case ("older", 2): return .older(SessionID(fields[1]))
+        default: throw shape
+        }
+    }
+
+    /// What became of a session that Redis does not know.
+    enum Forgotten: Equatable {
+        /// It ends now.
+        case ended(EndedSession)
+        /// It had ended; the number of the change that tells the mirror.
+        case over(change: Int64)
+        /// The user has a session after all.
+        case present
+    }
+
+    func forgotten(
+        _ row: PresenceMirrorRow, channels: [ChannelName]
+    ) async throws(SignalingError) -> Forgotten {
+        let reply = try await one(
+            .function(
+                "session_forgotten", tag: KeySpace.tag(row.user), .string(row.session.rawValue),
+                .string(row.gateway.rawValue), .int(row.uid), .string(row.device), .int64(row.since),
+                .string(channels.map(\.rawValue).joined(separator: "\n"))))
+        let fields = Self.texts(reply)
+        switch (fields.first, fields.count) {
+        case ("ended", _):
+            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw Self.shape }
+            return .ended(ended)
+        case ("over", 2):
+            guard let change = Int64(fields[1]) else { throw Self.shape }
+            return .over(change: change)
+        case ("present", 1): return .present
+        default: throw Self.shape
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Logging
+internal import Metrics
+internal import NIOCore
+internal import PostgresStore
+internal import PresenceLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Ends sessions that PostgreSQL's copy has and Redis does not: of users who were detached when Redis came back empty, or
+/// whose gateways went with it.
+struct SessionMirrorCheck: Sendable {
+    /// Rows looked at in one pipeline.
+    private static let page = 500
+    /// Between two pages.
+    private static let pause = Duration.milliseconds(100)
+
+    let functions: PresenceFunctions
+    let store: MirrorStore
+    let ending: SessionEnding
+    let uptime: RedisUptime
+    /// How long (ms) gateways have, after Redis is back, to tell what they hold: several times what they need.
+    var settling: Int64 = 30_000
+
+    /// Looks at all rows.
+    func round(_ renew: () async throws -> Void) async throws {
+        var last: UserKey?
+        repeat {
+            guard let since = uptime.since, try await functions.now() >= since + settling else { return }
+            let rows = try await store.presentSessions(after: last, limit: Self.page)
+            let known = try await functions.all(
+                rows.map { RedisCommand("EXISTS", .string(KeySpace.tag($0.user) + ":session")) })
+            for (row, reply) in zip(rows, known) where reply.int == 0 { try await end(row) }
+            last = rows.count == Self.page ? rows.last?.user : nil
+            try await renew()
+            if last != nil { try await Task.sleep(for: Self.pause) }
+        } while last != nil
+    }
+
+    private func end(_ row: PresenceMirrorRow) async throws {
+        let channels = try await store.channels(of: row.user)
+        switch try await functions.forgotten(row, channels: channels) {
+        case .ended(let ended):
+            PresenceMetrics.forgotten.increment()
+            try await ending.carryOut(ended, of: row.user)
+        case .over(let change):
+            var row = row
+            (row.present, row.version) = (false, change)
+            _ = try await functions.one(PresenceMirror.entry(row))
+        case .present: break
+        }
+    }
+}

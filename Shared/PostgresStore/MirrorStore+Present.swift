@@ -1,0 +1,84 @@
+public import SignalingProtocol
+
+/// What the mirrors say is there, page by page, to be compared with Redis: the one reader of them among the services.
+extension MirrorStore {
+    /// Rows younger than this are left out: what they tell may not be in Redis yet, or not any more.
+    private static let settling = "interval '30 seconds'"
+
+    /// Present sessions, by user.
+    /// - Parameter last: the last user of the page before; nil to begin.
+    /// - Throws: ``PostgresError``.
+    public func presentSessions(after last: UserKey?, limit: Int) async throws(PostgresError) -> [PresenceMirrorRow] {
+        let rows = try await pool.query(
+            """
+            SELECT app, account, version, uid, session, gateway, device, detached,
+                (extract(epoch FROM since) * 1000)::bigint AS since
+            FROM presence_sessions
+            WHERE present AND updated_at < now() - \(Self.settling) AND (app, account) > ($1::text, $2::text)
+            ORDER BY app, account LIMIT $3::bigint
+            """,
+            [.text(last?.app.rawValue ?? ""), .text(last?.account.rawValue ?? ""), .int(Int64(limit))])
+        var sessions: [PresenceMirrorRow] = []
+        for row in rows {
+            guard let user = Self.user(try row.string("app"), try row.string("account")) else { continue }
+            sessions.append(
+                PresenceMirrorRow(
+                    user: user, version: try row.int64("version"), present: true,
+                    uid: UInt32(truncatingIfNeeded: try row.int64("uid")),
+                    session: SessionID(try row.string("session")),
+                    gateway: GatewayID(try row.string("gateway")), device: try row.string("device"),
+                    detached: try row.bool("detached"), since: try row.int64("since")))
+        }
+        return sessions
+    }
+
+    /// The channels that a user is in.
+    /// - Throws: ``PostgresError``.
+    public func channels(of user: UserKey) async throws(PostgresError) -> [ChannelName] {
+        let rows = try await pool.query(
+            "SELECT channel FROM channel_members WHERE app = $1 AND account = $2 AND present",
+            [.text(user.app.rawValue), .text(user.account.rawValue)])
+        var channels: [ChannelName] = []
+        for row in rows {
+            if let channel = try? ChannelName(try row.string("channel")) { channels.append(channel) }
+        }
+        return channels
+    }
+
+    /// Present memberships, by channel and account.
+    /// - Parameter last: the last one of the page before; nil to begin.
+    /// - Throws: ``PostgresError``.
+    public func presentMembers(
+        after last: MemberMirrorRow?, limit: Int
+    ) async throws(PostgresError) -> [MemberMirrorRow] {
+        let rows = try await pool.query(
+            """
+            SELECT app, channel, account, version, uid, (extract(epoch FROM joined_at) * 1000)::bigint AS joined
+            FROM channel_members
+            WHERE present AND updated_at < now() - \(Self.settling)
+                AND (app, channel, account) > ($1::text, $2::text, $3::text)
+            ORDER BY app, channel, account LIMIT $4::bigint
+            """,
+            [
+                .text(last?.channel.app.rawValue ?? ""), .text(last?.channel.name.rawValue ?? ""),
+                .text(last?.account.rawValue ?? ""), .int(Int64(limit)),
+            ])
+        var members: [MemberMirrorRow] = []
+        for row in rows {
+            guard let user = Self.user(try row.string("app"), try row.string("account")),
+                let name = try? ChannelName(try row.string("channel"))
+            else { continue }
+            members.append(
+                MemberMirrorRow(
+                    channel: ChannelKey(app: user.app, name: name), account: user.account,
+                    version: try row.int64("version"), present: true,
+                    uid: UInt32(truncatingIfNeeded: try row.int64("uid")), joinedAt: try row.int64("joined")))
+        }
+        return members
+    }
+
+    private static func user(_ app: String, _ account: String) -> UserKey? {
+        guard let app = try? AppID(app), let account = try? Account(account) else { return nil }
+        return UserKey(app: app, account: account)
+    }
+}

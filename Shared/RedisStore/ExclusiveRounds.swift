@@ -1,0 +1,58 @@
+public import Logging
+public import NIOCore
+public import ServiceLifecycle
+
+/// Something that one of a service's processes does about once a minute; whichever comes first.
+public struct ExclusiveRounds: Service {
+    private let key: String
+    private let period: TimeAmount
+    private let connection: RedisConnection
+    private let logger: Logger
+    private let round: @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
+
+    /// Makes the rounds.
+    /// - Parameters:
+    ///   - name: of what is done, among all services.
+    ///   - period: from the start of one round to the next.
+    ///   - round: does it; to call `renew`, which throws when another process has taken over, more often than `period`. What
+    ///     it throws is logged.
+    public init(
+        _ name: String, every period: TimeAmount, connection: RedisConnection, logger: Logger,
+        round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
+    ) {
+        key = "round:\(name)"
+        self.period = period
+        self.connection = connection
+        self.logger = logger
+        self.round = round
+    }
+
+    /// Goes on until graceful shutdown or cancellation.
+    public func run() async throws {
+        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    if try await isOurs() { try await round { try await renew() } }
+                } catch {
+                    logger.warning("a round was not finished", metadata: ["round": "\(key)", "error": "\(error)"])
+                }
+                // Not all processes at the same moment.
+                let wait = period.nanoseconds / 4 + .random(in: 0...period.nanoseconds / 4)
+                await connection.eventLoop.pause(until: .now() + .nanoseconds(wait))
+            }
+        }
+    }
+
+    private var milliseconds: RedisArgument { .int64(period.nanoseconds / 1_000_000) }
+
+    private func isOurs() async throws -> Bool {
+        try await connection.execute(RedisCommand("SET", .string(key), "1", "NX", "PX", milliseconds)).string == "OK"
+    }
+
+    private func renew() async throws {
+        guard try await connection.execute(RedisCommand("PEXPIRE", .string(key), milliseconds)).int == 1 else {
+            throw RedisError(code: "LOST", message: "another process has taken the round over")
+        }
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,116 @@
+"""What a gateway missed, or Redis forgot, is made up for by itself."""
+
+import asyncio
+import os
+import signal
+import subprocess
+
+from signaling import Client, eventually
+from stack_control import Stack, unique
+
+HEALED_SECONDS = 15
+
+
+async def until(condition, reason: str, seconds: float = HEALED_SECONDS) -> None:
+    """Waits for a condition whose look takes a while."""
+    async with asyncio.timeout(seconds):
+        while not await condition():
+            await asyncio.sleep(0.1)
+
+
+def redis(stack: Stack, *command: str) -> str:
+    url = stack.endpoints["redis"]["url"]
+    return subprocess.run(["redis-cli", "-u", url, *command], check=True, capture_output=True, text=True).stdout.strip()
+
+
+async def logs_in_while_nobody_hears(stack: Stack, client: Client, url: str) -> None:
+    """Cuts all subscriptions again and again, so that the kick is published to nobody."""
+    login = asyncio.create_task(client.login(url))
+    cuts = f"for n in $(seq 200); do echo CLIENT KILL TYPE pubsub; sleep 0.005; done | redis-cli -u {stack.endpoints['redis']['url']}"
+    await asyncio.to_thread(subprocess.run, ["bash", "-c", cuts], check=True, capture_output=True)
+    await login
+
+
+async def test_a_missed_kick_is_made_up_for(make_stack, people):
+    stack = make_stack(gateways=2)
+    async with people(stack) as cast:
+        first, = await cast.login("alice", gateway=0)
+        second = cast.exactly(first.account)
+        await logs_in_while_nobody_hears(stack, second, stack.gateways[1])
+        await eventually(first.closed.is_set, "the close of the older login", HEALED_SECONDS)
+        assert first.close_frame == "kick"
+        bob, = await cast.login("bob", gateway=0)
+        await bob.tell(second.account, "to the newer one")
+        await eventually(lambda: "to the newer one" in second.texts(), "the message")
+
+
+async def test_a_frozen_gateway_brings_what_was_sent_meanwhile(make_stack, people):
+    stack = make_stack(gateways=2)
+    async with people(stack) as cast:
+        alice, = await cast.login("alice", gateway=0)
+        bob, = await cast.login("bob", gateway=1)
+        name = stack.endpoints["gateways"][0]["name"]
+        os.kill(stack.pids[name], signal.SIGSTOP)
+        try:
+            account = f"account = '{alice.account}'"
+            await until(
+                lambda: asyncio.to_thread(lambda: stack.sql(f"select state from online_users where {account}") == [["detached"]]),
+                "the gateway to be lost", 30)
+            await bob.tell(alice.account, "meanwhile")
+        finally:
+            os.kill(stack.pids[name], signal.SIGCONT)
+        await eventually(lambda: "meanwhile" in alice.texts(), "the message of the frozen time", HEALED_SECONDS)
+        assert not alice.closed.is_set()
+        assert (await bob.call("user_query_user_status", account=alice.account))["status"] == 1
+
+
+async def test_a_ghost_of_a_session_goes(make_stack, people):
+    """A logout that Redis has forgotten: the session is there, at a gateway that lives and does not know it."""
+    stack = make_stack(gateways=1)
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob", gateway=0)
+        await alice.call("user_set_attr", name="_conn_timeout", value="20")
+        user = f"{{a:{stack.open_app.id}:u:{alice.account}}}"
+        key, route = next(
+            (key, route) for key in redis(stack, "KEYS", "gateway:*:sessions").split()
+            for route in redis(stack, "SMEMBERS", key).split() if route.endswith(f".{alice.account}"))
+        redis(stack, "COPY", f"{user}:session", "kept")
+        await alice.logout()
+        redis(stack, "COPY", "kept", f"{user}:session")
+        redis(stack, "SADD", key, route)
+        redis(stack, "DEL", "kept")
+        assert (await bob.call("user_query_user_status", account=alice.account))["status"] == 1
+        # Whatever the cause, both sides are compared after an outage.
+        redis(stack, "CLIENT", "KILL", "TYPE", "pubsub")
+
+        async def is_gone() -> bool:
+            return (await bob.call("user_query_user_status", account=alice.account))["status"] == 0
+        await until(is_gone, "the ghost to go", 45)
+
+
+async def test_a_second_login_harms_nothing(stack: Stack, people):
+    async with people(stack) as cast:
+        alice, = await cast.login("alice", gateway=0)
+        await alice.send("line_login", {"line": alice.line})
+        await eventually(lambda: any(frame[0] == "line_login_ret" for frame in alice.other_frames), "the refusal")
+        before = len([frame for frame in alice.frames if frame[0] == "login_ret"])
+        await alice.send("login", {"vid": alice.app.id, "account": unique("other"), "uid": 0, "token": alice.token, "device": "x"})
+        await eventually(lambda: len([frame for frame in alice.frames if frame[0] == "login_ret"]) > before, "the refusal")
+        await alice.tell(alice.account, "still here")
+        await eventually(lambda: "still here" in alice.texts(), "the message")
+
+
+async def test_a_close_frame_and_a_resume(stack: Stack, people):
+    """A client that goes by a close frame and is back at the same gateway at once stays online."""
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob", gateway=0)
+        for turn in range(5):
+            line = alice.line
+            former = alice._socket
+            closing = asyncio.create_task(former.close())
+            await alice.resume(stack.gateways[0])
+            await closing
+            assert alice.line == line
+            await bob.tell(alice.account, f"turn {turn}")
+            await alice.call("user_getmsg", ver_clear=0, max=30)
+        assert redis(stack, "HGET", f"{{a:{stack.open_app.id}:u:{alice.account}}}:session", "state") == "online"

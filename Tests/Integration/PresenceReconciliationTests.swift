@@ -1,0 +1,248 @@
+import MessageStore
+import PostgresStore
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import TestKit
+import Testing
+
+@testable import PresenceServer
+
+/// What gateways hold against what Redis says, after Redis has forgotten something.
+@Suite struct PresenceReconciliationTests {
+    private func tag(_ session: StageSession) -> String { KeySpace.tag(session.line.user) }
+
+    @Test func ofTwoLoginsThatRedisForgotTheLaterOneCounts() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let older = try await stage.login("alice", on: one)
+            try await waitUntil("the clock to go on") {
+                let now = try await PresenceFunctions(connection: stage.connection).now()
+                return now > older.hold.since ? nil : "the same millisecond"
+            }
+            let newer = try await stage.login("alice", on: two)
+            _ = try await stage.redis("FLUSHALL")
+            // The gateway that missed the kick comes first.
+            let first = try await one.send(ReassertSessions(gateway: one.id, sessions: [older.held()]))
+            #expect(first.held.map(\.session) == [older.line.session])
+            let second = try await two.send(ReassertSessions(gateway: two.id, sessions: [newer.held()]))
+            #expect(second.held.map(\.session) == [newer.line.session])
+            #expect(try await stage.sessionField("alice", "sid") == newer.line.session.rawValue)
+            let kick = GatewayEvent.kicked(older.line.session, .logoutKicked)
+            try await waitUntil("the kick") { one.events.contains(kick) ? nil : "\(one.events)" }
+            let again = try await one.send(ReassertSessions(gateway: one.id, sessions: [older.held()]))
+            #expect(again.lost == [.init(session: older.line.session, code: .logoutKicked)])
+        }
+    }
+
+    @Test func ofTwoGatewaysTheLaterOneHasTheSession() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let session = try await stage.login("alice", on: one)
+            var moved = session
+            moved.hold = try await two.send(ResumeSession(gateway: two.id, line: session.line)).hold
+            // Redis forgets the move.
+            _ = try await stage.redis(
+                "HSET", tag(session) + ":session", "gateway", one.id.rawValue, "claim", "\(session.hold.claim)")
+            #expect(
+                try await one.send(ReassertSessions(gateway: one.id, sessions: [session.held()])).held.count == 1)
+            #expect(try await two.send(ReassertSessions(gateway: two.id, sessions: [moved.held()])).held.count == 1)
+            #expect(try await stage.sessionField("alice", "gateway") == two.id.rawValue)
+            let late = try await one.send(ReassertSessions(gateway: one.id, sessions: [session.held()]))
+            #expect(late.lost == [.init(session: session.line.session, code: nil)])
+        }
+    }
+
+    @Test func aDetachedSessionWithAConnectionIsAttachedAndItsMailboxTold() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(
+                DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
+            let sent = try await gateway.messages.sendToUser(
+                UserMessage(to: session.line.user, line: "stuck", timeToLive: 60_000, command: nil))
+            let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [session.held()]))
+            #expect(answer.held == [.init(session: session.line.session, mailbox: sent.version)])
+            #expect(try await stage.sessionField("alice", "state") == "online")
+            #expect(try await stage.redis("HGET", tag(session) + ":box", "gateway").string == gateway.id.rawValue)
+        }
+    }
+
+    @Test func aSessionThatTheClusterEndedIsToldSo() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await stage.redis("HSET", tag(session) + ":session", "timeout", "0")
+            _ = try await gateway.send(
+                DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
+            let end = GatewayEvent.kicked(session.line.session, .logoutNetwork)
+            try await waitUntil("the end") { gateway.events.contains(end) ? nil : "\(gateway.events)" }
+            let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [session.held()]))
+            #expect(answer.lost == [.init(session: session.line.session, code: .logoutNetwork)])
+        }
+    }
+
+    @Test func aReplacedSessionThatResumesIsToldSo() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await stage.login("alice", on: gateway)
+            let refusal = try await gateway.refusal(ResumeSession(gateway: gateway.id, line: session.line))
+            #expect(refusal?.code == .logoutKicked)
+            // Who does not know the secret learns nothing.
+            let wrong = Line(user: session.line.user, session: session.line.session, secret: "wrong")
+            #expect(try await gateway.refusal(ResumeSession(gateway: gateway.id, line: wrong))?.reason == "bad_line")
+        }
+    }
+
+    @Test func aLeaveThatRedisForgotIsDoneAgainInSilence() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            try await gateway.listen(to: room)
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+            // The gateway knows of a leave, of number 2.
+            let held = session.held(turn: 2)
+            _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [held]))
+            try await waitUntil("the member to be forgotten") {
+                try await gateway.send(CountMembers(channel: room)).count == 0 ? nil : "still there"
+            }
+            #expect(try await stage.sessionField("alice", "channel") == nil)
+            try await waitUntil("nothing left to be left") {
+                try await stage.sessionField("alice", "leaving") == nil ? nil : "recorded"
+            }
+            #expect(gateway.heard(in: room).map(\.summary) == ["alice joined"])
+            try await stage.expectRows("SELECT account AS line FROM channel_member_list", [])
+        }
+    }
+
+    @Test func aLeaveThatCrossesTheReassertionIsNotUndone() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+            let leave = LeaveChannel(actor: session.actor, channel: room.name, reason: .leaveByUser, turn: 2)
+            _ = try await gateway.send(leave)
+            // As it was told before the leave, and handled after it.
+            let held = session.held(turn: 1, channel: room.name)
+            _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [held]))
+            #expect(try await stage.sessionField("alice", "channel") == nil)
+            let members = try await gateway.send(ReassertMembers(channel: room, members: [session.member]))
+            #expect(members.unknown == [session.line.session])
+            #expect(try await gateway.send(CountMembers(channel: room)).count == 0)
+        }
+    }
+
+    @Test func aJoinThatWasOvertakenHasNoEffect() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let (one, two) = (try ChannelName("one"), try ChannelName("two"))
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: two, turn: 2))
+            let late = JoinChannel(actor: session.actor, channel: one, turn: 1)
+            #expect(try await gateway.refusal(late)?.reason == "superseded")
+            #expect(try await stage.sessionField("alice", "channel") == "two")
+        }
+    }
+
+    @Test func clientsHaveTimeAfterRedisIsBack() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            let functions = PresenceFunctions(connection: stage.connection)
+            let now = try await functions.now()
+            let long = now - 3_600_000
+            _ = try await stage.redis(
+                "HSET", tag(session) + ":session", "state", "detached", "detached", "\(long)", "timeout", "20")
+            let (user, id) = (session.line.user, session.line.session)
+            #expect(try await functions.due(user, id, since: now) == .wait(until: now + 10_000))
+            guard case .ended = try await functions.due(user, id, since: long) else {
+                Issue.record("not ended")
+                return
+            }
+        }
+    }
+
+    @Test func whatEndsOrKeepsAliveNeedsNoMemory() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            let other = try await stage.login("bob", on: gateway)
+            _ = try await stage.redis("CONFIG", "SET", "maxmemory", "1mb")
+            let functions = PresenceFunctions(connection: stage.connection)
+            #expect(try await gateway.leases.heartbeat(gateway.id, text: "{}"))
+            let (user, id) = (session.line.user, session.line.session)
+            let detached = try PresenceFunctions.detached(
+                try await functions.one(
+                    PresenceFunctions.detach(user, id, on: gateway.id, CommandID("d"), deadline: 0)))
+            guard case .detached = detached else {
+                Issue.record("\(detached)")
+                return
+            }
+            let held = try PresenceFunctions.reasserted(
+                try await functions.one(PresenceFunctions.reassert(session.held(), on: gateway.id)))
+            guard case .held = held else {
+                Issue.record("\(held)")
+                return
+            }
+            let command = CloseSession(user: other.line.user, session: other.line.session, reason: .leaveLogout)
+            #expect(try await functions.close(command, CommandID("c"), deadline: 0) != nil)
+            let timers = DueTimers(service: .presence, connection: stage.connection)
+            try await timers.schedule("session:x", atMilliseconds: 1)
+            _ = try await stage.redis("CONFIG", "SET", "maxmemory", "0")
+        }
+    }
+
+    @Test func whatAnEmptyRedisForgotEnds() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let stays = try await stage.login("alice", on: gateway)
+            let gone = try await stage.login("bob", on: gateway)
+            for session in [stays, gone] {
+                _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+            }
+            try await stage.expectRows(
+                "SELECT account AS line FROM channel_member_list ORDER BY 1", ["alice", "bob"])
+            _ = try await stage.redis("FLUSHALL")
+            let held = ReassertSessions(gateway: gateway.id, sessions: [stays.held(turn: 1, channel: room.name)])
+            _ = try await gateway.send(held)
+            _ = try await stage.pool.query("UPDATE presence_sessions SET updated_at = updated_at - interval '1 hour'")
+            let functions = PresenceFunctions(connection: stage.connection)
+            let uptime = RedisUptime(connection: stage.connection)
+            let asking = Task { try await uptime.run() }
+            try await waitUntil("an answer") { uptime.since == nil ? "none" : nil }
+            let check = SessionMirrorCheck(
+                functions: functions, store: MirrorStore(pool: stage.pool),
+                ending: SessionEnding(
+                    functions: functions, messages: MessageStore(connection: stage.connection),
+                    logger: ServicesStage.silent), uptime: uptime, settling: 0)
+            try await check.round {}
+            asking.cancel()
+            _ = try await asking.value
+            try await stage.expectRows("SELECT account AS line FROM online_users ORDER BY 1", ["alice"])
+            #expect(
+                try await gateway.refusal(ResumeSession(gateway: gateway.id, line: gone.line))?.reason == "bad_line")
+            let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [gone.held()]))
+            #expect(answer.lost == [.init(session: gone.line.session, code: .logoutNetwork)])
+        }
+    }
+
+    @Test func nobodyIsLostBeforeRedisHasBeenUpForALease() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await stage.redis("DEL", KeySpace.lease(gateway.id))
+            let (due, other) = (KeySpace.due(.presence), "session:app%3A%7B1%7D:nobody:s")
+            _ = try await stage.redis("ZADD", due, "0", "gateway:\(gateway.id)", "0", other)
+            // Timers that are claimed together are done together.
+            try await waitUntil("the timers to be done") {
+                try await stage.redis("ZSCORE", due, other).isNull ? nil : "the other is still set"
+            }
+            #expect(try await !stage.redis("ZSCORE", due, "gateway:\(gateway.id)").isNull, "it is looked at again")
+            #expect(try await stage.sessionField("alice", "state") == "online")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import SignalingProtocol
+import Testing
+
+@testable import GatewayLogic
+
+@Suite struct ChannelPlaceTests {
+    private let room: ChannelName
+    private var place: ChannelPlace
+
+    init() throws {
+        room = try ChannelName("room")
+        place = ChannelPlace(turn: 4)
+    }
+
+    @Test mutating func actsAreNumberedOnFromTheResume() {
+        #expect(place.held == HeldPlace(turn: 4, channel: nil))
+        #expect(place.moves() == 5)
+        #expect(!place.held.isSettled)
+        place.moved(to: room)
+        #expect(place.held == HeldPlace(turn: 5, channel: room))
+    }
+
+    @Test mutating func aRefusalChangesNothing() {
+        _ = place.moves()
+        place.moved(to: room)
+        _ = place.moves()
+        place.failed(SignalingError(.joinOther, "superseded", "too late"))
+        #expect(place.held == HeldPlace(turn: 6, channel: room))
+    }
+
+    @Test(arguments: [SignalingError.timeout(), .unavailable("redis"), .timeout(.joinOther)])
+    mutating func whatWasNotAnsweredIsNotKnown(error: SignalingError) {
+        _ = place.moves()
+        place.failed(error)
+        #expect(!place.held.isSettled)
+        _ = place.moves()
+        place.moved(to: nil)
+        #expect(place.held == HeldPlace(turn: 6, channel: nil))
+    }
+}
