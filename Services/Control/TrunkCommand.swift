@@ -49,6 +49,8 @@ struct TrunkCommand: AsyncParsableCommand {
         @Flag(help: "Log the SIP messages of its calls.")
         var trace = false
 
+        @OptionGroup var phones: PhonePolicyOptions
+
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
@@ -69,9 +71,14 @@ struct TrunkCommand: AsyncParsableCommand {
                 let trunk = SIPTrunk(
                     app: app, host: address.host, port: address.port, transport: transport, authUser: user,
                     secret: secret, fromDomain: fromDomain, register: register, dtmf: dtmf, srtp: srtp,
-                    ringSeconds: ring, acceptDigest: acceptDigest, trace: trace)
+                    ringSeconds: ring, acceptDigest: acceptDigest, trace: trace,
+                    assertedIdentity: phones.assertedIdentity, privacy: phones.privacy, policy: phones.policy)
                 try await Database.with { pool in
                     let store = TrunkStore(pool: pool)
+                    // Anybody who knows the app's id can log in to it, and would call at the trunk owner's expense.
+                    if !phones.saysWhom, let app = try await AppStore(pool: pool).find(app), !app.tokenRequired {
+                        throw TrunkCommand.openApp(app.id)
+                    }
                     do {
                         try await store.set(trunk)
                     } catch let error as PostgresError where error.isMissingReference {
@@ -154,6 +161,12 @@ struct TrunkCommand: AsyncParsableCommand {
                 }
             }
         }
+    }
+
+    static func openApp(_ app: AppID) -> Failure {
+        .refused(
+            "the app \(app) takes logins without a token: say whom its users may call, by --allow START, --allow any or --allow none"
+        )
     }
 
     static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no trunk") }

@@ -4,11 +4,21 @@ internal import SignalingProtocol
 /// A trunk as commands print it.
 struct TrunkOutput: Encodable {
     var acceptDigest: Bool
+    /// Starts of numbers that may be called; `any` for all.
+    var allow: [String]
+    var appCalls: Int
+    var appCallsPerMinute: Int
     var appId: String
+    var assertedIdentity: String?
+    /// Numbers that callers may be shown under besides their own; `any` for all.
+    var callerId: [String]
     var dtmf: String
     var fromDomain: String?
     var host: String
+    /// Seconds.
+    var longestCall: Int
     var port: Int
+    var privacy: String?
     var register: Bool
     var ringSeconds: Int
     /// Only where it was asked for.
@@ -19,9 +29,20 @@ struct TrunkOutput: Encodable {
     /// Unix milliseconds.
     var updatedAt: Int64
     var user: String?
+    var userCalls: Int
+    var userCallsPerMinute: Int
 
     init(_ trunk: SIPTrunk, withSecret: Bool) {
         acceptDigest = trunk.acceptDigest
+        allow = Self.list(trunk.policy.callees, unsaid: trunk.isOfOpenApp ? [] : ["any"])
+        appCalls = trunk.policy.callsPerApp
+        appCallsPerMinute = trunk.policy.newCallsPerApp
+        assertedIdentity = trunk.assertedIdentity
+        callerId = Self.list(trunk.policy.callers, unsaid: [])
+        longestCall = trunk.policy.longestCall
+        privacy = trunk.privacy
+        userCalls = trunk.policy.callsPerUser
+        userCallsPerMinute = trunk.policy.newCallsPerUser
         appId = trunk.app.rawValue
         dtmf = trunk.dtmf.rawValue
         fromDomain = trunk.fromDomain
@@ -37,12 +58,25 @@ struct TrunkOutput: Encodable {
         user = trunk.authUser
     }
 
+    private static func list(_ numbers: PhonePolicy.Numbers, unsaid: [String]) -> [String] {
+        switch numbers {
+        case .unsaid: unsaid
+        case .any: ["any"]
+        case .listed(let numbers): numbers
+        }
+    }
+
     /// One line for people.
     var line: String {
         let fields: [String?] = [
             appId, "\(transport) \(host):\(port)", user.map { "user \($0)" }, secret.map { "secret \($0)" },
             fromDomain.map { "from \($0)" }, register ? "registers" : nil, "dtmf \(dtmf)", "srtp \(srtp)",
-            "rings \(ringSeconds) s", acceptDigest ? "accepts digest" : nil, trace ? "traced" : nil,
+            "rings \(ringSeconds) s", "allow \(allow.isEmpty ? "none" : allow.joined(separator: ","))",
+            callerId.isEmpty ? nil : "caller-id \(callerId.joined(separator: ","))",
+            "calls \(userCalls)/user \(appCalls)/app",
+            "new calls \(userCallsPerMinute)/user/min \(appCallsPerMinute)/app/min", "lasts \(longestCall) s",
+            assertedIdentity.map { "asserts \($0)" }, privacy.map { "privacy \($0)" },
+            acceptDigest ? "accepts digest" : nil, trace ? "traced" : nil,
             "set \(Output.time(milliseconds: updatedAt))",
         ]
         return fields.compactMap(\.self).joined(separator: "  ")

@@ -72,6 +72,11 @@ int cre_sip_set_tls(struct cre_sip *stack, const char *certificate_file, const c
 	return 0;
 }
 
+void cre_sip_forget_names(struct cre_sip *stack)
+{
+	list_flush(&stack->names);
+}
+
 int cre_sip_trust_name(struct cre_sip *stack, const char *text)
 {
 	const struct le *element;

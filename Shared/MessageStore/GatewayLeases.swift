@@ -44,7 +44,7 @@ public struct LeaseFleet: Equatable, Sendable {
         draining: "gateways:draining", watcher: .presence, holdings: KeySpace.sessions)
     /// Sip-bridges: the invitation service ends the calls of a lost one, within 10 s of its end.
     public static let bridges = LeaseFleet(
-        timeToLive: 5000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
+        timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
         draining: "bridges:draining", watcher: .invitation, holdings: { KeySpace.bridgeTag($0) + ":calls" })
 }
 

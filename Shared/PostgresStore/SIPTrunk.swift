@@ -66,6 +66,14 @@ public struct SIPTrunk: Equatable, Sendable {
     public var acceptDigest: Bool
     /// Whether the SIP messages of its calls are logged.
     public var trace: Bool
+    /// What P-Asserted-Identity says of every caller (RFC 3325): a URI; nil to leave it out.
+    public var assertedIdentity: String?
+    /// What Privacy asks for (RFC 3323), such as `id`; nil to leave it out.
+    public var privacy: String?
+    /// What the app's users may do with it.
+    public var policy: PhonePolicy
+    /// Whether the app takes logins without a token. Told by the database, not set with the trunk.
+    public var isOfOpenApp: Bool
     /// When it was set, Unix milliseconds; 0 for one that is not stored yet.
     public var updatedAt: Int64
 
@@ -74,7 +82,9 @@ public struct SIPTrunk: Equatable, Sendable {
     public init(
         app: AppID, host: String, port: Int? = nil, transport: Transport = .udp, authUser: String? = nil,
         secret: String? = nil, fromDomain: String? = nil, register: Bool = false, dtmf: DTMF = .auto,
-        srtp: SRTP = .off, ringSeconds: Int = 60, acceptDigest: Bool = false, trace: Bool = false, updatedAt: Int64 = 0
+        srtp: SRTP = .off, ringSeconds: Int = 60, acceptDigest: Bool = false, trace: Bool = false,
+        assertedIdentity: String? = nil, privacy: String? = nil, policy: PhonePolicy = PhonePolicy(),
+        isOfOpenApp: Bool = false, updatedAt: Int64 = 0
     ) {
         self.app = app
         self.host = host
@@ -89,6 +99,10 @@ public struct SIPTrunk: Equatable, Sendable {
         self.ringSeconds = ringSeconds
         self.acceptDigest = acceptDigest
         self.trace = trace
+        self.assertedIdentity = assertedIdentity
+        self.privacy = privacy
+        self.policy = policy
+        self.isOfOpenApp = isOfOpenApp
         self.updatedAt = updatedAt
     }
 }

@@ -8,6 +8,9 @@ public enum KeySpace {
         "{a:\(escape(user.app.rawValue)):u:\(escape(user.account.rawValue))}"
     }
 
+    /// The common start of an app's own keys: `{a:APP}`.
+    public static func tag(_ app: AppID) -> String { "{a:\(escape(app.rawValue))}" }
+
     /// The common start of a channel's keys: `{a:APP:c:CHANNEL}`.
     public static func tag(_ channel: ChannelKey) -> String {
         "{a:\(escape(channel.app.rawValue)):c:\(escape(channel.name.rawValue))}"

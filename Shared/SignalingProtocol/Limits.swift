@@ -67,6 +67,18 @@ public enum Limits {
     public static let invitationTimeout = 0...30
     /// Seconds of that wait when not told.
     public static let invitationTimeoutDefault = 20
+    /// Calls of one user to telephones at once, unless the app's trunk says otherwise.
+    public static let phoneCallsPerUser = 10
+    /// New calls of one user to telephones in a minute, unless the app's trunk says otherwise.
+    public static let newPhoneCallsPerUser = 30
+    /// Calls of an app to telephones at once, unless its trunk says otherwise.
+    public static let phoneCallsPerApp = 100
+    /// New calls of an app to telephones in a minute, unless its trunk says otherwise.
+    public static let newPhoneCallsPerApp = 1000
+    /// Seconds from the answer to the end of a call with a telephone, unless the app's trunk says otherwise.
+    public static let longestPhoneCall = 14_400
+    /// Calls of one user, of any kind, that are not over.
+    public static let callsPerUser = 1000
     /// Seconds a channel and its attributes outlive its last member, unless `_channel_ttl` says otherwise.
     public static let channelTimeToLive = 7200
     /// Seconds a message may wait for its receiver, at most.

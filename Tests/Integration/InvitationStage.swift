@@ -101,6 +101,7 @@ actor InvitationStage {
     func startInstance() throws {
         var configuration = InvitationConfiguration()
         configuration.ringLimit = ringLimit
+        configuration.reconciliation = .seconds(1)
         let pool = PostgresPool(
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
         let parts = InvitationService.assemble(

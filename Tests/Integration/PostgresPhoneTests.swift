@@ -22,7 +22,17 @@ import Testing
         var trunk = SIPTrunk(
             app: app, host: "sip.example.org", port: 5070, transport: .tcp, authUser: "u", secret: "s'--",
             fromDomain: "example.org", register: true, dtmf: .info, srtp: .required, ringSeconds: 7, acceptDigest: true,
-            trace: true)
+            trace: true, assertedIdentity: "sip:+4930@example.org", privacy: "id", isOfOpenApp: true)
+        for numbers in [PhonePolicy.Numbers.unsaid, .any, .listed([]), .listed(["+49", "110"])] {
+            (trunk.policy.callees, trunk.policy.callers) = (numbers, numbers)
+            try await store.set(trunk)
+            #expect(try await store.find(app)?.policy == trunk.policy)
+        }
+        trunk.policy.callsPerUser = 0
+        trunk.policy.newCallsPerUser = 1
+        trunk.policy.callsPerApp = 2
+        trunk.policy.newCallsPerApp = 3
+        trunk.policy.longestCall = 4
         try await store.set(trunk)
         let found = try #require(try await store.find(app))
         #expect(found.updatedAt > 1_600_000_000_000)

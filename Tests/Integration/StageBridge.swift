@@ -132,11 +132,12 @@ final class StageBridge: Sendable {
 
 extension InvitationStage {
     /// Gives the app a trunk.
-    nonisolated func setTrunk(ringSeconds: Int = 60) async throws {
+    nonisolated func setTrunk(ringSeconds: Int = 60, policy: PhonePolicy = PhonePolicy()) async throws {
         if try await AppStore(pool: pool).find(app) == nil {
             try await AppStore(pool: pool).create(id: app, certificate: "c", tokenRequired: false)
         }
-        try await TrunkStore(pool: pool).set(SIPTrunk(app: app, host: "127.0.0.1", ringSeconds: ringSeconds))
+        try await TrunkStore(pool: pool).set(
+            SIPTrunk(app: app, host: "127.0.0.1", ringSeconds: ringSeconds, policy: policy))
     }
 
     /// Waits until the call log's rows are these: `direction number code status reason Call-ID`.

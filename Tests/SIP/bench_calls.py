@@ -18,6 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "EndToEnd")]
 
 from peers import LOOPBACK, Peers, free_port  # noqa: E402
 from scenarios import Called, Caller, pause, scenario, sdp  # noqa: E402
+from scene import TRUNK_SECONDS  # noqa: E402
 from signaling import Client, eventually  # noqa: E402
 from sipp import Sipp  # noqa: E402
 from stack_control import Stack, unique  # noqa: E402
@@ -106,6 +107,10 @@ async def inbound(stack: Stack, rate: int, seconds: int, media: int) -> tuple[in
 async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int) -> tuple[int, int, list[float]]:
     """Calls, failed calls, seconds to the acceptance."""
     total = rate * seconds
+    stack.control(
+        "trunk", "set", stack.open_app.id, f"{LOOPBACK}:{port}", "--allow=any",
+        *(f"--{bound}=10000" for bound in ("user-calls", "user-calls-per-minute", "app-calls", "app-calls-per-minute")))
+    await asyncio.sleep(TRUNK_SECONDS)
     users = [Client(stack.open_app, unique("bench")) for _ in range(USERS)]
     for index, user in enumerate(users):
         await user.login(stack.gateways[index % len(stack.gateways)])

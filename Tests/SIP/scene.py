@@ -39,7 +39,11 @@ class Scene:
         return sip["host"], sip["port"]
 
     def trunk(self, *, host: str = LOOPBACK, port: int | None = None, **settings: object) -> None:
-        """Sets the app's trunk, with heliographctl's options: `trunk(dtmf="info", register=True)`."""
+        """Sets the app's trunk, with heliographctl's options: `trunk(dtmf="info", register=True)`.
+
+        Its users may call and show every number, unless it is told otherwise.
+        """
+        settings = {"allow": "any", "caller_id": "any", **settings}
         options = [
             f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}") for name, value in settings.items()]
         self.stack.control("trunk", "set", self.app.id, f"{host}:{port or self.port}", *options)
@@ -48,6 +52,12 @@ class Scene:
         """Has later calls go to another port, once the bridges know."""
         self.port = free_port()
         self.trunk()
+        await self.settle()
+
+    async def move_trunk_with(self, **settings: object) -> None:
+        """The same, with other settings."""
+        self.port = free_port()
+        self.trunk(**settings)
         await self.settle()
 
     async def settle(self) -> None:

@@ -70,12 +70,31 @@ extension Call {
         mail.map { [.withdrawInvitation(callee: callee, version: $0)] } ?? []
     }
 
+    var longestTimer: CallTimer { CallTimer(.longest, of: id) }
+
+    /// Bounds a call with a telephone from its answer on; nothing for a call between users.
+    var bounding: [CallAction] {
+        guard let hangUp else { return [] }
+        let timer = CallAction.schedule(longestTimer, at: hangUp)
+        return phone?.role == .callee
+            ? [timer, .keepLine(id, caller, until: hangUp + CallDurations.lineGrace)] : [timer]
+    }
+
+    /// Who is told of a call that nobody holds any more: the parties whose sessions had it.
+    public var lostDeliveries: [CallDelivery] {
+        let extra = CallEnd.lost.extra
+        let actions = tellCaller(acceptedAt == nil ? .failed : .ended, extra) + tellCallee(.ended, extra)
+        return actions.compactMap { if case .deliver(let delivery) = $0 { delivery } else { nil } }
+    }
+
     /// Takes the ended call from all that noted it.
     var forgetting: [CallAction] {
         var actions: [CallAction] = []
         if phone?.role != .caller { actions.append(.forget(id, caller)) }
         if calleeSession != nil { actions.append(.forget(id, callee)) }
         if let bridge = phone?.bridge { actions.append(.release(id, bridge)) }
+        if let hangUp { actions.append(.cancel(longestTimer, at: hangUp)) }
+        if phone?.role == .callee { actions.append(.freeLine(id, caller)) }
         return actions
     }
 }

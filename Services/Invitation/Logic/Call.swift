@@ -45,6 +45,12 @@ public struct Call: Equatable, Sendable {
         self.startedAt = startedAt
     }
 
+    /// When an answered call with a telephone ends at the latest, ms of the Redis clock; nil for others.
+    var hangUp: Int64? {
+        guard let acceptedAt, let phone else { return nil }
+        return acceptedAt + (phone.longest ?? CallDurations.longestPhoneCall)
+    }
+
     /// What the user `party` is in this call; nil for a stranger, also for one whose name is like the telephone's.
     public func role(of party: Account) -> CallRole? {
         if party == caller, phone?.role != .caller { return .caller }

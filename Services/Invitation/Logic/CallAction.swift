@@ -25,6 +25,10 @@ public enum CallAction: Equatable, Sendable {
     case hold(CallID, GatewayID)
     /// Take the call from a sip-bridge's.
     case release(CallID, GatewayID)
+    /// Keep the caller's line to the telephones until a time (ms of the Redis clock).
+    case keepLine(CallID, Account, until: Int64)
+    /// Give the caller's line to the telephones back.
+    case freeLine(CallID, Account)
     /// Write the call log.
     case log(CallLogEntry)
 }
@@ -103,6 +107,8 @@ public struct CallTimer: Hashable, Sendable {
         case acknowledgement
         /// The ringing.
         case ring
+        /// The call with a telephone, from its answer on.
+        case longest
     }
     /// The call.
     public var call: CallID

@@ -16,6 +16,10 @@ public enum CallEnd: String, Sendable, CaseIterable {
     case notAcknowledged = "not_acknowledged"
     /// It rang up to the limit.
     case notAnswered = "not_answered"
+    /// A call with a telephone went on up to the limit.
+    case tooLong = "too_long"
+    /// Nobody knows the call any more: Redis came back without it.
+    case lost
     /// The caller's session ended.
     case callerGone = "caller_gone"
     /// The callee's session ended.
@@ -48,9 +52,9 @@ public enum CallEnd: String, Sendable, CaseIterable {
         switch self {
         case .endedByCaller, .endedByCallee: .success
         case .refused, .undeliverable, .noTrunk, .phoneFailed: .inviteOther
-        case .noBridge, .bridgeLost, .phoneNetwork: .inviteNetwork
+        case .noBridge, .bridgeLost, .phoneNetwork, .lost: .inviteNetwork
         case .calleeOffline, .callerGone, .calleeGone, .phoneAbsent: .invitePeerOffline
-        case .notAcknowledged, .notAnswered, .phoneTimeout: .inviteTimeout
+        case .notAcknowledged, .notAnswered, .phoneTimeout, .tooLong: .inviteTimeout
         }
     }
 
@@ -63,6 +67,8 @@ public enum CallEnd: String, Sendable, CaseIterable {
             case .undeliverable: "undeliverable"
             case .calleeOffline, .callerGone, .calleeGone, .phoneAbsent: "peer_offline"
             case .notAcknowledged, .notAnswered, .phoneTimeout: "timeout"
+            case .tooLong: "too_long"
+            case .lost: "lost"
             case .noTrunk: "no_trunk"
             case .noBridge: "no_bridge"
             case .bridgeLost: "bridge_lost"

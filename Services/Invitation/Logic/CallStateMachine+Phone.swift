@@ -15,7 +15,7 @@ extension CallStateMachine {
         let call = Call(
             id: request.call, channel: ChannelKey(app: user.app, name: request.channel), caller: user.account,
             callerUID: request.caller.uid, callerSession: request.caller.session, callee: request.route.account,
-            calleeUID: 0, phone: PhoneLeg(role: .callee, ring: trunk?.ring), startedAt: now)
+            calleeUID: 0, phone: PhoneLeg(role: .callee, ring: trunk?.ring, longest: trunk?.longest), startedAt: now)
         guard trunk != nil, let phoneCall = call.phoneCall else {
             state = .ended(Ended(call: call, at: now, end: .noTrunk, owesCalleeEnd: false))
             return actions + call.tellCaller(.failed, CallEnd.noTrunk.extra) + [
@@ -158,7 +158,7 @@ extension CallStateMachine {
         call.acknowledgedAt = call.acknowledgedAt ?? now
         call.acceptedAt = now
         state = .accepted(call)
-        return call.tellCaller(.accepted, extra) + [cancellation, .log(CallLogEntry(call: call))]
+        return call.bounding + call.tellCaller(.accepted, extra) + [cancellation, .log(CallLogEntry(call: call))]
     }
 
     /// From waiting, ringing or accepted to ended.

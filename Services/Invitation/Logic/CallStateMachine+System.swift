@@ -38,7 +38,7 @@ extension CallStateMachine {
         }
     }
 
-    /// A timer is due. From waiting or ringing to ended; a timer that was overtaken does nothing.
+    /// A timer is due. From waiting, ringing or, with a telephone, accepted to ended; a timer that was overtaken does nothing.
     public mutating func timerFired(_ timer: CallTimer, now: Int64, calleeOnline: Bool) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.timer == timer:
@@ -60,6 +60,11 @@ extension CallStateMachine {
                 it.call, end, now,
                 it.call.tellCaller(.failed, end.extra)
                     + it.call.tellCallee(.ended, end.extra))
+        case .accepted(let call) where timer == call.longestTimer:
+            guard let hangUp = call.hangUp else { return [] }
+            guard now >= hangUp else { return [.schedule(timer, at: hangUp)] }
+            let end = CallEnd.tooLong
+            return finish(call, end, now, call.tellCaller(.ended, end.extra) + call.tellCallee(.ended, end.extra))
         case .none, .waiting, .ringing, .accepted, .ended:
             return []
         }

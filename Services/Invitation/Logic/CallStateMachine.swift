@@ -253,7 +253,7 @@ extension CallStateMachine {
         var call = try call.answered(by: actor, now: now)
         call.acceptedAt = now
         state = .accepted(call)
-        return [.remember(call.id, call.callee)] + call.tellCaller(.accepted, extra) + closing
+        return [.remember(call.id, call.callee)] + call.bounding + call.tellCaller(.accepted, extra) + closing
             + [.log(CallLogEntry(call: call))]
     }
 

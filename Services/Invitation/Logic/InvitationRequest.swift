@@ -56,6 +56,10 @@ public struct CallDurations: Equatable, Sendable {
     public var dial: Int64 = 40_000
     /// How long an acknowledged invitation rings. Default 60 s.
     public var ring: Int64 = 60_000
+    /// How long an answered call with a telephone lasts at most, unless its trunk says otherwise.
+    static let longestPhoneCall = Int64(Limits.longestPhoneCall) * 1000
+    /// How much longer than its call a line is held if nothing gives it back: covers the time that a timer may be late.
+    public static let lineGrace: Int64 = 60_000
     /// How long an event waits for a party whose connection is away: as long as a session outlives its connection.
     static let event = Int64(Limits.connectionTimeout.upperBound) * 1000
     /// How much longer than its deadline an invitation stays in the mailbox if nothing removes it: covers the time

@@ -8,14 +8,20 @@ public struct PhoneLeg: Equatable, Sendable {
     public var bridge: GatewayID?
     /// How long it may ring, ms; nil for the service's own limit.
     public var ring: Int64?
+    /// How long the call may last from its answer on, ms; nil for the service's own limit.
+    public var longest: Int64?
     /// What SIP said so far.
     public var record: PhoneRecord
 
     /// A side that begins.
-    public init(role: CallRole, bridge: GatewayID? = nil, ring: Int64? = nil, record: PhoneRecord = PhoneRecord()) {
+    public init(
+        role: CallRole, bridge: GatewayID? = nil, ring: Int64? = nil, longest: Int64? = nil,
+        record: PhoneRecord = PhoneRecord()
+    ) {
         self.role = role
         self.bridge = bridge
         self.ring = ring
+        self.longest = longest
         self.record = record
     }
 
@@ -53,8 +59,18 @@ public struct PhoneOrder: Equatable, Sendable {
 public struct TrunkTerms: Equatable, Sendable {
     /// How long a telephone may ring, ms.
     public var ring: Int64
+    /// How long a call may last from its answer on, ms.
+    public var longest = Int64(Limits.longestPhoneCall) * 1000
+    /// Calls of one user to telephones at once.
+    public var linesPerUser = Limits.phoneCallsPerUser
+    /// New ones in a minute.
+    public var newLinesPerUser = Limits.newPhoneCallsPerUser
+    /// Calls of the app to telephones at once.
+    public var linesPerApp = Limits.phoneCallsPerApp
+    /// New ones in a minute.
+    public var newLinesPerApp = Limits.newPhoneCallsPerApp
 
-    /// States the terms.
+    /// States the terms; what is not said is the default.
     public init(ring: Int64) { self.ring = ring }
 }
 

@@ -14,11 +14,15 @@ struct BridgeWatch: Sendable {
     let records: CallRecordStore
     let phones: PhoneDispatch
     let driver: CallDriver
+    let uptime: RedisUptime
     let logger: Logger
 
     /// The bridge's timer fired.
     func check(_ bridge: GatewayID) async throws(SignalingError) {
         guard let heartbeat = try await lastHeartbeat(of: bridge) else { return }
+        if heartbeat != 0, let later = try await postponement() {
+            return try await schedule(InvitationTimer.bridge(bridge).member, at: later)
+        }
         let calls = try await records.calls(of: bridge)
         // A bridge that gave its lease back has no heartbeat any more.
         let hasLeft = heartbeat == 0 && calls.isEmpty
@@ -64,6 +68,19 @@ struct BridgeWatch: Sendable {
         logger.notice(
             "a call ended because its sip-bridge is lost",
             metadata: ["bridge": "\(bridge)", "call": "\(reference.call)"])
+    }
+
+    /// When the lease may be judged, if not now (Redis clock, ms): while Redis was away nobody could renew it.
+    private func postponement() async throws(SignalingError) -> Int64? {
+        let now = try await driver.records.load("{}", command: CommandID("")).now
+        guard let from = uptime.mayEnd(after: LeaseFleet.bridges.timeToLive) else { return now + 1000 }
+        return from > now ? from : nil
+    }
+
+    private func schedule(_ timer: String, at time: Int64) async throws(SignalingError) {
+        do throws(RedisError) { try await driver.timers.schedule(timer, atMilliseconds: time) } catch {
+            throw error.signaling
+        }
     }
 
     /// Nil while the lease lives.

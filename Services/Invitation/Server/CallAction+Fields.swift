@@ -66,6 +66,15 @@ extension CallAction {
             writer.put("call", call.rawValue)
             writer.put("bridge", bridge.rawValue)
             return "release"
+        case .keepLine(let call, let account, let until):
+            writer.put("call", call.rawValue)
+            writer.put("account", account.rawValue)
+            writer.put("until", until)
+            return "keep"
+        case .freeLine(let call, let account):
+            writer.put("call", call.rawValue)
+            writer.put("account", account.rawValue)
+            return "free"
         case .log(let entry):
             entry.write(to: &writer)
             return "log"
@@ -98,6 +107,12 @@ extension CallAction {
             self = .hold(CallID(try reader.string("call")), GatewayID(try reader.string("bridge")))
         case "release":
             self = .release(CallID(try reader.string("call")), GatewayID(try reader.string("bridge")))
+        case "keep":
+            self = .keepLine(
+                CallID(try reader.string("call")), try Account(try reader.string("account")),
+                until: try reader.int64("until"))
+        case "free":
+            self = .freeLine(CallID(try reader.string("call")), try Account(try reader.string("account")))
         case "log": self = .log(try CallLogEntry(from: reader))
         default: throw Call.unreadable("action")
         }

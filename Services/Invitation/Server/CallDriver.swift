@@ -18,14 +18,16 @@ struct CallDriver: Sendable {
     private static let conflictBound = 16
     /// How long an event is repeated while Redis is away.
     private static let patience = Duration.seconds(4)
-    /// The pause before the first repetition; doubles with each.
+    /// The same once the event may stand: what follows from it is owed, and is known for a minute.
+    private static let debt = Duration.seconds(50)
+    /// The pause before the first repetition; doubles with each, up to a second.
     private static let pause = Duration.milliseconds(50)
 
     let records: CallRecordStore
     let messages: MessageStore
     let timers: DueTimers
     let phones: PhoneDispatch
-    let log: CallLogStream
+    let lines: PhoneLines
     let durations: CallDurations
     let logger: Logger
 
@@ -35,27 +37,30 @@ struct CallDriver: Sendable {
     ///   under the same id completes it.
     @discardableResult
     func play(_ tag: String, _ command: CommandContext, _ event: Event) async throws(SignalingError) -> CallSnapshot? {
-        let end = ContinuousClock.now + Self.patience
+        let start = ContinuousClock.now
         var pause = Self.pause
+        var isBegun = false
         while true {
             do throws(SignalingError) {
-                return try await playOnce(tag, command, event)
+                return try await playOnce(tag, command, event, &isBegun)
             } catch {
+                let end = start + (isBegun ? Self.debt : Self.patience)
                 guard error.reason == "unavailable", ContinuousClock.now + pause < end else { throw error }
                 logger.debug("repeating", metadata: ["command": "\(command.id)", "error": "\(error)"])
                 // A cancelled pause only means an earlier repetition.
                 try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
-                pause *= 2
+                pause = min(pause * 2, .seconds(1))
             }
         }
     }
 
     private func playOnce(
-        _ tag: String, _ command: CommandContext, _ event: Event
+        _ tag: String, _ command: CommandContext, _ event: Event, _ isBegun: inout Bool
     ) async throws(SignalingError) -> CallSnapshot? {
         for _ in 0..<Self.conflictBound {
             let loaded = try await records.load(tag, command: command.id)
             if let done = loaded.done {
+                isBegun = true
                 try await carryOut(done, of: loaded.snapshot, tag, command, loaded.now)
                 return loaded.snapshot
             }
@@ -66,6 +71,7 @@ struct CallDriver: Sendable {
                 try await carryOut(actions, of: loaded.snapshot, tag, command, loaded.now)
                 return loaded.snapshot
             }
+            isBegun = true
             switch try await records.commit(tag, command: command, loaded: loaded.version, snapshot, actions) {
             case .now:
                 InvitationMetrics.count(actions)
@@ -121,9 +127,12 @@ struct CallDriver: Sendable {
                 try await hold(CallReference(call: call, tag: tag), bridge, now)
             case .release(let call, let bridge):
                 try await records.release(CallReference(call: call, tag: tag), by: bridge)
+            case .keepLine(let call, let account, let until):
+                try await lines.keep(call, of: UserKey(app: app, account: account), until: until)
+            case .freeLine(let call, let account):
+                try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
-                try await store { () async throws(RedisError) in try await log.append(entry) }
-                note(entry)
+                note(entry)  // It stands in the stream since the commit.
             }
         }
     }
@@ -136,15 +145,19 @@ struct CallDriver: Sendable {
         do throws(SignalingError) {
             let queued = try await messages.sendToUser(CallMail(delivery, in: channel).message(id, now: now))
             let report = CommandContext(id: command.id.derived("queued"), deadline: 0)
-            _ = try await playOnce(tag, report) { machine, _ throws(SignalingError) in
+            let event: Event = { machine, _ throws(SignalingError) in
                 machine.invitationQueued(call: delivery.call, version: queued.version)
             }
+            var isBegun = true
+            _ = try await playOnce(tag, report, event, &isBegun)
         } catch {
             guard error.code == .messageOther else { throw error }
             let report = CommandContext(id: command.id.derived("undeliverable"), deadline: 0)
-            _ = try await playOnce(tag, report) { machine, now throws(SignalingError) in
+            let event: Event = { machine, now throws(SignalingError) in
                 machine.invitationUndeliverable(call: delivery.call, now: now)
             }
+            var isBegun = true
+            _ = try await playOnce(tag, report, event, &isBegun)
             throw SignalingError(.inviteOther, error.reason, error.message)
         }
     }

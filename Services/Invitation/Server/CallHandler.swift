@@ -1,4 +1,5 @@
 internal import InvitationLogic
+internal import Metrics
 internal import RedisStore
 internal import SignalingProtocol
 
@@ -7,6 +8,7 @@ struct CallHandler: Sendable {
     let driver: CallDriver
     let records: CallRecordStore
     let trunks: TrunkDirectory
+    let lines: PhoneLines
 
     /// An act of a party.
     func act(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) -> Done {
@@ -58,14 +60,42 @@ struct CallHandler: Sendable {
         if let present = parties[0].session, present != caller.session {
             throw SignalingError(.notLoggedIn, "session_over", "a newer login took the account")
         }
+        // Each is looked at when a session ends, and none may be forgotten: so there is an end to them.
+        guard parties.allSatisfy({ $0.calls < Limits.callsPerUser }) else {
+            InvitationMetrics.callsOfUserBoundHit.increment()
+            throw SignalingError(.inviteOther, "too_many_calls", "a party has \(Limits.callsPerUser) calls")
+        }
         let presence = CalleePresence(online: parties[1].session != nil, uid: parties[1].uid)
         let way = try await way(of: request, presence)
         let tag = Self.tag(caller.user, command.channel, callee)
-        try await driver.play(tag, context) { machine, now throws(SignalingError) in
-            switch way {
-            case .user: try machine.invite(request, callee: presence, now: now)
-            case .telephone(let trunk): try machine.dial(request, trunk: trunk, now: now)
+        switch way {
+        case .user:
+            try await driver.play(tag, context) { machine, now throws(SignalingError) in
+                try machine.invite(request, callee: presence, now: now)
             }
+        case .telephone(let trunk):
+            try await dial(request, trunk, tag, context)
+        }
+    }
+
+    /// With a line of the user and one of the app, taken first.
+    private func dial(
+        _ request: InvitationRequest, _ trunk: TrunkTerms?, _ tag: String, _ context: CommandContext
+    ) async throws(SignalingError) {
+        let user = request.caller.user
+        // A redelivered command's call may be over, and its lines given back.
+        if let trunk, try await records.load(tag, command: context.id).done == nil {
+            let patience = driver.durations.dial + trunk.ring + CallDurations.lineGrace
+            try await lines.take(request.call, of: user, on: trunk, for: patience)
+        }
+        do throws(SignalingError) {
+            try await driver.play(tag, context) { machine, now throws(SignalingError) in
+                try machine.dial(request, trunk: trunk, now: now)
+            }
+        } catch {
+            // Unless it is not known what became of it: then the lines are given back by the call's end, or by time.
+            if error.reason != "unavailable" { try await lines.free(request.call, of: user) }
+            throw error
         }
     }
 

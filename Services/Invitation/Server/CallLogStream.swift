@@ -13,11 +13,31 @@ struct CallLogStream: Sendable {
 
     init(connection: RedisConnection) { self.connection = connection }
 
-    /// Appends an entry.
+    /// Appends an entry that comes of no change of a record.
     func append(_ entry: CallLogEntry) async throws(RedisError) {
         var fields = FieldWriter()
         entry.write(to: &fields)
         _ = try await connection.execute(MirrorStream.recording(fields, for: .invitation))
+    }
+
+    /// An entry as the stream has it: a change of a record brings its own.
+    static func encode(_ entry: CallLogEntry) -> [UInt8] {
+        var fields = FieldWriter()
+        entry.write(to: &fields)
+        return fields.encoded
+    }
+
+    /// How long the oldest entry has been waiting to be copied, ms; 0 when there is none.
+    func delay() async throws(RedisError) -> Int64 {
+        let replies = await connection.execute([
+            RedisCommand("TIME"),
+            RedisCommand("XRANGE", .string(KeySpace.mirror(.invitation)), "-", "+", "COUNT", 1),
+        ])
+        let time = try replies[0].get().array ?? []
+        guard let entry = try replies[1].get().array?.first?.array?.first?.string,
+            let added = entry.split(separator: "-").first.flatMap({ Int64($0) }), let seconds = time.first?.int
+        else { return 0 }
+        return max(0, seconds * 1000 - added)
     }
 
     /// Copies entries into PostgreSQL; one that PostgreSQL can never take is dropped, with a metric and a log line.
@@ -45,7 +65,8 @@ struct CallLogStream: Sendable {
             direction: call.direction, startedAt: call.startedAt, acknowledgedAt: call.acknowledgedAt,
             acceptedAt: call.acceptedAt, endedAt: entry.endedAt, endCode: entry.end?.code.rawValue,
             sipCallID: call.phone?.record.sipCallID, sipStatus: call.phone?.record.status,
-            sipReason: call.phone?.record.reason)
+            sipReason: call.phone?.record.reason, callerSession: call.callerSession,
+            calleeSession: call.calleeSession)
     }
 
     private static func drop(_ call: String, _ why: String, _ logger: Logger) {

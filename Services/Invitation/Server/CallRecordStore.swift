@@ -34,12 +34,12 @@ struct CallRecordStore: Sendable {
         var session: SessionID?
         /// 0 when unknown.
         var uid: UInt32
+        /// Calls of theirs that are not over.
+        var calls: Int
     }
 
-    /// Calls that are noted among a user's.
-    private static let callsOfUser = 1000
-    /// Calls that are noted among a sip-bridge's: more than one can hold.
-    private static let callsOfBridge = 100_000
+    /// Calls that are told in one answer.
+    private static let page = 250
 
     static let library = RedisFunctionLibrary(name: "heliograph_calls", parts: [PackageResources.calls_lua])
 
@@ -71,11 +71,21 @@ struct CallRecordStore: Sendable {
             .string(command.id.rawValue), .int(command.deadline), .int(version), .int(snapshot.timeToLive),
             .bytes(CallAction.encode(actions)),
         ]
+        var entries: [RedisArgument] = []
+        for case .log(let entry) in actions { entries.append(.bytes(CallLogStream.encode(entry))) }
+        arguments.append(.int(entries.count))
+        arguments += entries
         for pair in writer.pairs {
             arguments.append(.string(pair.name))
             arguments.append(.bytes(pair.value))
         }
-        let reply = try await call("call_commit", tag, arguments)
+        let reply: RedisValue
+        do {
+            reply = try await connection.execute(
+                .function("call_commit", keys: [tag, KeySpace.mirror(.invitation)], arguments: arguments))
+        } catch {
+            throw error.signaling
+        }
         guard let parts = reply.array else { throw Self.shape }
         switch parts.first?.int {
         case 0: return .now
@@ -87,6 +97,18 @@ struct CallRecordStore: Sendable {
         }
     }
 
+    /// The ids of the calls that several records hold, over or not; nil where there is no record. In one round trip.
+    func ids(_ tags: [String]) async throws(SignalingError) -> [CallID?] {
+        let replies = await connection.execute(
+            tags.map { RedisCommand("HGET", .string("\($0):call"), "id") })
+        var ids: [CallID?] = []
+        for reply in replies {
+            guard case .success(let value) = reply else { throw SignalingError.unavailable("redis") }
+            ids.append(value.string.map { CallID($0) })
+        }
+        return ids
+    }
+
     /// What is known of several users, in one round trip.
     func parties(_ users: [UserKey]) async throws(SignalingError) -> [Party] {
         let replies = await connection.execute(
@@ -94,16 +116,19 @@ struct CallRecordStore: Sendable {
         var parties: [Party] = []
         for reply in replies {
             guard case .success(let value) = reply else { throw SignalingError.unavailable("redis") }
-            guard let parts = value.array, parts.count == 2, let session = parts[0].string, let uid = parts[1].string
+            guard let parts = value.array, parts.count == 3, let session = parts[0].string, let uid = parts[1].string,
+                let calls = parts[2].int
             else { throw Self.shape }
-            parties.append(Party(session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0))
+            parties.append(
+                Party(
+                    session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0, calls: Int(calls)))
         }
         return parties
     }
 
     /// Notes a call among a user's.
     func remember(_ call: CallReference, of user: UserKey) async throws(SignalingError) {
-        try await remember(call, KeySpace.tag(user), bound: Self.callsOfUser)
+        try await remember(call, KeySpace.tag(user))
     }
 
     /// Takes a call from a user's.
@@ -113,13 +138,12 @@ struct CallRecordStore: Sendable {
 
     /// A user's calls, the oldest first.
     func calls(of user: UserKey) async throws(SignalingError) -> [CallReference] {
-        guard let members = try await call("call_list", KeySpace.tag(user), []).array else { throw Self.shape }
-        return members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
+        try await calls(KeySpace.tag(user))
     }
 
     /// Notes a call among a sip-bridge's.
     func hold(_ call: CallReference, by bridge: GatewayID) async throws(SignalingError) {
-        try await remember(call, KeySpace.bridgeTag(bridge), bound: Self.callsOfBridge)
+        try await remember(call, KeySpace.bridgeTag(bridge))
     }
 
     /// Takes a call from a sip-bridge's.
@@ -129,13 +153,24 @@ struct CallRecordStore: Sendable {
 
     /// A sip-bridge's calls, the oldest first.
     func calls(of bridge: GatewayID) async throws(SignalingError) -> [CallReference] {
-        guard let members = try await call("call_list", KeySpace.bridgeTag(bridge), []).array else { throw Self.shape }
-        return members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
+        try await calls(KeySpace.bridgeTag(bridge))
     }
 
-    private func remember(_ call: CallReference, _ tag: String, bound: Int) async throws(SignalingError) {
-        _ = try await self.call(
-            "call_remember", tag, [.string(call.text), .int(CallSnapshot.longestLife), .int(bound)])
+    /// In pages, so that no answer holds Redis up; a call that comes or goes meanwhile may be missing, or told twice.
+    private func calls(_ tag: String) async throws(SignalingError) -> [CallReference] {
+        var found: [CallReference] = []
+        var passed = 0
+        while true {
+            let arguments: [RedisArgument] = [.int(passed), .int(Self.page)]
+            guard let members = try await call("call_list", tag, arguments).array else { throw Self.shape }
+            found += members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
+            passed += members.count
+            if members.count < Self.page { return found }
+        }
+    }
+
+    private func remember(_ call: CallReference, _ tag: String) async throws(SignalingError) {
+        _ = try await self.call("call_remember", tag, [.string(call.text), .int(CallSnapshot.longestLife)])
     }
 
     private func call(

@@ -87,6 +87,7 @@ extension PhoneLeg {
         writer.put("phoneRole", role.rawValue)
         if let bridge { writer.put("bridge", bridge.rawValue) }
         if let ring { writer.put("phoneRing", ring) }
+        if let longest { writer.put("phoneLongest", longest) }
         record.write(to: &writer)
     }
 
@@ -96,6 +97,7 @@ extension PhoneLeg {
         guard let role = CallRole(rawValue: text) else { throw Call.unreadable("phoneRole") }
         self.init(
             role: role, bridge: reader.optionalString("bridge").map { GatewayID($0) },
-            ring: reader.optionalString("phoneRing").flatMap { Int64($0) }, record: try PhoneRecord(from: reader))
+            ring: reader.optionalString("phoneRing").flatMap { Int64($0) },
+            longest: reader.optionalString("phoneLongest").flatMap { Int64($0) }, record: try PhoneRecord(from: reader))
     }
 }

@@ -7,7 +7,10 @@ enum InvitationMetrics {
     static let accepted = Counter(label: "heliograph_invitation_calls_accepted_total")
     static let conflicts = Counter(label: "heliograph_invitation_conflicts_total")
     static let conflictBoundHit = Counter(label: "heliograph_invitation_conflict_bound_hit_total")
+    static let callsOfUserBoundHit = Counter(label: "heliograph_invitation_user_calls_bound_hit_total")
     static let eventsDropped = Counter(label: "heliograph_invitation_events_dropped_total")
+    static let callsLost = Counter(label: "heliograph_invitation_calls_lost_total")
+    static let logPruned = Counter(label: "heliograph_invitation_log_pruned_total")
     static let logEntriesDropped = Counter(label: "heliograph_invitation_log_entries_dropped_total")
 
     static let ordersDropped = Counter(label: "heliograph_invitation_phone_orders_dropped_total")

@@ -43,7 +43,9 @@ public enum InvitationService {
     ) -> ServiceAssembly {
         let redis = stores.redis
         let timers = DueTimers(service: .invitation, connection: redis)
-        let handlers = Handlers(stores: stores, timers: timers, configuration: configuration, logger: logger)
+        let uptime = RedisUptime(connection: redis)
+        let handlers = Handlers(
+            stores: stores, timers: timers, uptime: uptime, configuration: configuration, logger: logger)
         let commands = CommandConsumer(
             service: .invitation, instance: instance, configuration: stores.redisConfiguration, connection: redis,
             router: handlers.router, logger: logger)
@@ -55,7 +57,14 @@ public enum InvitationService {
             try await CallLogStream.copy(entries, to: store, logger)
         }
         let acting = TimerService(timers: timers, handlers: handlers)
-        return ServiceAssembly(services: [stores, acting, mirror, commands], checks: stores.checks)
+        let pruning = CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger)
+        let reconciliation = CallReconciliation(
+            store: store, records: CallRecordStore(connection: redis), messages: MessageStore(connection: redis),
+            log: CallLogStream(connection: redis), connection: redis, instance: instance,
+            pause: configuration.reconciliation,
+            logger: logger)
+        return ServiceAssembly(
+            services: [stores, uptime, acting, mirror, commands, pruning, reconciliation], checks: stores.checks)
     }
 }
 
@@ -66,16 +75,20 @@ private struct Handlers: Sendable {
     private let bridges: BridgeWatch
     private let logger: Logger
 
-    init(stores: ServiceStores, timers: DueTimers, configuration: InvitationConfiguration, logger: Logger) {
+    init(
+        stores: ServiceStores, timers: DueTimers, uptime: RedisUptime, configuration: InvitationConfiguration,
+        logger: Logger
+    ) {
         let redis = stores.redis
         let records = CallRecordStore(connection: redis)
         let phones = PhoneDispatch(connection: redis, logger: logger)
+        let lines = PhoneLines(connection: redis)
+        let trunks = TrunkDirectory(store: TrunkStore(pool: stores.pool))
         let driver = CallDriver(
-            records: records, messages: MessageStore(connection: redis), timers: timers, phones: phones,
-            log: CallLogStream(connection: redis), durations: configuration.durations, logger: logger)
-        let calls = CallHandler(
-            driver: driver, records: records, trunks: TrunkDirectory(store: TrunkStore(pool: stores.pool)))
-        let telephones = PhoneHandler(driver: driver, records: records)
+            records: records, messages: MessageStore(connection: redis), timers: timers, phones: phones, lines: lines,
+            durations: configuration.durations, logger: logger)
+        let calls = CallHandler(driver: driver, records: records, trunks: trunks, lines: lines)
+        let telephones = PhoneHandler(driver: driver, records: records, trunks: trunks)
         var router = CommandRouter()
         router.on(CallAct.self) { command, context throws(SignalingError) in try await calls.act(command, context) }
         router.on(EndSessionCalls.self) { command, context throws(SignalingError) in
@@ -91,7 +104,7 @@ private struct Handlers: Sendable {
         self.calls = calls
         bridges = BridgeWatch(
             leases: GatewayLeases(connection: redis, fleet: .bridges), records: records, phones: phones, driver: driver,
-            logger: logger)
+            uptime: uptime, logger: logger)
         self.logger = logger
     }
 

@@ -6,6 +6,7 @@ internal import SignalingProtocol
 struct PhoneHandler: Sendable {
     let driver: CallDriver
     let records: CallRecordStore
+    let trunks: TrunkDirectory
 
     /// A telephone did something.
     func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
@@ -25,7 +26,10 @@ struct PhoneHandler: Sendable {
         let user = UserKey(app: call.channel.app, account: call.user)
         guard let party = try await records.parties([user]).first else { throw SignalingError.unavailable("redis") }
         let callee = CalleePresence(online: party.session != nil, uid: party.uid)
-        let phone = PhoneLeg(role: .caller, bridge: command.bridge, ring: command.ring, record: command.record)
+        // While PostgreSQL is away and the app's trunk was never read, the service's own limit holds.
+        let longest = try? await trunks.terms(of: user.app)?.longest
+        let phone = PhoneLeg(
+            role: .caller, bridge: command.bridge, ring: command.ring, longest: longest, record: command.record)
         do throws(SignalingError) {
             let snapshot = try await driver.play(call.tag, context) { machine, now throws(SignalingError) in
                 machine.invite(from: phone, in: call, extra: command.extra, callee: callee, now: now)

@@ -18,6 +18,10 @@ public enum DialogReason: String, Sendable, CaseIterable {
     case storeUnavailable = "store_unavailable"
     /// The callee is no telephone number that can be dialled.
     case invalidNumber = "invalid_number"
+    /// The app's users may not call that number.
+    case numberNotAllowed = "number_not_allowed"
+    /// The caller may not be shown under that number.
+    case callerNotAllowed = "caller_not_allowed"
     /// A header that the caller asked for is not allowed.
     case invalidHeader = "invalid_header"
     /// The telephone answered with media that we cannot take.

@@ -2,7 +2,7 @@
 public enum OutgoingHeaderProblem: String, Error, Sendable, CaseIterable {
     /// The name is empty, too long, or has a character that names cannot have.
     case invalidName = "invalid_name"
-    /// The name, or what it stands for in its compact form, is the bridge's own to write.
+    /// The name is neither `X-...` nor `User-to-User`: others are the bridge's and the trunk's own to write.
     case reservedName = "reserved_name"
     /// The value has a control character.
     case invalidValue = "invalid_value"
@@ -14,7 +14,7 @@ public enum OutgoingHeaderProblem: String, Error, Sendable, CaseIterable {
 
 /// The header fields that a caller adds to an INVITE: `sip_header:NAME` in its `extra`.
 ///
-/// Nothing that the protocol itself reads can be set, whatever the spelling, and no value can begin another line.
+/// Those are `X-...` and `User-to-User` (RFC 7433); no value can begin another line.
 public struct OutgoingHeaders: Equatable, Sendable {
     /// Fields at most.
     public static let countBound = 32
@@ -46,21 +46,7 @@ public struct OutgoingHeaders: Equatable, Sendable {
         fields = next
     }
 
-    private static func isReserved(_ name: String) -> Bool {
-        // Every compact form is one letter, also those that are yet to come.
-        name.utf8.count == 1 || reserved.contains(name) || reservedStarts.contains { name.hasPrefix($0) }
-    }
-
-    private static let reservedStarts = [
-        "accept", "allow", "authentication-", "content-", "proxy-", "security-", "sip-",
-    ]
-    private static let reserved: Set<String> = [
-        "authorization", "call-id", "contact", "cseq", "date", "event", "expires", "feature-caps", "flow-timer", "from",
-        "identity", "identity-info", "in-reply-to", "info-package", "join", "max-breadth", "max-forwards",
-        "mime-version",
-        "min-expires", "min-se", "path", "rack", "record-route", "recv-info", "refer-sub", "refer-to", "referred-by",
-        "replaces", "request-disposition", "require", "retry-after", "route", "rseq", "server", "service-route",
-        "session-expires", "session-id", "subscription-state", "supported", "suppress-if-match", "target-dialog",
-        "timestamp", "to", "trigger-consent", "unsupported", "user-agent", "via", "warning", "www-authenticate",
-    ]
+    /// Who calls, on whose behalf, who pays and what may be shown are the trunk's to say, not a caller's; so the few names
+    /// that are the callers' are listed, not the many that are not.
+    private static func isReserved(_ name: String) -> Bool { !(name.hasPrefix("x-") || name == "user-to-user") }
 }

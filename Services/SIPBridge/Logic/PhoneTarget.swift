@@ -5,6 +5,8 @@ public struct PhoneTarget: Equatable, Sendable {
 
     /// The user part, escaped.
     public let user: String
+    /// The same without escapes.
+    public let name: String
 
     /// Reads `+` and digits, digits, a `tel:` or `sip:` URI, or any other name; nil when it means no telephone.
     ///
@@ -13,6 +15,7 @@ public struct PhoneTarget: Equatable, Sendable {
         guard let name = Self.name(in: callee), !name.isEmpty, name.utf8.count <= Self.bound,
             name.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { return nil }
+        self.name = name
         user = PhoneText.escapedUser(name)
     }
 
@@ -58,6 +61,9 @@ public enum PhoneCaller {
     public static func user(of account: String) -> String {
         account.utf8.allSatisfy(SIPHeaderField.isTokenByte) ? account : anonymous
     }
+
+    /// Whether a name looks like a telephone number to whom it is shown.
+    public static func isNumber(_ name: String) -> Bool { PhoneText.isNumber(name) }
 
     /// The spellings of a called number under which it may be listed, the one it came in first.
     public static func spellings(ofCalled user: String) -> [String] {

@@ -29,11 +29,16 @@ struct OutboundPlan {
     var ring: Int64 { Int64(trunk.ringSeconds) * 1000 + Self.ringGrace }
 
     /// Reads what the caller asked for.
-    /// - Parameter extra: the caller's JSON text; what is no JSON object asks for nothing.
-    init(_ call: PhoneCall, extra: String, trunk: SIPTrunk) throws(Problem) {
+    /// - Parameters:
+    ///   - extra: the caller's JSON text; what is no JSON object asks for nothing.
+    ///   - ownsNumber: whether ``shownNumber(_:extra:)`` is one of the account's own.
+    init(_ call: PhoneCall, extra: String, trunk: SIPTrunk, ownsNumber: Bool = false) throws(Problem) {
         self.trunk = trunk
         guard let callee = PhoneTarget(callee: call.phone.rawValue) else {
             throw Problem(reason: .invalidNumber, message: "the callee is no telephone")
+        }
+        guard trunk.policy.allowsCallee(callee.name, isOpen: trunk.isOfOpenApp) else {
+            throw Problem(reason: .numberNotAllowed, message: "the app's users may not call that number")
         }
         let json = (try? JSONValue.parse(extra.utf8)) ?? .null
         let host = SIPEncoding.uriHost(trunk.host)
@@ -43,24 +48,52 @@ struct OutboundPlan {
             case .tcp, .tls: ";transport=\(trunk.transport.rawValue)"
             }
         target = "sip:\(callee.user)@\(host):\(trunk.port)\(transport)"
-        from = "sip:\(try Self.caller(json, call, trunk))@\(trunk.fromDomain ?? host)"
-        headers = try Self.headers(json)
+        from = "sip:\(try Self.caller(json, call, trunk, ownsNumber))@\(trunk.fromDomain ?? host)"
+        headers = try Self.headers(json) + Self.identity(trunk)
         isTraced = trunk.trace || json["sip_trace"]?.isTrue == true
         guard SIPEncoding.isURI(target), SIPEncoding.isURI(from) else {
             throw Problem(reason: .invalidNumber, message: "the trunk's host or the callee makes no SIP URI")
         }
     }
 
+    /// The number that the telephone is to be shown, unless it is the trunk's: `srcNum`, or an account that reads like one.
+    static func shownNumber(_ call: PhoneCall, extra: String) -> String? {
+        let json = (try? JSONValue.parse(extra.utf8)) ?? .null
+        if let number = PhoneExtra.name(json["srcNum"]), !number.isEmpty { return PhoneTarget(callee: number)?.name }
+        return PhoneCaller.isNumber(call.user.rawValue) ? call.user.rawValue : nil
+    }
+
     /// The user part of From.
-    private static func caller(_ json: JSONValue, _ call: PhoneCall, _ trunk: SIPTrunk) throws(Problem) -> String {
+    private static func caller(
+        _ json: JSONValue, _ call: PhoneCall, _ trunk: SIPTrunk, _ ownsNumber: Bool
+    ) throws(Problem) -> String {
+        let ofTrunk = trunk.authUser.flatMap { PhoneTarget(callee: $0) }
         if let number = PhoneExtra.name(json["srcNum"]), !number.isEmpty {
             guard let caller = PhoneTarget(callee: number) else {
                 throw Problem(reason: .invalidNumber, message: "srcNum is no number")
             }
+            guard ownsNumber || caller.name == ofTrunk?.name || trunk.policy.allowsCaller(caller.name) else {
+                throw Problem(reason: .callerNotAllowed, message: "srcNum is no number of the caller's")
+            }
             return caller.user
         }
-        if let user = trunk.authUser, let caller = PhoneTarget(callee: user) { return caller.user }
-        return PhoneCaller.user(of: call.user.rawValue)
+        if let ofTrunk { return ofTrunk.user }
+        let account = call.user.rawValue
+        // Whoever may choose an account must not choose a number with it.
+        guard !PhoneCaller.isNumber(account) || ownsNumber || trunk.policy.allowsCaller(account) else {
+            return PhoneCaller.anonymous
+        }
+        return PhoneCaller.user(of: account)
+    }
+
+    /// What the trunk says of all its callers.
+    private static func identity(_ trunk: SIPTrunk) -> [SIPHeaderField] {
+        var fields: [SIPHeaderField] = []
+        if let identity = trunk.assertedIdentity {
+            fields.append(SIPHeaderField("P-Asserted-Identity", "<\(identity)>"))
+        }
+        if let privacy = trunk.privacy { fields.append(SIPHeaderField("Privacy", privacy)) }
+        return fields
     }
 
     private static func headers(_ json: JSONValue) throws(Problem) -> [SIPHeaderField] {

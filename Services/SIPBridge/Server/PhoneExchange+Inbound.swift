@@ -38,7 +38,7 @@ extension PhoneExchange {
 
     // MARK: - Who calls
 
-    /// INVITEs whose senders and numbers are being looked up, at most; further ones get no answer and come again.
+    /// INVITEs of trunks whose numbers are being looked up, at most; further ones are refused. Strangers' never wait.
     private static let pendingBound = 1000
 
     private func invited(_ request: SIPServerRequest) {
@@ -51,32 +51,28 @@ extension PhoneExchange {
             driver.inviteRequest.map { InviteKey($0.message) == key } ?? false
         }
         guard !isKnown, pendingInvites[key] == nil else { return reply(request, 482) }
-        guard pendingInvites.count < Self.pendingBound else {
-            return logger.warning("an INVITE is dropped", metadata: ["bound": "\(Self.pendingBound)"])
-        }
+        guard let trunks = senders(of: request) else { return }
         pendingInvites[key] = false
         request.onCancel = { [unowned self] in
             assumeIsolated { if $0.pendingInvites[key] != nil { $0.pendingInvites[key] = true } }
         }
-        admitLater(request, key)
+        admitLater(request, key, from: trunks)
     }
 
-    /// Finds out who sent an INVITE, and goes on with it.
-    func screen(_ request: SIPServerRequest, _ key: InviteKey) async {
-        // A trunk that was set a moment ago is none that its telephones may be refused for.
-        if table.trunks(at: request.message.source.host).isEmpty { await readTrunks() }
-        guard let trunks = senders(of: request) else { return }
-        await admit(request, from: trunks, key)
-    }
-
-    /// The trunks that an INVITE can have come by; nil when it was refused.
+    /// The trunks that an INVITE can have come by, as they were at the last look; nil when it was refused.
     private func senders(of request: SIPServerRequest) -> [SIPTrunk]? {
         var trunks = table.trunks(at: request.message.source.host)
         if trunks.isEmpty {
             guard let trunk = identify(request) else { return nil }
             trunks = [trunk]
         }
-        guard !isDraining, !isFull else {
+        guard pendingInvites.count < Self.pendingBound else {
+            PhoneMetrics.pendingBoundHit.increment()
+            logger.warning("an INVITE is refused", metadata: ["bound": "\(Self.pendingBound)"])
+            reply(request, 503)
+            return nil
+        }
+        guard !isDraining, !isCutOff, !isFull else {
             if isFull { PhoneMetrics.callBoundHit.increment() }
             reply(request, 503)
             return nil
@@ -134,7 +130,7 @@ extension PhoneExchange {
 
     // MARK: - Whom
 
-    private func admit(_ request: SIPServerRequest, from trunks: [SIPTrunk], _ key: InviteKey) async {
+    func admit(_ request: SIPServerRequest, from trunks: [SIPTrunk], _ key: InviteKey) async {
         let message = request.message
         let found: (number: SIPNumber, trunk: SIPTrunk)?
         do {

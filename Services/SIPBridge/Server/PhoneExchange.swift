@@ -19,7 +19,7 @@ actor PhoneExchange {
     private enum Job: Sendable {
         case pump(PhoneCallDriver)
         case prepare(PhoneCallDriver, extra: String)
-        case admit(SIPServerRequest, InviteKey)
+        case admit(SIPServerRequest, InviteKey, [SIPTrunk])
     }
 
     nonisolated let loop: SIPLoop
@@ -40,9 +40,15 @@ actor PhoneExchange {
     var table = TrunkTable()
     var strangers = StrangerLimit()
     var digest: DigestServer
-    /// INVITEs whose number is being looked up; true once the caller has cancelled.
+    /// INVITEs of trunks whose number is being looked up; true once the caller has cancelled.
     var pendingInvites: [InviteKey: Bool] = [:]
     var isDraining = false
+    /// Whether the bridge cannot keep its lease: then nobody else knows of its calls.
+    var isCutOff = false
+    /// Traces that callers and trunks ask for, of all calls together, in a second: a log is finite.
+    private var traces = AddressBudget(perSecond: 100, burst: 1000, maxAddresses: 1)
+    /// Bytes of a message in a trace.
+    private static let traceBytes = 4096
     private var calls: [String: PhoneCallDriver] = [:]
     private var dialogs: [String: [PhoneCallDriver]] = [:]
     private var callsMade = 0
@@ -79,13 +85,16 @@ actor PhoneExchange {
         stack.onRequest = { [unowned self] request in assumeIsolated { $0.arrived(request) } }
         stack.onStray2xx = { [unowned self] message in assumeIsolated { $0.strayed(message) } }
         stack.onDrop = { PhoneMetrics.count($0) }
-        stack.onTrace = { [logger] record in
+        stack.isKnown = { [unowned self] host in assumeIsolated { !$0.table.trunks(at: host).isEmpty } }
+        stack.onTrace = { [unowned self, logger] record in
+            guard assumeIsolated({ $0.mayTrace() }) else { return PhoneMetrics.tracesDropped.increment() }
             logger.info(
                 "SIP trace",
                 metadata: [
                     "sip_call_id": "\(record.callID)", "direction": record.isSent ? "sent" : "received",
                     "source": "\(record.source)", "destination": "\(record.destination)",
-                    "message": "\(SIPTraceText.redacted(record.text))",
+                    "message":
+                        "\(SIPTraceText.redacted(String(decoding: record.text.utf8.prefix(Self.traceBytes), as: UTF8.self)))",
                 ])
         }
         line = PhoneLine(
@@ -105,14 +114,25 @@ actor PhoneExchange {
         switch job {
         case .pump(let driver): await pump(driver)
         case .prepare(let driver, let extra): await prepare(driver, extra)
-        case .admit(let request, let key):
-            await screen(request, key)
+        case .admit(let request, let key, let trunks):
+            await admit(request, from: trunks, key)
             pendingInvites[key] = nil
         }
     }
 
-    /// Looks at an INVITE as soon as it is its turn.
-    func admitLater(_ request: SIPServerRequest, _ key: InviteKey) { addJob.yield(.admit(request, key)) }
+    /// Looks the number of an INVITE up as soon as it is its turn.
+    func admitLater(_ request: SIPServerRequest, _ key: InviteKey, from trunks: [SIPTrunk]) {
+        addJob.yield(.admit(request, key, trunks))
+    }
+
+    /// The operator who has all calls traced wants all of them.
+    private func mayTrace() -> Bool { configuration.tracesAll || traces.take("", now: SIPLoop.now) }
+
+    /// Ends the calls and takes no more, or takes calls again.
+    func cutOff(_ isCutOff: Bool) {
+        self.isCutOff = isCutOff
+        if isCutOff { abandonCalls(.bridgeLost) }
+    }
 
     /// Whether calls can be made.
     var isOpen: Bool { line != nil }
@@ -143,7 +163,13 @@ actor PhoneExchange {
     func readTrunks() async {
         guard let table = await watch.read() else { return }
         self.table = table
-        if let line, !isDraining { registrations.follow(table.trunks, stack: line.stack, logger: logger) }
+        guard let line else { return }
+        do {
+            try line.stack.trust(only: Set(table.trunks.filter { $0.transport == .tls }.map(\.host)))
+        } catch {
+            logger.error("the trunks' names cannot be trusted", metadata: ["error": "\(error)"])
+        }
+        if !isDraining { registrations.follow(table.trunks, stack: line.stack, logger: logger) }
     }
 
     // MARK: - Commands
@@ -182,13 +208,25 @@ actor PhoneExchange {
             guard let trunk = try await trunks.find(driver.call.channel.app) else {
                 return driver.unprepared(.inviteOther, .noTrunk, "the app has no trunk")
             }
-            driver.prepare(try OutboundPlan(driver.call, extra: extra, trunk: trunk))
+            let ownsNumber = try await owns(OutboundPlan.shownNumber(driver.call, extra: extra), driver.call)
+            driver.prepare(try OutboundPlan(driver.call, extra: extra, trunk: trunk, ownsNumber: ownsNumber))
             register(driver)
         } catch let problem as OutboundPlan.Problem {
+            PhoneMetrics.countRefused(problem.reason)
             driver.unprepared(.inviteOther, problem.reason, problem.message)
         } catch {
             driver.unprepared(.inviteNetwork, .storeUnavailable, "\(error)")
         }
+    }
+
+    /// Whether a number, with or without its `+`, is one of the account's own.
+    private func owns(_ number: String?, _ call: PhoneCall) async throws(PostgresError) -> Bool {
+        guard let number else { return false }
+        let user = UserKey(app: call.channel.app, account: call.user)
+        for spelling in PhoneCaller.spellings(ofCalled: number) where try await numbers.find(spelling)?.user == user {
+            return true
+        }
+        return false
     }
 
     // MARK: - Calls

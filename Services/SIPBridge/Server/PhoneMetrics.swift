@@ -1,4 +1,5 @@
 internal import Metrics
+internal import SIPBridgeLogic
 
 /// What the bridge counts of its calls.
 enum PhoneMetrics {
@@ -35,6 +36,9 @@ enum PhoneMetrics {
     static let digitsFailed = Counter(label: "heliograph_sip_dtmf_failed_total")
     static let reportsDropped = Counter(label: "heliograph_sip_reports_dropped_total")
     static let callBoundHit = Counter(label: "heliograph_sip_call_bound_hit_total")
+    static let pendingBoundHit = Counter(label: "heliograph_sip_pending_bound_hit_total")
+    static let tracesDropped = Counter(label: "heliograph_sip_traces_dropped_total")
+    static let cutOff = Counter(label: "heliograph_sip_cut_off_total")
     static let leasesLost = Counter(label: "heliograph_sip_leases_lost_total")
 
     private static let calls = Dictionary(
@@ -47,8 +51,14 @@ enum PhoneMetrics {
     private static let digitsSent = counters("heliograph_sip_dtmf_sent_total", "method", DigitWay.self)
     private static let digitsReceived = counters("heliograph_sip_dtmf_received_total", "method", DigitWay.self)
     private static let strangers = counters("heliograph_sip_strangers_total", "verdict", Stranger.self)
+    private static let refused = Dictionary(
+        uniqueKeysWithValues: [DialogReason.numberNotAllowed, .callerNotAllowed, .invalidHeader].map {
+            ($0, Counter(label: "heliograph_sip_calls_forbidden_total", dimensions: [("reason", $0.rawValue)]))
+        })
     private static let drops = counters("heliograph_sip_dropped", "reason", SIPDrop.self)
 
+    /// A call that was not dialled because its caller may not; other reasons are not counted here.
+    static func countRefused(_ reason: DialogReason) { refused[reason]?.increment() }
     static func count(_ direction: Direction, _ result: Result) { calls["\(direction) \(result)"]?.increment() }
     static func countSent(_ way: DigitWay, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }
     static func countReceived(_ way: DigitWay) { digitsReceived[way.rawValue]?.increment() }

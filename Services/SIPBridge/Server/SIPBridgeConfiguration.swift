@@ -59,8 +59,11 @@ public struct SIPBridgeConfiguration: Sendable {
     var stack: SIPStackConfiguration {
         SIPStackConfiguration(
             host: host, port: port, tlsPort: tlsPort, certificateFile: certificateFile, authorityFile: authorityFile,
-            publicHost: publicHost)
+            publicHost: publicHost, connectionBound: connectionBound)
     }
+
+    /// What the media of all calls leaves of the loop's descriptors, with some for the rest of the process.
+    private var connectionBound: Int { max(256, min(4096, Int(SIPLoop.maxDescriptors) - 2 * callBound - 256)) }
 
     /// The media's settings.
     /// - Parameter contactHost: what the SIP stack tells peers.

@@ -20,6 +20,13 @@ final class SIPBridgeService: Service {
     private let leases: GatewayLeases
     private let logger: Logger
     private let bound = Mutex<Int?>(nil)
+    /// When the last heartbeat that was answered was sent.
+    private let renewed = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// A lease that was not renewed for so long is about to end, and the calls with it: by then nobody pays for them any more.
+    private static let patience = Duration.milliseconds(LeaseFleet.bridges.timeToLive - LeaseFleet.bridges.interval)
+    /// Between two looks at it.
+    private static let leaseLook = Duration.milliseconds(250)
 
     init(
         bridge: GatewayID, configuration: SIPBridgeConfiguration, exchange: PhoneExchange, port: InvitationPort,
@@ -54,6 +61,7 @@ final class SIPBridgeService: Service {
         await withTaskGroup { tasks in
             tasks.addTask { await self.exchange.run() }
             tasks.addTask { await self.beat() }
+            tasks.addTask { await self.watchLease() }
             tasks.addTask { await self.follow() }
             try? await gracefulShutdown()
             await drain()
@@ -75,7 +83,9 @@ final class SIPBridgeService: Service {
         while true {
             do {
                 try await orders.createStream()
+                let sent = ContinuousClock.now
                 _ = try await leases.heartbeat(bridge, text: "{}")
+                renewed.withLock { $0 = sent }
                 return
             } catch {
                 logger.warning("the bridge cannot begin yet", metadata: ["error": "\(error)"])
@@ -88,7 +98,10 @@ final class SIPBridgeService: Service {
         while await pause(.milliseconds(LeaseFleet.bridges.interval)) {
             do {
                 let isDraining = await exchange.isDraining
-                guard try await !leases.heartbeat(bridge, text: "{}", discoverable: !isDraining) else { continue }
+                let sent = ContinuousClock.now
+                let wasHeld = try await leases.heartbeat(bridge, text: "{}", discoverable: !isDraining)
+                renewed.withLock { $0 = sent }
+                guard !wasHeld else { continue }
                 // The invitation service may have ended the calls; their users would talk to nobody.
                 PhoneMetrics.leasesLost.increment()
                 logger.error("the bridge's lease was lost: its calls end")
@@ -97,6 +110,22 @@ final class SIPBridgeService: Service {
             } catch {
                 logger.warning("the bridge's lease cannot be renewed", metadata: ["error": "\(error)"])
             }
+        }
+    }
+
+    /// Ends the calls while the lease cannot be renewed: who is cut off from Redis hears neither users nor the watcher.
+    private func watchLease() async {
+        var isCutOff = false
+        while await pause(Self.leaseLook) {
+            let isLate = renewed.withLock { $0.map { $0 + Self.patience < .now } ?? false }
+            guard isLate != isCutOff else { continue }
+            isCutOff = isLate
+            if isLate {
+                PhoneMetrics.cutOff.increment()
+                logger.error(
+                    "the bridge could not renew its lease: its calls end", metadata: ["for": "\(Self.patience)"])
+            }
+            await exchange.cutOff(isLate)
         }
     }
 

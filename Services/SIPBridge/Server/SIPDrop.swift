@@ -6,6 +6,8 @@ enum SIPDrop: String, CaseIterable {
     case garbage
     /// More OPTIONS than the address may send.
     case tooManyOptions = "too_many_options"
+    /// A connection beyond those that its address, strangers together, or everybody may have.
+    case tooManyConnections = "too_many_connections"
     /// A response to nothing that was asked.
     case strayResponse = "stray_response"
     /// An answer could not be sent.

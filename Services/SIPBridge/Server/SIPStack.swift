@@ -32,6 +32,8 @@ final class SIPStack: @unchecked Sendable {
     var onDrop: ((SIPDrop) -> Void)?
     /// The first look at each request; the bridge's own rules unless another takes their place.
     var screen: (SIPMessage) -> SIPScreening.Verdict = SIPScreening.verdict
+    /// Whether an address is a trunk's, and so no stranger's.
+    var isKnown: (String) -> Bool = { _ in false }
     /// Call-IDs to trace.
     var traced: Set<String> = []
     /// Whether all calls are traced.
@@ -39,6 +41,7 @@ final class SIPStack: @unchecked Sendable {
 
     private var libre: OpaquePointer?
     private var options: AddressBudget
+    private var connections = ConnectionBudget<SIPEndpoint>()
     private let names = HostNames.ofSystem()
 
     /// Binds the transports. On the loop.
@@ -59,7 +62,14 @@ final class SIPStack: @unchecked Sendable {
         guard let libre else { return }
         self.libre = nil
         (onRequest, onStray2xx, onTrace) = (nil, nil, nil)
+        cre_gate_clear(Unmanaged.passUnretained(self).toOpaque())
         cre_sip_close(libre)
+    }
+
+    /// Lets servers show certificates for these names, and for no others any more. On the loop.
+    func trust(only names: Set<String>) throws(SIPError) {
+        cre_sip_forget_names(try pointer())
+        for name in names { try trust(name) }
     }
 
     /// Lets a server show a certificate for this name; needed for each trunk of TLS. On the loop.
@@ -140,6 +150,13 @@ extension SIPStack {
         var made: OpaquePointer?
         try SIPError.check(cre_sip_open(&made, &handlers, configuration.software), "open a SIP stack")
         libre = made
+        connections.total = configuration.connectionBound
+        cre_gate_set(
+            { context, descriptor, peer in
+                guard let peer else { return false }
+                return Unmanaged<SIPStack>.fromOpaque(context!).takeUnretainedValue()
+                    .connected(descriptor, SIPEndpoint(peer.pointee, CRE_TCP))
+            }, Unmanaged.passUnretained(self).toOpaque())
         do {
             try listen()
         } catch {
@@ -221,6 +238,23 @@ extension SIPStack {
 
     private func answer(_ request: SIPServerRequest, _ act: () throws(SIPError) -> Void) {
         do { try act() } catch { onDrop?(.unsent) }
+    }
+
+    /// Whether a connection is taken.
+    private func connected(_ descriptor: Int32, _ peer: SIPEndpoint) -> Bool {
+        let isTaken = connections.take(
+            descriptor, peer: peer, address: peer.host, isKnown: isKnown(peer.host), now: SIPLoop.now
+        ) { descriptor, peer in
+            var address = cre_address()
+            withUnsafeMutableBytes(of: &address.host) { room in
+                // Numeric addresses are shorter than the room.
+                room.copyBytes(from: peer.host.utf8.prefix(room.count - 1))
+            }
+            address.port = UInt16(peer.port)
+            return cre_is_connected(descriptor, &address)
+        }
+        if !isTaken { onDrop?(.tooManyConnections) }
+        return isTaken
     }
 
     private func strayed(_ pointer: OpaquePointer) {

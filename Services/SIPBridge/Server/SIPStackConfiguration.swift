@@ -18,12 +18,14 @@ struct SIPStackConfiguration: Sendable {
     var optionsPerSecond: Double
     /// The most of them that it can save up.
     var optionsBurst: Double
+    /// Connections of TCP and TLS that others may open, together.
+    var connectionBound: Int
 
     /// Describes a stack.
     init(
         host: String = "127.0.0.1", port: Int = 5060, tlsPort: Int? = nil, certificateFile: String? = nil,
         authorityFile: String? = nil, publicHost: String? = nil, software: String = "Heliograph",
-        optionsPerSecond: Double = 50, optionsBurst: Double = 200
+        optionsPerSecond: Double = 50, optionsBurst: Double = 200, connectionBound: Int = 4096
     ) {
         self.host = host
         self.port = port
@@ -34,6 +36,7 @@ struct SIPStackConfiguration: Sendable {
         self.software = software
         self.optionsPerSecond = optionsPerSecond
         self.optionsBurst = optionsBurst
+        self.connectionBound = connectionBound
     }
 
     var isWildcard: Bool { host == "0.0.0.0" || host == "::" }

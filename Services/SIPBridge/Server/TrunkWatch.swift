@@ -7,8 +7,6 @@ internal import PostgresStore
 actor TrunkWatch {
     /// How old what is known of the table may be.
     static let pause = Duration.seconds(1)
-    /// How old it may be for somebody who is in no trunk to be refused: many of them cost no more than some queries a second.
-    private static let haste = Duration.milliseconds(100)
     /// How long a host's addresses are used before they are asked for again.
     private static let freshness = Duration.seconds(30)
     /// How long after a failure.
@@ -22,8 +20,6 @@ actor TrunkWatch {
     private let store: TrunkStore
     private let logger: Logger
     private var hosts: [String: Host] = [:]
-    private var latest: (table: TrunkTable, at: ContinuousClock.Instant)?
-    private var reading: Task<TrunkTable?, Never>?
 
     init(store: TrunkStore, logger: Logger) {
         self.store = store
@@ -32,17 +28,6 @@ actor TrunkWatch {
 
     /// The table as it is now; nil while PostgreSQL is away: what was known stays.
     func read() async -> TrunkTable? {
-        if let latest, latest.at + Self.haste > .now { return latest.table }
-        if let reading { return await reading.value }
-        let task = Task { await self.query() }
-        reading = task
-        let table = await task.value
-        reading = nil
-        if let table { latest = (table, .now) }
-        return table
-    }
-
-    private func query() async -> TrunkTable? {
         let trunks: [SIPTrunk]
         do {
             trunks = try await store.list()

@@ -104,6 +104,18 @@ void cre_sip_flush_transports(struct cre_sip *stack);
 int cre_sip_set_tls(struct cre_sip *stack, const char *certificate_file, const char *authority_file);
 /* Adds a host name or numeric address that a server's certificate may be for. */
 int cre_sip_trust_name(struct cre_sip *stack, const char *name);
+/* Forgets all those names. */
+void cre_sip_forget_names(struct cre_sip *stack);
+
+/* Says whether a connection of TCP or TLS that somebody opened is taken. */
+typedef bool cre_gate_h(void *context, int descriptor, const struct cre_address *peer);
+/* Has this thread's loop ask about each; without a gate all are taken. */
+void cre_gate_set(cre_gate_h *handler, void *context);
+/* Ends that, unless another gate was set meanwhile. */
+void cre_gate_clear(void *context);
+/* Whether a descriptor is a connection to that peer. */
+bool cre_is_connected(int descriptor, const struct cre_address *to);
+
 /* Ends it: transactions end with ECONNABORTED, server requests can no longer be answered. */
 void cre_sip_close(struct cre_sip *stack);
 

@@ -146,6 +146,8 @@ func describe(_ action: CallAction) -> String {
     case .order(let it): "order \(it.bridge) \(it.act.rawValue) in \(it.call.id) [\(it.extra)]"
     case .hold(let call, let bridge): "hold \(call) of \(bridge)"
     case .release(let call, let bridge): "release \(call) of \(bridge)"
+    case .keepLine(let call, let account, let until): "keep line of \(account) for \(call) until \(until)"
+    case .freeLine(let call, let account): "free line of \(account) for \(call)"
     case .log(let entry): "log \(entry.call.id) \(describe(entry))"
     }
 }

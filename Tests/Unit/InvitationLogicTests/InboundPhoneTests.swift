@@ -49,7 +49,7 @@ import Testing
             ])
         #expect(
             try script.accept(by: script.alice) == [
-                "remember c1 of alice",
+                "remember c1 of alice", "schedule longest of c1 at 15400000",
                 "order b1 accept in c1 [yes]",
                 "cancel ring of c1 at 1060000",
                 "log c1 accepted",
@@ -58,12 +58,14 @@ import Testing
         var other = script
         #expect(
             try script.end(by: script.alice) == [
-                "order b1 end in c1 [bye]", "forget c1 of alice", "release c1 of b1", "log c1 ended ended_by_callee 0",
+                "order b1 end in c1 [bye]", "forget c1 of alice", "release c1 of b1",
+                "cancel longest of c1 at 15400000", "log c1 ended ended_by_callee 0",
             ])
         #expect(
             other.report(.ended(.success)) == [
                 "tell alice voip_invite_bye c1 from +49301234/0 [x] to alice-session for 120000",
-                "forget c1 of alice", "release c1 of b1", "log c1 ended ended_by_caller 0",
+                "forget c1 of alice", "release c1 of b1", "cancel longest of c1 at 15400000",
+                "log c1 ended ended_by_caller 0",
             ])
     }
 

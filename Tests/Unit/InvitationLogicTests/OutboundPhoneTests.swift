@@ -52,6 +52,7 @@ import Testing
         #expect(script.report(.ringing) == [], "183 after 180")
         #expect(
             script.report(.accepted, extra: "a") == [
+                "schedule longest of c1 at 15401000", "keep line of alice for c1 until 15461000",
                 "tell alice voip_invite_accept c1 from +49301234/0 [a] to alice-session for 120000",
                 "cancel ring of c1 at 1031000",
                 "log c1 accepted",
@@ -61,13 +62,15 @@ import Testing
         #expect(
             script.report(.ended(.success), extra: "e") == [
                 "tell alice voip_invite_bye c1 from +49301234/0 [e] to alice-session for 120000",
-                "forget c1 of alice", "release c1 of b1",
+                "forget c1 of alice", "release c1 of b1", "cancel longest of c1 at 15401000",
+                "free line of alice for c1",
                 "log c1 ended ended_by_callee 0",
             ])
         #expect(
             try other.end(by: other.alice) == [
                 "order b1 end in c1 [bye]",
-                "forget c1 of alice", "release c1 of b1",
+                "forget c1 of alice", "release c1 of b1", "cancel longest of c1 at 15401000",
+                "free line of alice for c1",
                 "log c1 ended ended_by_caller 0",
             ])
         #expect(!script.stands() && !other.stands())
@@ -77,6 +80,7 @@ import Testing
         var script = try CallScript.claimed()
         #expect(
             script.report(.accepted) == [
+                "schedule longest of c1 at 15400000", "keep line of alice for c1 until 15460000",
                 "tell alice voip_invite_accept c1 from +49301234/0 [x] to alice-session for 120000",
                 "cancel acknowledgement of c1 at 1040000",
                 "log c1 accepted",
@@ -102,7 +106,7 @@ import Testing
                 script.report(act) == [
                     "tell alice \(type) c1 from +49301234/0 [x] to alice-session for 120000",
                     "cancel \(cancelled)",
-                    "forget c1 of alice", "release c1 of b1",
+                    "forget c1 of alice", "release c1 of b1", "free line of alice for c1",
                     "log c1 ended \(end)",
                 ])
             #expect(!script.stands())
@@ -136,7 +140,8 @@ import Testing
         var script = try CallScript.dialled()
         #expect(
             try script.end(by: script.alice) == [
-                "cancel acknowledgement of c1 at 1040000", "forget c1 of alice", "log c1 ended ended_by_caller 0",
+                "cancel acknowledgement of c1 at 1040000", "forget c1 of alice", "free line of alice for c1",
+                "log c1 ended ended_by_caller 0",
             ])
         #expect(script.report(.claimed) == [])
         #expect(!script.stands(), "so the bridge dials nothing")
@@ -159,7 +164,7 @@ import Testing
         #expect(
             try script.end(by: script.alice) == [
                 "order b1 end in c1 [bye]", "cancel ring of c1 at 1030000",
-                "forget c1 of alice", "release c1 of b1", "log c1 ended ended_by_caller 0",
+                "forget c1 of alice", "release c1 of b1", "free line of alice for c1", "log c1 ended ended_by_caller 0",
             ])
         // A 200 that crossed the CANCEL: the user never sees it, the bridge hangs up.
         #expect(script.report(.accepted) == [])
@@ -211,7 +216,7 @@ import Testing
             script.fire(.acknowledgement) == [
                 #"tell alice voip_invite_failed c1 from +49301234/0 [{"code":702,"reason":"no_bridge"}] to alice-session"#
                     + " for 120000",
-                "forget c1 of alice", "log c1 ended no_bridge 702",
+                "forget c1 of alice", "free line of alice for c1", "log c1 ended no_bridge 702",
             ])
     }
 
@@ -223,7 +228,8 @@ import Testing
                 #"tell alice voip_invite_failed c1 from +49301234/0 [{"code":704,"reason":"timeout"}] to alice-session"#
                     + " for 120000",
                 #"order b1 end in c1 [{"code":704,"reason":"timeout"}]"#,
-                "forget c1 of alice", "release c1 of b1", "log c1 ended not_acknowledged 704",
+                "forget c1 of alice", "release c1 of b1", "free line of alice for c1",
+                "log c1 ended not_acknowledged 704",
             ])
     }
 
@@ -237,8 +243,32 @@ import Testing
                 #"tell alice voip_invite_failed c1 from +49301234/0 [{"code":704,"reason":"timeout"}] to alice-session"#
                     + " for 120000",
                 #"order b1 end in c1 [{"code":704,"reason":"timeout"}]"#,
-                "forget c1 of alice", "release c1 of b1", "log c1 ended not_answered 704",
+                "forget c1 of alice", "release c1 of b1", "free line of alice for c1",
+                "log c1 ended not_answered 704",
             ])
+    }
+
+    @Test func callOfTheLongestTime() throws {
+        var script = try CallScript.phoneAccepted()
+        script.now = 15_399_999
+        #expect(script.fire(.longest) == ["schedule longest of c1 at 15400000"])
+        script.now = 15_400_000
+        #expect(
+            script.fire(.longest) == [
+                #"tell alice voip_invite_bye c1 from +49301234/0 [{"code":704,"reason":"too_long"}] to alice-session"#
+                    + " for 120000",
+                #"order b1 end in c1 [{"code":704,"reason":"too_long"}]"#,
+                "forget c1 of alice", "release c1 of b1", "cancel longest of c1 at 15400000",
+                "free line of alice for c1", "log c1 ended too_long 704",
+            ])
+        #expect(script.fire(.longest) == [])
+    }
+
+    @Test func aCallBetweenUsersHasNoLongestTime() throws {
+        var script = try CallScript.accepted()
+        script.now += 100_000_000
+        #expect(script.fire(.longest) == [])
+        #expect(script.phase == "accepted")
     }
 
     @Test func bridgeIsLost() throws {

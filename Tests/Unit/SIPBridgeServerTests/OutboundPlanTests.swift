@@ -8,7 +8,7 @@ import Testing
 @Suite("What an INVITE says")
 struct OutboundPlanTests {
     private func plan(
-        _ callee: String = "+4930123", extra: String = "", user: String = "alice",
+        _ callee: String = "+4930123", extra: String = "", user: String = "alice", owns: Bool = false,
         _ change: (inout SIPTrunk) -> Void = { _ in }
     ) throws -> OutboundPlan {
         let app = try AppID("app")
@@ -17,12 +17,14 @@ struct OutboundPlanTests {
         let call = PhoneCall(
             id: "1", channel: ChannelKey(app: app, name: try ChannelName("c")), user: try Account(user),
             phone: try Account(callee))
-        return try OutboundPlan(call, extra: extra, trunk: trunk)
+        return try OutboundPlan(call, extra: extra, trunk: trunk, ownsNumber: owns)
     }
 
-    private func reason(_ callee: String = "1", extra: String = "") -> DialogReason? {
+    private func reason(
+        _ callee: String = "1", extra: String = "", _ change: (inout SIPTrunk) -> Void = { _ in }
+    ) -> DialogReason? {
         do {
-            _ = try plan(callee, extra: extra)
+            _ = try plan(callee, extra: extra, change)
             return nil
         } catch let problem as OutboundPlan.Problem {
             return problem.reason
@@ -48,12 +50,69 @@ struct OutboundPlanTests {
         #expect(try plan(user: "a@b").from == "sip:anonymous@trunk.example")
         #expect(try plan { $0.authUser = "branch" }.from == "sip:branch@trunk.example")
         #expect(
-            try plan(extra: #"{"srcNum":"+49111"}"#) {
+            try plan(extra: #"{"srcNum":"+49111"}"#, owns: true) {
                 $0.authUser = "branch"
                 $0.fromDomain = "example.org"
             }.from == "sip:+49111@example.org")
-        #expect(try plan(extra: #"{"srcNum":49111}"#).from == "sip:49111@trunk.example")
+        #expect(try plan(extra: #"{"srcNum":49111}"#, owns: true).from == "sip:49111@trunk.example")
         #expect(try plan(extra: "no JSON").from == "sip:alice@trunk.example")
+    }
+
+    @Test func aCallerIsShownUnderWhatIsTheirsOrAllowed() throws {
+        let shown = #"{"srcNum":"+49111"}"#
+        #expect(reason(extra: shown) == .callerNotAllowed)
+        #expect(reason(extra: shown) { $0.authUser = "+49111" } == nil)
+        #expect(reason(extra: shown) { $0.policy.callers = .any } == nil)
+        #expect(reason(extra: shown) { $0.policy.callers = .listed(["+49222", "+49111"]) } == nil)
+        #expect(reason(extra: shown) { $0.policy.callers = .listed(["+4911", "+49222"]) } == .callerNotAllowed)
+        #expect(reason(extra: shown) { $0.policy.callers = .listed(["+491*"]) } == nil)
+        #expect(reason(extra: #"{"srcNum":"sip:%2B49111@x"}"#) { $0.policy.callers = .listed(["+49111"]) } == nil)
+        #expect(
+            reason(extra: #"{"srcNum":"tel:+49-112"}"#) { $0.policy.callers = .listed(["+49111"]) } == .callerNotAllowed
+        )
+        let call = PhoneCall(
+            id: "1", channel: ChannelKey(app: try AppID("app"), name: try ChannelName("c")), user: try Account("+4999"),
+            phone: try Account("1"))
+        #expect(OutboundPlan.shownNumber(call, extra: shown) == "+49111")
+        #expect(OutboundPlan.shownNumber(call, extra: "") == "+4999")
+        #expect(try plan(user: "+4999").from == "sip:anonymous@trunk.example", "an account is no way around the list")
+        #expect(try plan(user: "+4999", owns: true).from == "sip:+4999@trunk.example")
+        #expect(try plan(user: "+4999") { $0.policy.callers = .any }.from == "sip:+4999@trunk.example")
+    }
+
+    @Test func onlyWhatIsAllowedIsDialled() {
+        #expect(reason("+49301") == nil)
+        #expect(reason("+49301") { $0.isOfOpenApp = true } == .numberNotAllowed)
+        #expect(
+            reason("+49301") {
+                $0.isOfOpenApp = true
+                $0.policy.callees = .any
+            } == nil)
+        #expect(reason("+49301") { $0.policy.callees = .listed([]) } == .numberNotAllowed)
+        let german: (inout SIPTrunk) -> Void = { $0.policy.callees = .listed(["+49", "110"]) }
+        #expect(reason("+49301", german) == nil)
+        #expect(reason("110", german) == nil)
+        for callee in [
+            "+44301", "49301", "0049301", "+4", "tel:+4-4930", "sip:%2B4430@x", "sip:+4430@+49", "sip:a;+49@x",
+        ] {
+            #expect(reason(callee, german) == .numberNotAllowed, "\(callee)")
+        }
+        for callee in ["tel:+4-9301;ext=+44", "sip:%2B4930@x", "sip:+49;x=+44@x"] {
+            #expect(reason(callee, german) == nil, "\(callee)")
+        }
+    }
+
+    @Test func theTrunkSaysWhoCalls() throws {
+        #expect(reason(extra: #"{"sip_header:P-Asserted-Identity":"<sip:+49110@x>"}"#) == .invalidHeader)
+        let headers = try plan(extra: #"{"sip_header:X-A":"1"}"#) {
+            $0.assertedIdentity = "sip:+4930@example.org"
+            $0.privacy = "id"
+        }.headers
+        #expect(
+            headers == [
+                SIPHeaderField("X-A", "1"), SIPHeaderField("P-Asserted-Identity", "<sip:+4930@example.org>"),
+                SIPHeaderField("Privacy", "id"),
+            ])
     }
 
     @Test func headersAreTaken() throws {

@@ -1,0 +1,41 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import ServiceLifecycle
+
+/// Removes calls from the log when their time is over, in steps that hold nobody up.
+struct CallLogPruning: Service {
+    /// Calls of one step.
+    private static let batch = 1000
+    /// Between two steps while there is more.
+    private static let breath = Duration.milliseconds(200)
+    /// Between two looks.
+    private static let pause = Duration.seconds(600)
+
+    let store: CallStore
+    let days: Int
+    let logger: Logger
+
+    func run() async throws {
+        guard days > 0 else { return try await gracefulShutdown() }
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let removed = await step()
+                // A cancelled pause is the end.
+                try? await Task.sleep(for: removed == Self.batch ? Self.breath : Self.pause)
+            }
+        }
+    }
+
+    /// - Returns: how many calls went; 0 while PostgreSQL is away.
+    private func step() async -> Int {
+        do {
+            let removed = try await store.prune(olderThanDays: days, limit: Self.batch)
+            InvitationMetrics.logPruned.increment(by: removed)
+            return removed
+        } catch {
+            logger.warning("the call log cannot be pruned now", metadata: ["error": "\(error)"])
+            return 0
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import InvitationLogic
+internal import Logging
+internal import MessageStore
+internal import Metrics
+internal import PostgresStore
+internal import RedisStore
+internal import ServiceLifecycle
+internal import SignalingProtocol
+
+/// Compares the call log with the calls: one without an end whose record is gone, because Redis came back without it, gets
+/// its end, and the parties whose sessions still stand are told.
+struct CallReconciliation: Service {
+    /// Calls of one page, and of one look.
+    private static let page = 200
+    private static let pages = 10
+    /// While entries wait longer than that to be copied, ms, the log is not what has happened: an ended call's record is kept
+    /// for longer.
+    private static let delay: Int64 = 30_000
+
+    let store: CallStore
+    let records: CallRecordStore
+    let messages: MessageStore
+    let log: CallLogStream
+    let connection: RedisConnection
+    let instance: String
+    /// Between two looks, over all instances; calls that began less than that ago are left alone.
+    let pause: Duration
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var cursor: OpenCallCursor?
+            while !Task.isCancelled {
+                do {
+                    if try await isMyTurn() { cursor = try await look(from: cursor) }
+                } catch {
+                    logger.debug("the call log cannot be compared now", metadata: ["error": "\(error)"])
+                }
+                // A cancelled pause is the end.
+                try? await Task.sleep(for: pause * Double.random(in: 0.9...1.1))
+            }
+        }
+    }
+
+    /// Whether no other instance looked just now.
+    private func isMyTurn() async throws -> Bool {
+        let reply = try await connection.execute(
+            RedisCommand(
+                "SET", "reconcile:invitation", .string(instance), "NX", "PX",
+                .int64(Int64(pause / .milliseconds(1)) * 8 / 10)))
+        return !reply.isNull
+    }
+
+    /// - Returns: where the next look begins; nil for the beginning.
+    private func look(from start: OpenCallCursor?) async throws -> OpenCallCursor? {
+        guard try await log.delay() < Self.delay else { return start }
+        var cursor = start
+        for _ in 0..<Self.pages {
+            let (calls, next) = try await store.open(
+                longerThan: Int(pause / .seconds(1)), after: cursor, limit: Self.page)
+            let held = try await records.ids(calls.map(\.tag))
+            for (call, id) in zip(calls, held) where id?.rawValue != call.id { try await end(call) }
+            cursor = next
+            if next == nil { break }
+        }
+        return cursor
+    }
+
+    private func end(_ record: CallRecord) async throws {
+        guard let call = Call(record) else { return }
+        let now = try await records.load(record.tag, command: CommandID("")).now
+        let command = CommandID(record.id).derived("lost")
+        for (index, delivery) in call.lostDeliveries.enumerated() {
+            let mail = CallMail(delivery, in: call.channel).message(command.derived("\(index)"), now: now)
+            do throws(SignalingError) { _ = try await messages.sendToUser(mail) } catch {
+                guard error.code == .messageOther else { throw error }
+                InvitationMetrics.eventsDropped.increment()
+            }
+        }
+        try await log.append(CallLogEntry(call: call, endedAt: now, end: .lost))
+        InvitationMetrics.callsLost.increment()
+        logger.warning("a call ended because its record is gone", metadata: ["call": "\(record.id)"])
+    }
+}
+
+extension CallRecord {
+    /// Where the call's record lies.
+    fileprivate var tag: String {
+        guard let caller = try? Account(caller), let callee = try? Account(callee) else { return "{}" }
+        let (first, second) = caller < callee ? (caller, callee) : (callee, caller)
+        return KeySpace.callTag(channel: ChannelKey(app: app, name: channel), caller: first, callee: second)
+    }
+}
+
+extension Call {
+    /// The call of a row; nil for one that nobody can have written.
+    fileprivate init?(_ record: CallRecord) {
+        guard let caller = try? Account(record.caller), let callee = try? Account(record.callee) else { return nil }
+        let phone: PhoneLeg? =
+            switch record.direction {
+            case .internal: nil
+            case .outbound: PhoneLeg(role: .callee)
+            case .inbound: PhoneLeg(role: .caller)
+            }
+        self.init(
+            id: CallID(record.id), channel: ChannelKey(app: record.app, name: record.channel), caller: caller,
+            callerUID: 0, callerSession: record.callerSession, callee: callee, calleeUID: 0, phone: phone,
+            startedAt: record.startedAt)
+        calleeSession = record.calleeSession
+        acknowledgedAt = record.acknowledgedAt
+        acceptedAt = record.acceptedAt
+    }
+}

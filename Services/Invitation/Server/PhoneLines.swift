@@ -1,0 +1,96 @@
+internal import InvitationLogic
+internal import Metrics
+internal import RedisStore
+internal import SignalingProtocol
+
+/// How many calls to telephones stand, per user and per app, through the functions of `Functions/calls.lua`.
+///
+/// What is counted are the calls themselves, each with the time at which it is forgotten, so that no count can be wrong for
+/// longer than a call can live.
+struct PhoneLines: Sendable {
+    private let connection: RedisConnection
+
+    init(connection: RedisConnection) { self.connection = connection }
+
+    /// Takes a line of the user and one of the app for a call that begins, unless it has them.
+    /// - Parameter time: how long they are held unless ``keep(_:of:until:)`` says otherwise, ms.
+    /// - Throws: `SignalingError` with ``SignalingCode/inviteOther`` past one of the terms' bounds.
+    func take(
+        _ call: CallID, of user: UserKey, on terms: TrunkTerms, for time: Int64
+    ) async throws(SignalingError) {
+        let taken = try await take(call, KeySpace.tag(user), time, terms.linesPerUser, terms.newLinesPerUser)
+        try Self.check(taken, .userCalls, .userRate)
+        let ofApp = try await take(call, KeySpace.tag(user.app), time, terms.linesPerApp, terms.newLinesPerApp)
+        if ofApp != 0 { try await free(call, KeySpace.tag(user)) }
+        try Self.check(ofApp, .appCalls, .appRate)
+    }
+
+    /// Holds the lines of an answered call for longer.
+    /// - Parameter time: the Redis clock, ms.
+    func keep(_ call: CallID, of user: UserKey, until time: Int64) async throws(SignalingError) {
+        for tag in [KeySpace.tag(user), KeySpace.tag(user.app)] {
+            _ = try await execute("line_keep", tag, [.string(call.rawValue), .int64(time)])
+        }
+    }
+
+    /// Gives the lines back.
+    func free(_ call: CallID, of user: UserKey) async throws(SignalingError) {
+        for tag in [KeySpace.tag(user), KeySpace.tag(user.app)] { try await free(call, tag) }
+    }
+
+    private func free(_ call: CallID, _ tag: String) async throws(SignalingError) {
+        _ = try await execute("line_free", tag, [.string(call.rawValue)])
+    }
+
+    private func take(
+        _ call: CallID, _ tag: String, _ time: Int64, _ bound: Int, _ newBound: Int
+    ) async throws(SignalingError) -> Int64 {
+        let arguments: [RedisArgument] = [.string(call.rawValue), .int64(time), .int(bound), .int(newBound)]
+        guard let taken = try await execute("line_take", tag, arguments).int else {
+            throw SignalingError(.failed, "unavailable", "redis gave an answer of another shape")
+        }
+        return taken
+    }
+
+    private func execute(
+        _ function: String, _ tag: String, _ arguments: [RedisArgument]
+    ) async throws(SignalingError) -> RedisValue {
+        do {
+            return try await connection.execute(.function(function, tag: tag, arguments: arguments))
+        } catch {
+            throw error.signaling
+        }
+    }
+
+    /// Which bound was hit; the raw value is the metric's label.
+    private enum Bound: String, CaseIterable {
+        case userCalls = "user_calls"
+        case userRate = "user_rate"
+        case appCalls = "app_calls"
+        case appRate = "app_rate"
+
+        var error: SignalingError {
+            switch self {
+            case .userCalls:
+                SignalingError(.inviteOther, "too_many_calls", "the user calls too many telephones at once")
+            case .userRate:
+                SignalingError(.inviteOther, "too_many_new_calls", "the user called too often in this minute")
+            case .appCalls: SignalingError(.inviteOther, "app_calls", "the app calls too many telephones at once")
+            case .appRate: SignalingError(.inviteOther, "app_new_calls", "the app called too often in this minute")
+            }
+        }
+    }
+
+    private static let refused = Dictionary(
+        uniqueKeysWithValues: Bound.allCases.map { bound in
+            let dimensions = [("bound", bound.rawValue)]
+            return (bound, Counter(label: "heliograph_invitation_phone_calls_refused_total", dimensions: dimensions))
+        })
+
+    private static func check(_ taken: Int64, _ atOnce: Bound, _ rate: Bound) throws(SignalingError) {
+        guard taken != 0 else { return }
+        let bound = taken == 1 ? atOnce : rate
+        refused[bound]?.increment()
+        throw bound.error
+    }
+}

@@ -1,0 +1,74 @@
+/// Which connections of TCP and TLS are taken, so that no sender leaves without descriptors those who call: the strangers'
+/// are few, for each address and together; known addresses have the rest.
+public struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
+    /// One stranger's connections at most; default 16.
+    public var perStranger = 16
+    /// All strangers' at most; default 256.
+    public var ofStrangers = 256
+    /// All connections that others opened; default 4096.
+    public var total = 4096
+    /// How often all connections are looked through for ones that are closed, at most, ms.
+    private static var pause: UInt64 { 100 }
+
+    private struct Entry {
+        var peer: Peer
+        var address: String
+        var isKnown: Bool
+    }
+
+    private var entries: [Int32: Entry] = [:]
+    private var strangers: [String: Set<Int32>] = [:]
+    private var strangerCount = 0
+    private var looked: UInt64?
+
+    /// Nobody is connected.
+    public init() {}
+
+    /// Connections that are believed to be open.
+    public var count: Int { entries.count }
+
+    /// Takes a connection, or does not.
+    /// - Parameters:
+    ///   - descriptor: its socket.
+    ///   - peer: names it, whoever has the descriptor next.
+    ///   - isKnown: the address is a trunk's.
+    ///   - now: ms of a monotonic clock.
+    ///   - isOpen: whether a descriptor is still that peer's: nobody tells when a connection ends.
+    public mutating func take(
+        _ descriptor: Int32, peer: Peer, address: String, isKnown: Bool, now: UInt64,
+        isOpen: (Int32, Peer) -> Bool
+    ) -> Bool {
+        remove(descriptor)
+        if !isKnown, strangers[address, default: []].count >= perStranger {
+            for other in strangers[address] ?? [] { look(at: other, isOpen) }
+            if strangers[address, default: []].count >= perStranger { return false }
+        }
+        if isFull(isKnown), looked.map({ now >= $0 + Self.pause }) ?? true {
+            looked = now
+            for other in Array(entries.keys) { look(at: other, isOpen) }
+        }
+        if isFull(isKnown) { return false }
+        entries[descriptor] = Entry(peer: peer, address: address, isKnown: isKnown)
+        if !isKnown {
+            strangers[address, default: []].insert(descriptor)
+            strangerCount += 1
+        }
+        return true
+    }
+
+    private func isFull(_ isKnown: Bool) -> Bool {
+        entries.count >= total || (!isKnown && strangerCount >= ofStrangers)
+    }
+
+    private mutating func look(at descriptor: Int32, _ isOpen: (Int32, Peer) -> Bool) {
+        guard let entry = entries[descriptor], !isOpen(descriptor, entry.peer) else { return }
+        remove(descriptor)
+    }
+
+    private mutating func remove(_ descriptor: Int32) {
+        guard let entry = entries.removeValue(forKey: descriptor), !entry.isKnown else { return }
+        strangerCount -= 1
+        strangers[entry.address]?.remove(descriptor)
+        if strangers[entry.address]?.isEmpty == true { strangers[entry.address] = nil }
+    }
+}

@@ -1,0 +1,73 @@
+/* RTLD_NEXT. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <sys/socket.h>
+
+#include "cre_internal.h"
+
+typedef int accept_function(
+	struct tcp_conn **connection, struct tcp_sock *socket, tcp_estab_h *established, tcp_recv_h *received,
+	tcp_close_h *closed, void *arg);
+
+/* Of the thread's loop. */
+static _Thread_local cre_gate_h *gate;
+static _Thread_local void *gate_context;
+
+void cre_gate_set(cre_gate_h *handler, void *context)
+{
+	gate = handler;
+	gate_context = context;
+}
+
+void cre_gate_clear(void *context)
+{
+	if (gate_context != context)
+		return;
+	gate = NULL;
+	gate_context = NULL;
+}
+
+/* Takes the place of libre's own, which this calls: libre's SIP accepts whoever connects, without a bound and without asking,
+ * but it lets go of a connection that tcp_accept refuses. */
+int tcp_accept(
+	struct tcp_conn **connection, struct tcp_sock *socket, tcp_estab_h *established, tcp_recv_h *received,
+	tcp_close_h *closed, void *arg)
+{
+	static _Thread_local accept_function *next;
+	struct cre_address address;
+	struct sa peer;
+	int error;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "tcp_accept");
+	if (!next)
+		return ENOSYS;
+	error = next(connection, socket, established, received, closed, arg);
+	if (error || !gate)
+		return error;
+	error = tcp_conn_peer_get(*connection, &peer);
+	if (!error) {
+		cre_address_of(&address, &peer);
+		if (!gate(gate_context, tcp_conn_fd(*connection), &address))
+			error = ECONNREFUSED;
+	}
+	if (error)
+		*connection = mem_deref(*connection);
+	return error;
+}
+
+bool cre_is_connected(int descriptor, const struct cre_address *to)
+{
+	struct cre_address address;
+	struct sa peer;
+
+	sa_init(&peer, AF_UNSPEC);
+	peer.len = sizeof(peer.u);
+	if (getpeername(descriptor, &peer.u.sa, &peer.len) || sa_af(&peer) == AF_UNSPEC)
+		return false;
+	cre_address_of(&address, &peer);
+	return address.port == to->port && !strcmp(address.host, to->host);
+}

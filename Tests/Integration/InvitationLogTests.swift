@@ -1,0 +1,63 @@
+import PostgresStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// The call log when Redis forgets, and when years go by.
+@Suite struct InvitationLogTests {
+    @Test func callsThatRedisForgotEndAndTheirPartiesAreTold() async throws {
+        try await InvitationStage.run { stage in
+            let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
+            let (carol, dave) = (try await stage.login("carol"), try await stage.login("dave"))
+            try await stage.act(.invite, by: alice, to: "bob")
+            try await stage.act(.acknowledge, by: bob, to: "alice")
+            try await stage.act(.accept, by: bob, to: "alice")
+            try await stage.act(.invite, by: carol, to: "dave")
+            try await stage.act(.acknowledge, by: dave, to: "carol")
+            try await stage.expectLog(["bob live acknowledged accepted", "dave live acknowledged"])
+            _ = try await stage.connection.execute(RedisCommand("FLUSHDB"))
+            for name in ["alice", "bob", "carol", "dave"] { _ = try await stage.login(name) }
+            try await stage.expectMail(of: "alice", ["voip_invite_bye"])
+            try await stage.expectMail(of: "bob", ["voip_invite_bye"])
+            try await stage.expectMail(of: "carol", ["voip_invite_failed"])
+            try await stage.expectMail(of: "dave", ["voip_invite_bye"])
+            #expect(try await stage.mail(of: "carol").last?.extra == #"{"code":702,"reason":"lost"}"#)
+            try await stage.expectLog(["bob 702 acknowledged accepted", "dave 702 acknowledged"])
+        }
+    }
+
+    @Test func callsThatLiveAreLeftAlone() async throws {
+        try await InvitationStage.run(instances: 2) { stage in
+            let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
+            try await stage.act(.invite, by: alice, to: "bob")
+            try await stage.act(.accept, by: bob, to: "alice")
+            try await stage.expectLog(["bob live acknowledged accepted"])
+            let looked = "reconcile:invitation"
+            for _ in 0..<3 {
+                try await waitUntil("the look") {
+                    try await stage.connection.execute(RedisCommand("DEL", .string(looked))).int == 1 ? nil : "none"
+                }
+            }
+            try await stage.expectLog(["bob live acknowledged accepted"])
+            try await stage.act(.end, by: bob, to: "alice")
+            try await stage.expectLog(["bob 0 acknowledged accepted"])
+        }
+    }
+
+    @Test func callsOfLongAgoGoInSteps() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        try await pool.query(
+            """
+            INSERT INTO calls (app, id, channel, caller, callee, kind, direction, started_at, ended_at, end_code)
+            SELECT 'a', n::text, 'c', 'x', 'y', 'user', 'internal', now() - make_interval(days => n), now(), 0
+            FROM generate_series(1, 10) n
+            """)
+        let store = CallStore(pool: pool)
+        #expect(try await store.prune(olderThanDays: 5, limit: 4) == 4)
+        #expect(try await store.prune(olderThanDays: 5, limit: 4) == 2)
+        #expect(try await store.prune(olderThanDays: 5, limit: 4) == 0)
+        #expect(try await pool.query("SELECT id FROM calls").count == 4)
+        await pool.close()
+    }
+}

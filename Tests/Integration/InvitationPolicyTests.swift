@@ -1,0 +1,104 @@
+import PostgresStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// How many telephones an app's users call, and for how long.
+@Suite struct InvitationPolicyTests {
+    private static func policy(_ change: (inout PhonePolicy) -> Void) -> PhonePolicy {
+        var policy = PhonePolicy()
+        change(&policy)
+        return policy
+    }
+
+    @Test func aUserCallsSoManyAtOnceAndSoManyInAMinute() async throws {
+        try await InvitationStage.run { stage in
+            try await stage.setTrunk(
+                policy: Self.policy {
+                    $0.callsPerUser = 2
+                    $0.newCallsPerUser = 4
+                })
+            let alice = try await stage.login("alice")
+            let bob = try await stage.login("bob")
+            for number in ["101", "102"] { try await stage.act(.invite, by: alice, to: number) }
+            #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == "too_many_calls")
+            #expect(await stage.refusal(.invite, by: alice, to: "103")?.code == .inviteOther)
+            // One that is refused for another reason holds no line.
+            #expect(await stage.refusal(.invite, by: alice, to: "101")?.code == .inviteOther)
+            try await stage.act(.invite, by: bob, to: "103")
+            try await stage.act(.end, by: alice, to: "101")
+            try await stage.act(.invite, by: alice, to: "103")
+            #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == "too_many_calls")
+            try await stage.act(.end, by: alice, to: "102")
+            #expect(await stage.refusal(.invite, by: alice, to: "103")?.code == .inviteReinvite)
+            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == "too_many_new_calls")
+            try await stage.act(.end, by: alice, to: "103")
+            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == "too_many_new_calls")
+            try await stage.act(.end, by: bob, to: "103")
+            for user in [alice.user, bob.user] {
+                let left = try await stage.connection.execute(
+                    RedisCommand("EXISTS", .string("\(KeySpace.tag(user)):lines"))
+                ).int
+                #expect(left == 0, "every line is given back")
+            }
+        }
+    }
+
+    @Test func anAppCallsSoManyAtOnceAndSoManyInAMinute() async throws {
+        try await InvitationStage.run { stage in
+            try await stage.setTrunk(
+                policy: Self.policy {
+                    $0.callsPerApp = 2
+                    $0.newCallsPerApp = 3
+                })
+            let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
+            try await stage.act(.invite, by: alice, to: "101")
+            try await stage.act(.invite, by: bob, to: "102")
+            #expect(await stage.refusal(.invite, by: bob, to: "103")?.reason == "app_calls")
+            try await stage.act(.end, by: alice, to: "101")
+            try await stage.act(.invite, by: bob, to: "103")
+            try await stage.act(.end, by: bob, to: "102")
+            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == "app_new_calls")
+            let lines = try await stage.connection.execute(
+                RedisCommand("ZCARD", .string("\(KeySpace.tag(stage.app)):lines"))
+            ).int
+            #expect(lines == 1)
+        }
+    }
+
+    @Test func thirtyAtOnceAreTenCalls() async throws {
+        try await InvitationStage.run(instances: 2) { stage in
+            try await stage.setTrunk()
+            let bridge = try await StageBridge(on: stage)
+            let alice = try await stage.login("alice")
+            let refused = await withTaskGroup(of: SignalingError?.self) { group in
+                for number in 0..<30 {
+                    group.addTask { await stage.refusal(.invite, by: alice, to: "+49301\(number)") }
+                }
+                return await group.reduce(into: []) { $0.append($1?.reason) }
+            }
+            #expect(refused.count { $0 == nil } == Limits.phoneCallsPerUser)
+            #expect(refused.count { $0 == "too_many_calls" } == 30 - Limits.phoneCallsPerUser)
+            _ = try await bridge.dialled(Limits.phoneCallsPerUser)
+            #expect(bridge.dialCount == Limits.phoneCallsPerUser)
+            await bridge.kill()
+        }
+    }
+
+    @Test func aCallEndsAfterTheLongestTime() async throws {
+        try await InvitationStage.run { stage in
+            try await stage.setTrunk(policy: Self.policy { $0.longestCall = 1 })
+            let bridge = try await StageBridge(on: stage)
+            let alice = try await stage.login("alice")
+            try await stage.act(.invite, by: alice, to: "+49301")
+            let call = try await bridge.dialled().call
+            for act in [PhoneAct.claimed, .ringing, .accepted] { #expect(try await bridge.report(act, in: call)) }
+            try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept", "voip_invite_bye"])
+            #expect(try await stage.mail(of: "alice").last?.extra == #"{"code":704,"reason":"too_long"}"#)
+            try await bridge.expectOrders([#"end {"code":704,"reason":"too_long"}"#])
+            try await stage.expectPhoneLog(["outbound +49301 704"])
+            await bridge.kill()
+        }
+    }
+}
