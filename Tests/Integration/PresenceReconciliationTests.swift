@@ -233,7 +233,7 @@ import Testing
     @Test func nobodyIsLostBeforeRedisHasBeenUpForALease() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
-            let session = try await stage.login("alice", on: gateway)
+            _ = try await stage.login("alice", on: gateway)
             _ = try await stage.redis("DEL", KeySpace.lease(gateway.id))
             let (due, other) = (KeySpace.due(.presence), "session:app%3A%7B1%7D:nobody:s")
             _ = try await stage.redis("ZADD", due, "0", "gateway:\(gateway.id)", "0", other)
