@@ -109,6 +109,16 @@ actor ServicesStage {
         return StageSession(line: line, uid: opened.uid, hold: opened.hold)
     }
 
+    /// The name that a function of a service's library has in Redis, where it ends in the library's version.
+    nonisolated func versioned(_ function: String) async throws -> String {
+        let libraries = try await connection.execute(RedisCommand("FUNCTION", "LIST")).array ?? []
+        let names = libraries.flatMap { $0.array?.last?.array ?? [] }.compactMap { $0.array?[1].string }
+        guard let name = names.first(where: { $0.hasPrefix(function + "_") && $0.count == function.count + 9 }) else {
+            throw TestFailure("no function \(function) among \(names)")
+        }
+        return name
+    }
+
     /// A command's plain answer from Redis.
     nonisolated func redis(_ name: String, _ arguments: String...) async throws -> RedisValue {
         try await connection.execute(RedisCommand(name, arguments: arguments.map { .string($0) }))
