@@ -96,7 +96,7 @@ import Testing
             // They take nobody's place, also where an entry was removed.
             for _ in 0..<2 { _ = await scene.sendTogether([Message(to: scene.user, line: "new", bound: 2)]) }
             try await scene.store.removeMail(scene.user, version: first + 40)
-            let other = UserKey(app: scene.user.app, account: try Account("another sender"))
+            let other = UserKey(app: scene.user.app, account: try Account("another-sender"))
             try await scene.open("s2", of: other)
             func send(_ line: String) async -> [Result<Int64, SignalingError>] {
                 await scene.sendTogether([

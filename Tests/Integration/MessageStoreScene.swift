@@ -24,7 +24,7 @@ struct MessageStoreScene: Sendable {
                 MessageStoreScene(
                     redis: redis, store: MessageStore(connection: redis.connection),
                     batch: Unshared(MailboxBatch(connection: redis.connection, gateway: GatewayID("gateway-1"))),
-                    sender: UserKey(app: app, account: try Account("a sender")),
+                    sender: UserKey(app: app, account: try Account("a:s{nder")),
                     user: UserKey(app: app, account: try Account("b:o}b")),
                     channel: ChannelKey(app: app, name: try ChannelName("the {room}: 1")))
             try await scene.open(scene.sending.rawValue, of: scene.sender)
