@@ -121,10 +121,9 @@ import Testing
             try await scene.set("_auto_update_num", "1")
             let bob = try await scene.stage.login("bob", on: scene.gateway)
             // The instance makes bob a member, and dies before it sets the timer.
-            let joining = try await scene.stage.versioned("channel_join")
             _ = try await scene.stage.connection.execute(
                 .function(
-                    joining, tag: KeySpace.tag(scene.room), "j1", 0, "bob", .int(bob.uid),
+                    "channel_join", tag: KeySpace.tag(scene.room), "j1", 0, "bob", .int(bob.uid),
                     .string(bob.line.session.rawValue), 0, 200))
             try await scene.quiet()
             #expect(scene.told("_member_num").isEmpty)

@@ -155,8 +155,7 @@ import Testing
             }
             // The end of it all.
             _ = try await stage.redis("DEL", tag + ":members")
-            let delete = try await stage.versioned("channel_delete")
-            _ = try await stage.connection.execute(.function(delete, tag: tag, .int64(0)))
+            _ = try await stage.connection.execute(.function("channel_delete", tag: tag, .int64(0)))
             var times: [String: [Int64]] = [:]
             for entry in try await stage.redis("SLOWLOG", "GET", "-1").array ?? [] {
                 let words = (entry.array?[3].array ?? []).prefix(2).compactMap(\.string)

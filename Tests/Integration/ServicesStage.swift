@@ -1,10 +1,8 @@
-import ChannelStateServer
 import Logging
 import MessageStore
 import NIOCore
 import NIOPosix
 import PostgresStore
-import PresenceServer
 import RedisStore
 import ServiceKit
 import ServiceLifecycle
@@ -12,6 +10,9 @@ import SignalingProtocol
 import SignalingWire
 import TestKit
 import Testing
+
+@testable import ChannelStateServer
+@testable import PresenceServer
 
 /// A real Redis and PostgreSQL, instances of presence and channel-state, and stand-ins for gateways.
 actor ServicesStage {
@@ -59,7 +60,8 @@ actor ServicesStage {
         app = try AppID("app:{1}")
         connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [MessageStore.library, GatewayLeases.library, DueTimers.library], logger: Self.silent)
+            libraries: [MessageStore.library, GatewayLeases.library, DueTimers.library, PresenceFunctions.library]
+                + ChannelFunctions.libraries, logger: Self.silent)
         connection.start()
     }
 
@@ -107,16 +109,6 @@ actor ServicesStage {
             secret: SecureRandom.hex(bytes: 8))
         let opened = try await gateway.send(OpenSession(gateway: gateway.id, line: line, device: "test", push: false))
         return StageSession(line: line, uid: opened.uid, hold: opened.hold)
-    }
-
-    /// The name that a function of a service's library has in Redis, where it ends in the library's version.
-    nonisolated func versioned(_ function: String) async throws -> String {
-        let libraries = try await connection.execute(RedisCommand("FUNCTION", "LIST")).array ?? []
-        let names = libraries.flatMap { $0.array?.last?.array ?? [] }.compactMap { $0.array?[1].string }
-        guard let name = names.first(where: { $0.hasPrefix(function + "_") && $0.count == function.count + 9 }) else {
-            throw TestFailure("no function \(function) among \(names)")
-        }
-        return name
     }
 
     /// A command's plain answer from Redis.
