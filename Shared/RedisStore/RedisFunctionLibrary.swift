@@ -1,4 +1,3 @@
-internal import RegexBuilder
 internal import SignalingProtocol
 
 /// A library of Redis Functions that a connection keeps loaded.
@@ -38,25 +37,7 @@ public struct RedisFunctionLibrary: Sendable {
 
     /// `register_function('NAME'`, or another function's that begins with `register`, or `function_name = 'NAME'`.
     private static var registration: Regex<(Substring, Substring)> {
-        Regex {
-            ChoiceOf {
-                Regex {
-                    "register"
-                    ZeroOrMore(.word)
-                    ZeroOrMore(.whitespace)
-                    "("
-                }
-                Regex {
-                    "function_name"
-                    ZeroOrMore(.whitespace)
-                    "="
-                }
-            }
-            ZeroOrMore(.whitespace)
-            "'"
-            Capture { OneOrMore(.word) }
-            "'"
-        }
+        #/(?:register\w*\s*\(|function_name\s*=)\s*'(\w+)'/#
     }
 
     /// Gives the server the library. One that it has already is not read again: the error says so, see
