@@ -36,6 +36,8 @@ import Testing
             _ = try await stage.redis("DEL", KeySpace.lease(one.id))
             _ = try await stage.redis("ZADD", KeySpace.due(.presence), "0", "gateway:\(one.id)")
             try await waitUntil("the detachment") {
+                // Redis must have been up for a lease before one may end: the other gateway goes on renewing its own.
+                _ = try await two.leases.heartbeat(two.id, text: "{}")
                 let state = try await stage.sessionField("alice", "state")
                 return state == "detached" ? nil : "\(state ?? "none")"
             }
