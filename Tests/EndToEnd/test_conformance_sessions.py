@@ -228,14 +228,15 @@ async def test_devices_of_all_clients(stack: Stack, people):
             await eventually(client.texts, "the session works")
 
 
-async def test_a_second_login_on_the_same_connection_is_ignored(stack: Stack, people):
+async def test_a_second_login_on_the_same_connection_is_refused(stack: Stack, people):
     async with people(stack) as cast:
         alice, = await cast.login("alice")
         line = alice.line
         await alice.send("login", {"vid": alice.app.id, "account": unique("other"), "uid": 0, "token": alice.token,
                                    "device": "websdk", "ip": ""})
         await alice.ping(1)
-        assert [frame[0] for frame in alice.frames].count("login_ret") == 1 and alice.line == line
+        answers = [frame[1] for frame in alice.frames if frame[0] == "login_ret"]
+        assert len(answers) == 2 and json.loads(answers[1][1])["code"] == 208 and alice.line == line
         await alice.tell(alice.account, "note")
         await eventually(alice.texts, "the session goes on")
 

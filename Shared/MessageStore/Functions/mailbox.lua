@@ -22,6 +22,8 @@ local SCAN_ENTRIES = 512
 local SCAN_BYTES = 131072
 -- Entries cut off in one call at most.
 local TRIM_ENTRIES = 1000
+-- Entries of one of a stream's nodes at most (`stream-node-max-entries`).
+local NODE_ENTRIES = 100
 -- A full mailbox is searched for expired entries at most so often.
 local PURGE_MS = 1000
 -- A mailbox is kept this part of an entry's life longer than its last entry, at most MAILBOX_SLACK_MS: so much later the
@@ -152,7 +154,11 @@ local function trim(tag, clear)
     if counted or redis.call('XLEN', mailbox) <= TRIM_ENTRIES then
         redis.call('XTRIM', mailbox, 'MINID', number(through + 1))
     else
-        redis.call('XTRIM', mailbox, 'MINID', '~', number(through + 1), 'LIMIT', TRIM_ENTRIES)
+        local cut = redis.call('XTRIM', mailbox, 'MINID', '~', number(through + 1), 'LIMIT', TRIM_ENTRIES)
+        -- Only whole nodes were cut off: what is left, unless the limit was hit, is a part of one.
+        if cut <= TRIM_ENTRIES - NODE_ENTRIES then
+            redis.call('XTRIM', mailbox, 'MINID', number(through + 1))
+        end
     end
     local first = redis.call('XRANGE', mailbox, '-', '+', 'COUNT', 1)[1]
     if not first then
