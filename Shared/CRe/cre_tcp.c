@@ -11,6 +11,7 @@
 typedef int accept_function(
 	struct tcp_conn **connection, struct tcp_sock *socket, tcp_estab_h *established, tcp_recv_h *received,
 	tcp_close_h *closed, void *arg);
+typedef int listen_function(struct tcp_sock *socket, int backlog);
 
 /* Of the thread's loop. */
 static _Thread_local cre_gate_h *gate;
@@ -57,6 +58,18 @@ int tcp_accept(
 	if (error)
 		*connection = mem_deref(*connection);
 	return error;
+}
+
+/* Takes the place of libre's own too: libre lets five connections wait for their acceptance. Past them a caller's is tried
+ * again after a second, and a stranger who connects without a pause keeps five waiting. */
+int tcp_sock_listen(struct tcp_sock *socket, int backlog)
+{
+	static _Thread_local listen_function *next;
+
+	(void)backlog;
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "tcp_sock_listen");
+	return next ? next(socket, SOMAXCONN) : ENOSYS;
 }
 
 bool cre_is_connected(int descriptor, const struct cre_address *to)
