@@ -27,10 +27,10 @@ struct MemberMirrorCheck: Sendable {
     func round(_ renew: () async throws -> Void) async throws {
         var last: MemberMirrorRow?
         repeat {
-            guard let since = uptime.since else { return }
             let now = try await functions.now()
+            // Even when it is too early to look: the sooner it is set, the truer it is.
             let born = try await self.born(now)
-            guard now >= since + Self.settling else { return }
+            guard let since = uptime.since, now >= since + Self.settling else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.all(
                 rows.map {
