@@ -239,6 +239,10 @@ def moves(history: Records) -> Iterator[Defect]:
             # What was asked before may be carried out now.
             reasons += [mark["kind"] for mark in own if mark["t"] <= start][-1:] == ["out"]
             reasons += sum(t + SHORTEST_ABSENCE - 1 <= event["t"] for _, t, _ in absences.get(who, []))
+            # A join that timed out is undone.
+            reasons += sum(
+                act["act"] == "join" and act.get("channel") == channel and start < act["t1"]
+                and (act["ok"] is None or not act["ok"] and act["reason"] in UNKNOWN) for act in moved)
             if seen_leaves[who] > reasons and not forgiven:
                 seen_leaves[who] -= 1
                 yield "flaps", f"{observer} saw {who} leave {channel} at {event['t']:.2f}, who had not"

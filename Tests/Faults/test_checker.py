@@ -163,6 +163,9 @@ PARDONED = {
     "an unknown outcome": lambda h: [
         *h, act("send", "alice", 25.0, ok=False, reason="timeout", to="bob", n=21),
         act("send", "alice", 26.0, ok=None, reason="connection lost", to="bob", n=22), mail("alice", "bob", 22, 26.5)],
+    "a join that timed out is undone": lambda h: [
+        *h, act("join", "carol", 20.0, ok=False, took=8, reason="timeout", channel="room"),
+        *[event(who, f"channel_user_{kind}", "carol", 28.2) for kind in ("join", "leave") for who in ("alice", "bob")]],
     "the next session is told again": lambda h: [*h, mail("alice", "bob", 20, 30.0, session=2)],
 }
 
