@@ -111,10 +111,11 @@ struct ChannelFunctions: Sendable {
                 channel.name.special == nil ? 0 : 1),
             MembershipAnnouncement.audience(in: channel.app),
         ])
-        let head = 7
+        let head = 8
         guard let parts = replies[0].array, parts.count >= head,
             let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
-            let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes
+            let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes,
+            let last = parts[7].int
         else { throw Self.shape }
         var attributes: [Attribute] = []
         for index in stride(from: head, to: parts.count - 1, by: 2) {
@@ -122,7 +123,7 @@ struct ChannelFunctions: Sendable {
             attributes.append(Attribute(name: try AttributeName(name), value: value))
         }
         let answer = ChannelJoined(
-            sequence: sequence, id: change, members: LatestMembers(text: latest),
+            sequence: sequence, id: last, members: LatestMembers(text: latest),
             attributes: attributes.sorted { $0.name < $1.name })
         return Joined(
             outcome: outcome, answer: answer, count: Int(count), change: change,

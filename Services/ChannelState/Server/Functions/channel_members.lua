@@ -93,11 +93,12 @@ end
 
 -- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
 -- Returns {outcome, sequence, members, change number, when to tell counter num, and total ('0' for never), text of the
--- latest members, name, value, ...}; the outcome is joined, replaced (by a newer session of the account) or present.
+-- latest members, client id, name, value, ...}; the outcome is joined, replaced (by a newer session of the account) or present.
+-- Sequence and client id are those of the lists, which a redelivery finds later than the change.
 local function channel_join(keys, args)
     local tag = keys[1]
     local wanted, before = settings(tag)
-    local latest
+    local latest, position
     -- Kept for a redelivery is only what it cannot find out again: the lists are long.
     local done = once(tag, args[1], args[2], function()
         local account, uid, sid = args[3], args[4], args[5]
@@ -127,18 +128,21 @@ local function channel_join(keys, args)
         if announced then
             publish_as(tag, seq, id, account, uid, 'join')
         end
+        position = {seq, id}
         return {outcome, seq, id, num, total}
     end)
     if done.err then
         return done
     end
+    -- What was published since then is in the lists already.
+    position = position or {before.seq or done[2], before.id or done[3]}
     local members = redis.call('ZCARD', tag .. ':members')
     if members > 0 and redis.call('EXISTS', tag .. ':attrver') == 0 then
         -- PostgreSQL could not be read: whoever joins so is told of the attributes when it can.
         redis.call('HSET', tag .. ':state', 'unloaded', '1')
     end
     local result = {
-        done[1], done[2], members, done[3], done[4], done[5], latest or latest_text(tag),
+        done[1], position[1], members, done[3], done[4], done[5], latest or latest_text(tag), position[2],
     }
     for _, text in ipairs(redis.call('HGETALL', tag .. ':attrs')) do
         result[#result + 1] = text
