@@ -20,6 +20,21 @@ public final class RedisUptime: Service {
     /// Redis for so long. Nil while that is not known: then it is to be asked again.
     public func mayEnd(after milliseconds: Int64) -> Int64? { since.map { $0 + milliseconds } }
 
+    /// Waits until Redis has been answering for so long: what it forgot has been told to it again by then.
+    /// - Parameters:
+    ///   - milliseconds: by Redis' clock.
+    ///   - renew: called each second meanwhile; what it throws ends the wait.
+    /// - Returns: false when this process is to end before that.
+    public func wait(for milliseconds: Int64, _ renew: () async throws -> Void) async throws -> Bool {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let time = try await connection.execute(RedisCommand("TIME")).array ?? []
+            if let since, let seconds = time.first?.int, seconds * 1000 >= since + milliseconds { return true }
+            try await renew()
+            await connection.eventLoop.pause(until: .nextTick)
+        }
+        return false
+    }
+
     /// Asks until graceful shutdown or cancellation.
     public func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {

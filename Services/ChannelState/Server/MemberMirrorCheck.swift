@@ -27,10 +27,10 @@ struct MemberMirrorCheck: Sendable {
     func round(_ renew: () async throws -> Void) async throws {
         var last: MemberMirrorRow?
         repeat {
-            let now = try await functions.now()
             // Even when it is too early to look: the sooner it is set, the truer it is.
-            let born = try await self.born(now)
-            guard let since = uptime.since, now >= since + Self.settling else { return }
+            let born = try await self.born(try await functions.now())
+            // Without it, what Redis forgot would wait for the round after this one.
+            guard try await uptime.wait(for: Self.settling, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.all(
                 rows.map {

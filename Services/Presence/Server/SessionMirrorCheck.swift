@@ -25,7 +25,8 @@ struct SessionMirrorCheck: Sendable {
     func round(_ renew: () async throws -> Void) async throws {
         var last: UserKey?
         repeat {
-            guard let since = uptime.since, try await functions.now() >= since + settling else { return }
+            // Without it, what Redis forgot would wait for the round after this one.
+            guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
             let known = try await functions.all(
                 rows.map { RedisCommand("EXISTS", .string(KeySpace.tag($0.user) + ":session")) })
