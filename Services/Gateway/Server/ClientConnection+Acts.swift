@@ -44,7 +44,9 @@ extension ClientConnection {
                 command: session.command(forMessage: call.messageID))
             // Messages are answered in the order they came, those to users too.
             shard.mailboxes.flush()
-            shard.messages.sendToChannel(message) { [self] in messageAnswered(turn, $0.map { _ in }) }
+            shard.messages.sendToChannel(message) { [self] result in
+                messageAnswered(turn, result.map { _ in }.mapError { refusal($0, in: name) })
+            }
         case .logOut:
             logOut(session, finish: finish)
         case .queryStatus(let account):
@@ -92,6 +94,14 @@ extension ClientConnection {
     private func messageAnswered(_ turn: CallTurn, _ result: Result<Void, SignalingError>) {
         if case .failure(let error) = result { noteRefusal(error) }
         answer(turn, result.map { .done })
+    }
+
+    /// Redis may have forgotten that the session is in the channel: then the client is to try again.
+    private func refusal(_ error: SignalingError, in name: ChannelName) -> SignalingError {
+        guard error.reason == "not_member", place.held.isSettled, place.held.channel == name, let session = active
+        else { return error }
+        shard.ask(about: session.actor.session)
+        return .unavailable("redis")
     }
 
     /// Asks a service; a timeout carries the code that the documents give this function's.
