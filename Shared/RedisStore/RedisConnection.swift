@@ -258,9 +258,10 @@ extension RedisConnection {
             if !first.isRepeated(now) {
                 written.removeFirst()
                 unflushed = min(unflushed, written.count)
+                // Before those behind it, which the drop fails.
+                complete(first, .failure(.timeout))
             }
             link.drop(.timeout)
-            if !first.isRepeated(now) { complete(first, .failure(.timeout)) }
         }
         let ends = written.lazy.filter { !$0.isGivenUp }.compactMap(\.repeatedUntil)
         let next = [waiting.lazy.map(\.deadline).min(), written.first?.deadline, ends.min()].compactMap(\.self).min()
