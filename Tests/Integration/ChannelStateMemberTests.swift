@@ -5,6 +5,8 @@ import SignalingWire
 import TestKit
 import Testing
 
+@testable import ChannelStateServer
+
 /// Channels' members on real stores.
 @Suite struct ChannelStateMemberTests {
     private func heard(_ gateway: StageGateway, _ channel: ChannelKey, _ summaries: [String]) async throws {
@@ -86,6 +88,23 @@ import Testing
             }
             try await heard(gateway, room, ["alice joined"])
             #expect(try await stage.redis("HGET", KeySpace.tag(room) + ":state", "joins").int == 1)
+        }
+    }
+
+    @Test func aRepeatedJoinIsAnsweredAsOfNow() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let (alice, bob) = (try await stage.login("alice", on: gateway), try await stage.login("bob", on: gateway))
+            let functions = ChannelFunctions(connection: stage.connection)
+            let id = CommandID("j1")
+            let first = try await functions.join(alice.actor, room, id, deadline: 0)
+            // Redis was away, and its answer is lost.
+            let other = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
+            let again = try await functions.join(alice.actor, room, id, deadline: 0)
+            #expect(again.answer.members.all.map(\.account.rawValue) == ["bob", "alice"])
+            #expect(again.answer.sequence == other.sequence && again.answer.id == other.id, "bob's join is no news")
+            #expect(again.change == first.change)
         }
     }
 

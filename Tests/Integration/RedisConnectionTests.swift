@@ -134,6 +134,25 @@ import Testing
         }
     }
 
+    @Test func whatTimesOutFailsInItsTurn() async throws {
+        func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(1500) }
+        try await RedisScene.run(configure: impatient) { scene in
+            _ = try await scene.connection.execute(RedisCommand("PING"))
+            await scene.server.freeze(true)
+            let ended = Recording<String>()
+            let connection = scene.connection
+            for name in ["first", "second", "third"] {
+                connection.eventLoop.execute {
+                    connection.send(RedisCommand("PING")) { _ in ended.add(name) }
+                }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            try await ended.wait(for: 3, "ends")
+            await scene.server.freeze(false)
+            #expect(ended.all == ["first", "second", "third"])
+        }
+    }
+
     @Test func aServerThatDoesNotAnswerTimesOut() async throws {
         func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(1500) }
         try await RedisScene.run(configure: impatient) { scene in
