@@ -58,6 +58,12 @@ public struct VersionedAttributes: Equatable, Sendable {
 /// Concurrent callers: wrap the change methods in a ``Batcher``.
 public final class AttributeStore: Sendable {
     private static let pruneInterval = Duration.seconds(60)
+    /// The pause when a batch was full: what came faster than a batch a minute would else grow for ever.
+    private static let pruneOnInterval = Duration.seconds(1)
+    /// Commands forgotten at once.
+    private static let pruneBatch = 20_000
+    /// Channels forgotten at once, see ``forgetChannels(unchangedFor:)``.
+    public static let forgetBatch = 5000
 
     let pool: PostgresPool
     private let nextPrune = Mutex(ContinuousClock.now)
@@ -132,7 +138,7 @@ public final class AttributeStore: Sendable {
             within: pool.configuration.actTimeout)
     }
 
-    /// Forgets the versions of channels without attributes that were not changed for so long, some thousands at a time. A
+    /// Forgets the versions of channels without attributes that were not changed for so long, ``forgetBatch`` at a time. A
     /// later life of such a channel begins at the clock, which is above.
     /// - Returns: how many were forgotten.
     @discardableResult
@@ -142,7 +148,7 @@ public final class AttributeStore: Sendable {
             DELETE FROM channel_attribute_versions WHERE (app, channel) IN (
                 SELECT app, channel FROM channel_attribute_versions
                 WHERE attributes = 0 AND updated_at < now() - $1::bigint * interval '1 millisecond'
-                LIMIT 5000 FOR UPDATE SKIP LOCKED)
+                LIMIT \(Self.forgetBatch) FOR UPDATE SKIP LOCKED)
             """, [.int(time.milliseconds)]
         ).affected
     }
@@ -176,7 +182,7 @@ public final class AttributeStore: Sendable {
             """
             DELETE FROM applied_commands WHERE command IN (
                 SELECT command FROM applied_commands WHERE applied_at < now() - interval '10 minutes'
-                LIMIT 20000 FOR UPDATE SKIP LOCKED)
+                LIMIT \(Self.pruneBatch) FOR UPDATE SKIP LOCKED)
             """, within: pool.configuration.actTimeout
         ).affected
     }
@@ -232,7 +238,8 @@ public final class AttributeStore: Sendable {
             return true
         }
         // The change is committed: a failure here must not make it look failed; the next minute tries again.
-        if isDue { _ = try? await prune() }
+        guard isDue, let pruned = try? await prune(), pruned == Self.pruneBatch else { return }
+        nextPrune.withLock { $0 = .now + Self.pruneOnInterval }
     }
 
     private func read(_ sql: String, _ app: AppID, _ owner: String) async throws(PostgresError) -> VersionedAttributes {

@@ -17,8 +17,11 @@ struct ChannelRetention: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
-                    let count = try await store.forgetChannels(unchangedFor: retention)
-                    ChannelMetrics.forgotten.increment(by: Int64(count))
+                    var count: Int
+                    repeat {
+                        count = try await store.forgetChannels(unchangedFor: retention)
+                        ChannelMetrics.forgotten.increment(by: Int64(count))
+                    } while count == AttributeStore.forgetBatch && !Task.isCancelled
                     try await survey.run()
                 } catch {
                     logger.debug("channels could not be looked through", metadata: ["error": "\(error)"])
