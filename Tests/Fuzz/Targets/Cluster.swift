@@ -69,7 +69,8 @@ extension FuzzTarget {
         record(QueryUserStatus.self), record(UserStatus.self), record(SetUserAttribute.self),
         record(GetUserAttribute.self), record(ListUserAttributes.self), record(AttributeValue.self),
         record(AttributeList.self), record(OpenSession.self), record(SessionOpened.self), record(ResumeSession.self),
-        record(SessionResumed.self), record(DetachSession.self), record(CloseSession.self),
+        record(SessionResumed.self), record(SessionHold.self), record(DetachSession.self), record(CloseSession.self),
+        record(DisconnectUser.self), record(ForgetMember.self), record(HeldPlace.self), record(MembersReasserted.self),
         record(ReassertSessions.self), record(HeldSession.self), record(SessionsReasserted.self), record(Actor.self),
         record(Member.self), record(HeldMember.self), record(Attribute.self), record(AttributeChange.self),
     ]
