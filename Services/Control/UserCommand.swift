@@ -51,7 +51,7 @@ struct UserCommand: AsyncParsableCommand {
         private static func post(_ command: DisconnectUser, _ url: String) async throws(RedisError) {
             let connection = RedisConnection(
                 configuration: try RedisConfiguration(url: url),
-                eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+                eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [StreamAppend.library],
                 logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })
             connection.start()
             let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")

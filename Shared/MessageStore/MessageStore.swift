@@ -86,7 +86,7 @@ public struct MessageStore: Sendable {
     public static func command(_ message: ChannelMessage) -> RedisCommand {
         let tag = KeySpace.tag(message.channel)
         var command = RedisCommand.function(
-            "message_to_channel", keys: message.force ? 2 : 1,
+            message.fence == nil ? "announcement_to_channel" : "message_to_channel", keys: message.force ? 2 : 1,
             bytes: 2 * tag.utf8.count + message.body.utf8.count + 512)
         command.append(tag)
         if message.force {

@@ -44,16 +44,13 @@ struct CommandEnvelope {
             fields: Array(fields[(end + 1)...]))
     }
 
-    /// The command that puts it on a stream.
+    /// What puts it on a stream.
     /// - Parameter onlyIfThere: a stream that does not exist is not made; the answer is null then.
-    func adding(to stream: String, onlyIfThere: Bool = false) -> RedisCommand {
-        var command = RedisCommand("XADD", .string(stream))
-        if onlyIfThere { command.append("NOMKSTREAM") }
-        if from != nil {
-            for argument: RedisArgument in ["MAXLEN", "~", .int(Self.maxStreamLength)] { command.append(argument) }
-        }
-        for argument: RedisArgument in ["*", .string(Self.field), .bytes(packed)] { command.append(argument) }
-        return command
+    func adding(to stream: String, onlyIfThere: Bool = false) -> StreamAppend {
+        var words: [RedisArgument] = onlyIfThere ? ["NOMKSTREAM"] : []
+        if from != nil { words += ["MAXLEN", "~", .int(Self.maxStreamLength)] }
+        words += ["*", .string(Self.field), .bytes(packed)]
+        return StreamAppend(to: stream, words)
     }
 
     private var packed: [UInt8] {

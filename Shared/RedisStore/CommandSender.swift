@@ -15,6 +15,7 @@ public final class CommandSender: @unchecked Sendable {
         let operation: String
         let stream: String
         let fields: [(name: String, value: [UInt8])]
+        let isVital: Bool
         let deadline: NIODeadline
         /// The deadline by Redis' clock, ms; nil before that was heard of.
         var until: Int64?
@@ -37,7 +38,7 @@ public final class CommandSender: @unchecked Sendable {
     private var buckets: [UInt64: [CommandID]] = [:]
     private var isTimerArmed = false
 
-    /// Makes a sender.
+    /// Makes a sender. The connection must keep ``StreamAppend/library`` loaded.
     /// - Parameters:
     ///   - sender: whose topic (``SignalingProtocol/KeySpace``) the answers come to; hand them to ``received(_:_:)``.
     ///   - maxPending: unanswered commands; default 65,536. One more fails (`overloaded`).
@@ -76,7 +77,8 @@ public final class CommandSender: @unchecked Sendable {
         counter += 1
         let id = CommandID("\(sender.rawValue)-\(counter)")
         pending[id] = Pending(
-            operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields, deadline: deadline
+            operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields,
+            isVital: command.isVital, deadline: deadline
         ) { outcome in
             completion(
                 outcome.flatMap { bytes in
@@ -119,7 +121,8 @@ public final class CommandSender: @unchecked Sendable {
         for id in ids { post(id) }
     }
 
-    private func post(_ id: CommandID) {
+    /// Puts a command on its stream; `evenIfFull` when Redis has refused it for want of memory.
+    private func post(_ id: CommandID, evenIfFull: Bool = false) {
         guard let entry = pending[id] else { return }
         // Before the first connection nobody knows when the deadline is: it is sent then.
         guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
@@ -127,17 +130,20 @@ public final class CommandSender: @unchecked Sendable {
         pending[id]?.isSending = true
         let envelope = CommandEnvelope(
             operation: entry.operation, id: id, from: sender, deadline: until, fields: entry.fields)
-        connection.send(envelope.adding(to: entry.stream)) { result in
+        let append = envelope.adding(to: entry.stream)
+        connection.send(evenIfFull ? append.vital : append.plain) { result in
             self.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
             switch error.code {
             case "CLOSED", "TIMEOUT":
                 // Perhaps on the stream, perhaps not: sent again when the connection is back, if there is time.
                 break
+            case "OOM" where entry.isVital && !evenIfFull:
+                self.post(id, evenIfFull: true)
             default:
                 self.logger.warning(
                     "a command could not be sent", metadata: ["command": "\(id)", "error": "\(error.code)"])
-                self.pending.removeValue(forKey: id)?.completion(.failure(.unavailable("redis")))
+                self.pending.removeValue(forKey: id)?.completion(.failure(error.signaling))
             }
         }
     }

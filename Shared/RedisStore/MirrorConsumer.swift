@@ -13,11 +13,13 @@ public enum MirrorStream {
     /// The entry's one field: a change, packed.
     private static let field = "r"
 
-    /// The command that records a change.
+    /// The command that records a change, in a full Redis too: the change is made. The connection must keep
+    /// ``StreamAppend/library`` loaded.
     public static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
-        RedisCommand(
-            "XADD", .string(KeySpace.mirror(service)), "MAXLEN", "~", .int(maxLength), "*", .string(field),
-            .bytes(fields.encoded))
+        StreamAppend(
+            to: KeySpace.mirror(service),
+            ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]
+        ).vital
     }
 
     /// Reads an entry; what is no change has no fields.

@@ -64,6 +64,8 @@ public struct LeaveChannel: ServiceCommand {
     public static let service = ServiceName.channelState
     /// `channel.leave`.
     public static let operation = "channel.leave"
+    /// Frees memory.
+    public var isVital: Bool { true }
     /// Nothing.
     public typealias Reply = Done
     /// Who leaves.

@@ -4,6 +4,8 @@ public struct CallAct: ServiceCommand {
     public static let service = ServiceName.invitation
     /// `call.act`.
     public static let operation = "call.act"
+    /// For what ends a call.
+    public var isVital: Bool { verb == .refuse || verb == .end }
     /// Nothing.
     public typealias Reply = Done
     /// What the actor does.

@@ -83,6 +83,13 @@ public struct PhoneReport: ServiceCommand {
     public static let service = ServiceName.invitation
     /// `call.phone`.
     public static let operation = "call.phone"
+    /// For what ends a call.
+    public var isVital: Bool {
+        switch act {
+        case .refused, .failed, .ended: true
+        case .claimed, .ringing, .accepted, .message: false
+        }
+    }
     /// Whether the call stands.
     public typealias Reply = PhoneStanding
     /// The call.

@@ -94,6 +94,8 @@ public struct ResumeSession: ServiceCommand {
     public static let service = ServiceName.presence
     /// `session.resume`.
     public static let operation = "session.resume"
+    /// Keeps a session alive.
+    public var isVital: Bool { true }
     /// What the gateway must know to go on.
     public typealias Reply = SessionResumed
     /// The gateway that holds the new connection.
@@ -144,6 +146,8 @@ public struct DetachSession: ServiceCommand {
     public static let service = ServiceName.presence
     /// `session.detach`.
     public static let operation = "session.detach"
+    /// Lets a session end.
+    public var isVital: Bool { true }
     /// Nothing.
     public typealias Reply = Done
     /// The gateway that held the connection.
@@ -167,6 +171,8 @@ public struct CloseSession: ServiceCommand {
     public static let service = ServiceName.presence
     /// `session.close`.
     public static let operation = "session.close"
+    /// Frees memory.
+    public var isVital: Bool { true }
     /// Nothing.
     public typealias Reply = Done
     /// Whose session.

@@ -5,6 +5,8 @@ public struct ReassertSessions: ServiceCommand {
     public static let service = ServiceName.presence
     /// `session.reassert`.
     public static let operation = "session.reassert"
+    /// Keeps sessions alive.
+    public var isVital: Bool { true }
     /// What became of each.
     public typealias Reply = SessionsReasserted
     /// The gateway that holds them.
@@ -119,6 +121,8 @@ public struct ReassertMembers: ServiceCommand {
     public static let service = ServiceName.channelState
     /// `channel.reassert`.
     public static let operation = "channel.reassert"
+    /// Keeps members in their channels.
+    public var isVital: Bool { true }
     /// Which of them Redis does not know.
     public typealias Reply = MembersReasserted
     /// Which channel.

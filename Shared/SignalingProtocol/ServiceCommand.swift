@@ -8,6 +8,14 @@ public protocol ServiceCommand: Equatable, Sendable {
     static var service: ServiceName { get }
     /// Its name on the stream, unique within the service: `session.open`.
     static var operation: String { get }
+    /// Whether the service is told even when Redis has no memory left: for what frees memory or keeps something alive.
+    /// Default false.
+    var isVital: Bool { get }
+}
+
+extension ServiceCommand {
+    /// Most commands can be refused.
+    public var isVital: Bool { false }
 }
 
 /// The answer that carries nothing but success.

@@ -69,7 +69,7 @@ actor InvitationStage {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: loop,
-            libraries: [MessageStore.library, GatewayLeases.library],
+            libraries: [MessageStore.library, GatewayLeases.library, StreamAppend.library],
             logger: logger)
         self.connection = connection
         messages = MessageStore(connection: connection)

@@ -195,6 +195,33 @@ import Testing
         }
     }
 
+    @Test func aLogoutAndWhatFollowsFromItNeedNoMemory() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let session = try await stage.login("alice", on: gateway)
+            let other = try await stage.login("bob", on: gateway)
+            for session in [session, other] {
+                _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+            }
+            // Is told that alice is offline.
+            let watcher = try await stage.login("carol", on: gateway)
+            _ = try await gateway.send(
+                JoinChannel(actor: watcher.actor, channel: ChannelName(.userOnline), turn: 1))
+            _ = try await stage.redis("CONFIG", "SET", "maxmemory", "1mb")
+            let join = JoinChannel(actor: other.actor, channel: room.name, turn: 2)
+            #expect(try await gateway.refusal(join) == .memoryFull)
+            let close = CloseSession(user: session.line.user, session: session.line.session, reason: .leaveLogout)
+            _ = try await gateway.send(close)
+            try await waitUntil("alice is not in the room any more") {
+                let count = try await stage.redis("ZCARD", KeySpace.tag(room) + ":members").int
+                return count == 1 ? nil : "\(count ?? -1) members"
+            }
+            try await stage.expectRows("SELECT account AS line FROM online_users ORDER BY 1", ["bob", "carol"])
+            _ = try await stage.redis("CONFIG", "SET", "maxmemory", "0")
+        }
+    }
+
     @Test func whatAnEmptyRedisForgotEnds() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
@@ -216,9 +243,8 @@ import Testing
             try await waitUntil("an answer") { uptime.since == nil ? "none" : nil }
             let check = SessionMirrorCheck(
                 functions: functions, store: MirrorStore(pool: stage.pool),
-                ending: SessionEnding(
-                    functions: functions, messages: MessageStore(connection: stage.connection),
-                    logger: ServicesStage.silent), uptime: uptime, settling: 0)
+                ending: SessionEnding(functions: functions, logger: ServicesStage.silent), uptime: uptime,
+                settling: 0)
             try await check.round {}
             asking.cancel()
             _ = try await asking.value

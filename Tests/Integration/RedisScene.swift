@@ -31,7 +31,7 @@ struct RedisScene: Sendable {
 
     /// Runs a test against a fresh server, then removes it.
     static func run(
-        appendOnly: Bool = true, libraries: [RedisFunctionLibrary] = [],
+        appendOnly: Bool = true, libraries: [RedisFunctionLibrary] = [StreamAppend.library],
         configure: (inout RedisConfiguration) -> Void = { _ in }, _ body: (RedisScene) async throws -> Void
     ) async throws {
         let server = try await RedisServer(appendOnly: appendOnly)
@@ -57,7 +57,8 @@ struct RedisScene: Sendable {
     func otherConnection(_ configure: (inout RedisConfiguration) -> Void = { _ in }) async throws -> RedisConnection {
         var configuration = try server.configuration
         configure(&configuration)
-        let other = RedisConnection(configuration: configuration, eventLoop: eventLoop, logger: Self.logger)
+        let other = RedisConnection(
+            configuration: configuration, eventLoop: eventLoop, libraries: [StreamAppend.library], logger: Self.logger)
         other.start()
         try await waitUntil("a connection") { other.isConnected ? nil : "not connected" }
         return other

@@ -60,7 +60,10 @@ actor ServicesStage {
         app = try AppID("app:{1}")
         connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [MessageStore.library, GatewayLeases.library, DueTimers.library, PresenceFunctions.library]
+            libraries: [
+                MessageStore.library, GatewayLeases.library, DueTimers.library, PresenceFunctions.library,
+                StreamAppend.library,
+            ]
                 + ChannelFunctions.libraries, logger: Self.silent)
         connection.start()
     }

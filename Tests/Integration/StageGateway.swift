@@ -33,7 +33,7 @@ final class StageGateway: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: loop,
-            libraries: [MessageStore.library, GatewayLeases.library], logger: logger)
+            libraries: [MessageStore.library, GatewayLeases.library, StreamAppend.library], logger: logger)
         self.connection = connection
         leases = GatewayLeases(connection: connection)
         messages = MessageStore(connection: connection)

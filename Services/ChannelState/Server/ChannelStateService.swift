@@ -12,7 +12,8 @@ internal import SignalingWire
 
 /// The channel-state service: channels' members and attributes.
 public enum ChannelStateService {
-    private static let libraries = ChannelFunctions.libraries + [MessageStore.library, DueTimers.library]
+    private static let libraries =
+        ChannelFunctions.libraries + [MessageStore.library, DueTimers.library, StreamAppend.library]
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.

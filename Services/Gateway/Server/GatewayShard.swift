@@ -79,7 +79,7 @@ final class GatewayShard: @unchecked Sendable {
         self.logger = logger
         redis = RedisConnection(
             configuration: redisConfiguration, eventLoop: eventLoop,
-            libraries: [MessageStore.library, GatewayLeases.library],
+            libraries: [MessageStore.library, GatewayLeases.library, StreamAppend.library],
             logger: logger)
         messages = MessageStore(connection: redis)
         mailboxes = MailboxBatch(connection: redis, gateway: id)

@@ -14,7 +14,7 @@ internal import SignalingProtocol
 /// Any number of instances share the work; all state is in Redis, and the call log in PostgreSQL.
 public enum InvitationService {
     private static let libraries = [
-        CallRecordStore.library, MessageStore.library, GatewayLeases.library, DueTimers.library,
+        CallRecordStore.library, MessageStore.library, GatewayLeases.library, DueTimers.library, StreamAppend.library,
     ]
 
     /// Builds the service from its settings.

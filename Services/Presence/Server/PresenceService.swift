@@ -13,7 +13,7 @@ internal import SignalingWire
 /// The presence service: users' sessions and attributes, settings of apps, and the watch over gateways.
 public enum PresenceService {
     private static let libraries = [
-        PresenceFunctions.library, MessageStore.library, GatewayLeases.library, DueTimers.library,
+        PresenceFunctions.library, MessageStore.library, GatewayLeases.library, DueTimers.library, StreamAppend.library,
     ]
 
     /// Builds the service from its settings.
@@ -62,14 +62,13 @@ private struct Handlers {
         connection: RedisConnection, pool: PostgresPool, timers: DueTimers, uptime: RedisUptime, logger: Logger
     ) {
         let functions = PresenceFunctions(connection: connection)
-        let messages = MessageStore(connection: connection)
         let store = AttributeStore(pool: pool)
         let users = UserStore(pool: pool)
         let cache = UserAttributeCache(
             functions: functions,
             store: Batcher { users throws(PostgresError) in try await store.userAttributes(users) },
             versions: store)
-        let ending = SessionEnding(functions: functions, messages: messages, logger: logger)
+        let ending = SessionEnding(functions: functions, logger: logger)
         // In a storm of logins a statement for many costs little more than one for one.
         let logins = Batcher<UserKey, UserLogin>(gathering: .milliseconds(10)) { keys throws(PostgresError) in
             try await users.logins(of: keys)

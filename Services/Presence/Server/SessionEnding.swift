@@ -12,7 +12,6 @@ struct SessionEnding: Sendable {
     static let patience: Int64 = 10_000
 
     let functions: PresenceFunctions
-    let messages: MessageStore
     let logger: Logger
 
     /// - Throws: `SignalingError` when something is not done; the session's timer will try again.
@@ -37,7 +36,7 @@ struct SessionEnding: Sendable {
                 let announcement = PresenceAnnouncement(
                     event: .offline, user: user, uid: ended.uid, session: ended.session, reason: reason,
                     time: ended.time)
-                _ = try await messages.sendToChannel(announcement.message)
+                commands.append(MessageStore.command(announcement.message))
                 PresenceMetrics.closed.increment()
             }
         }

@@ -15,7 +15,8 @@ public enum SIPBridge {
     public static func assemble(
         _ context: ServiceContext, _ configuration: SIPBridgeConfiguration
     ) async throws -> ServiceAssembly {
-        let stores = try await ServiceStores(context, libraries: [GatewayLeases.library], postgresConnections: 2)
+        let stores = try await ServiceStores(
+            context, libraries: [GatewayLeases.library, StreamAppend.library], postgresConnections: 2)
         let logger = context.logger
         // A fresh id for each run: what a bridge holds ends with its process.
         let instance = context.configuration.instance

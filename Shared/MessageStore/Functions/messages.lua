@@ -167,3 +167,6 @@ redis.register_function{function_name = 'messages_awake', callback = messages_aw
 redis.register_function('message_to_user', message_to_user)
 redis.register_function('messages_to_users', messages_to_users)
 redis.register_function('message_to_channel', message_to_channel)
+-- What a service tells has happened already, and must be told in a full Redis too.
+redis.register_function{
+    function_name = 'announcement_to_channel', callback = message_to_channel, flags = {'allow-oom'}}

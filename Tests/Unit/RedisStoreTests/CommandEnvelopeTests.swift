@@ -29,7 +29,7 @@ import Testing
         // The command's own fields may be named like the envelope's.
         let fields: [(name: String, value: [UInt8])] = [("from", [1]), ("until", [0xFF, 0]), ("op", [])]
         let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, deadline: 8000, fields: fields)
-        let entry = try entry(sent.adding(to: "cmd:x"))
+        let entry = try entry(sent.adding(to: "cmd:x").plain)
         #expect(entry.milliseconds == 1_700_000_000_123)
         let got = try #require(CommandEnvelope(entry))
         #expect(got.operation == "a.b")
@@ -62,7 +62,7 @@ import Testing
         let sent = CommandEnvelope(
             operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: 8000, fields: [("x", [0x31])])
         #expect(
-            sent.adding(to: "cmd:x")
+            sent.adding(to: "cmd:x").plain
                 == RedisCommand(
                     "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
                     "2:op3:a.b2:id3:c-14:from1:g5:until4:80001:x1:1"))
@@ -76,13 +76,17 @@ import Testing
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
         let posted = CommandPost.command(for: command, id: CommandID("c.1"))
         // No MAXLEN: nothing of it may be cut off unread.
-        #expect(try arguments(of: posted).prefix(4).map(\.string) == ["XADD", "post:channel-state", "*", "c"])
+        #expect(
+            try arguments(of: posted).prefix(6).map(\.string)
+                == ["FCALL", "heliograph_append", "1", "post:channel-state", "*", "c"])
         let envelope = try #require(CommandEnvelope(try entry(posted)))
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
         #expect(envelope.deadline == 0)
         let toBridge = CommandPost.command(for: command, id: CommandID("c.1"), to: GatewayID("b"))
-        #expect(try arguments(of: toBridge).prefix(4).map(\.string) == ["XADD", "cmd:sip-bridge:b", "NOMKSTREAM", "*"])
+        #expect(
+            try arguments(of: toBridge).prefix(5).map(\.string)
+                == ["FCALL", "heliograph_append", "1", "cmd:sip-bridge:b", "NOMKSTREAM"])
     }
 }
 
