@@ -18,6 +18,8 @@ OPEN_SECONDS = 6
 PAUSE_SECONDS = 0.05
 # Close frames after which a session cannot be resumed.
 OVER = ("kick", "token_expired", "bad_line")
+# The close frame of a session that logged out.
+LOGGED_OUT = "101"
 # What a push client acknowledges after: messages, seconds.
 ACKNOWLEDGE_AFTER = 30, 1
 # Stands in every body and value; logs are searched for it.
@@ -53,6 +55,7 @@ class User(Client):
         self._acknowledging: asyncio.Task | None = None
         self._wants_end = False
         self._logout: asyncio.Task | None = None
+        self._logs_out = False
         self._joining: str | None = None
         self._keeper: asyncio.Task | None = None
         self._tasks: set[asyncio.Task] = set()
@@ -69,15 +72,17 @@ class User(Client):
         """Logs out, and insists."""
         self.forget_channel("logs out")
         self.channel = None
+        self._logs_out = True
         for _ in range(GIVE_UP_SECONDS):
             self._logout = asyncio.create_task(self.act("logout", "user_logout"))
             reply = await self._logout
-            if reply and reply.ok:
+            if reply and reply.ok or self.close_frame == LOGGED_OUT:
                 break
             self._logout = None
             await asyncio.sleep(1)
         await self.drop()
         self._logout = None
+        self._logs_out = False
 
     async def drop(self) -> None:
         """Loses its connection, and doesn't come back until `return_`."""
@@ -115,7 +120,9 @@ class User(Client):
                         pass
                     continue
             reply = await self._logout if self._logout else None
-            self._wants_end = self._wants_end or bool(reply and reply.ok)
+            # A logout that had no answer in time is done all the same.
+            done = reply and reply.ok or self._logs_out and self.close_frame == LOGGED_OUT
+            self._wants_end = self._wants_end or bool(done)
             self._note_closed()
             if self._wants_end or not self.returns:
                 return

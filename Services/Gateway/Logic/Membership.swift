@@ -3,7 +3,8 @@ public import SignalingProtocol
 /// One connection's place in a channel: what it is shown, from the moment it asks to join.
 ///
 /// Events that arrive between the request and its answer are held, so that the client sees the answer first and nothing
-/// of the time before it. The same goes for a change of the channel's attributes, whose event comes before its answer.
+/// of the time before it. The same goes for a member that joins again, whose answer has the lists anew, and for a change of
+/// the channel's attributes, whose event comes before its answer.
 public struct Membership: Sendable {
     /// Events held for one connection at most; past it the connection is cut (it resumes from the log).
     public static let heldBound = 4096
@@ -11,10 +12,23 @@ public struct Membership: Sendable {
     private enum State {
         /// The answer is awaited. Goes to `active`.
         case joining(held: [ChannelEvent])
-        /// Events above `after` are shown. Goes to `paused`.
-        case active(after: Int64)
+        /// Events are shown that ``Shown`` lets through. Goes to `paused`.
+        case active(Shown)
         /// The answer to an act of a member is awaited. Goes to `active`.
-        case paused(after: Int64, held: [ChannelEvent])
+        case paused(Shown, held: [ChannelEvent])
+    }
+
+    private struct Shown {
+        /// What is at or below was there before the member.
+        var after: Int64
+        /// Lists were given that have all up to here; only messages are in no list. 0 for none since `after`.
+        var listed: Int64 = 0
+
+        func contains(_ event: ChannelEvent) -> Bool {
+            guard event.id > after else { return false }
+            if case .message = event.kind { return true }
+            return event.id > listed
+        }
     }
 
     private var state = State.joining(held: [])
@@ -22,12 +36,18 @@ public struct Membership: Sendable {
     /// A membership that was just asked for.
     public init() {}
 
-    /// The id above which events are shown; nil while the answer is awaited.
+    /// The id above which all events are shown; nil while the answer is awaited.
     public var shownAfter: Int64? {
         switch state {
         case .joining, .paused: nil
-        case .active(let after): after
+        case .active(let shown): max(shown.after, shown.listed)
         }
+    }
+
+    /// Whether an event is shown; false while the answer is awaited.
+    public func shows(_ event: ChannelEvent) -> Bool {
+        guard case .active(let shown) = state else { return false }
+        return shown.contains(event)
     }
 
     /// Takes events for one who waits for an answer.
@@ -35,26 +55,33 @@ public struct Membership: Sendable {
     public mutating func hold(_ events: [ChannelEvent]) -> Bool {
         switch state {
         case .joining(var held):
-            state = .active(after: 0)
+            state = .joining(held: [])
             held.append(contentsOf: events)
             state = .joining(held: held)
             return held.count <= Self.heldBound
-        case .paused(let after, var held):
-            state = .active(after: after)
+        case .paused(let shown, var held):
+            state = .active(shown)
             held.append(contentsOf: events)
-            state = .paused(after: after, held: held)
+            state = .paused(shown, held: held)
             return held.count <= Self.heldBound
         case .active:
             return true
         }
     }
 
-    /// The answer has come.
-    /// - Returns: the held events above `id`, to be shown after the answer.
+    /// The answer to the join has come, with lists as of `id`. A member that joined again missed no message meanwhile.
+    /// - Returns: the held events that are neither older nor in the lists, to be shown after the answer.
     public mutating func activate(after id: Int64) -> [ChannelEvent] {
-        guard case .joining(let held) = state else { return [] }
-        state = .active(after: id)
-        return held.filter { $0.id > id }
+        switch state {
+        case .joining(let held): return activate(Shown(after: id), held)
+        case .paused(let shown, let held): return activate(Shown(after: shown.after, listed: id), held)
+        case .active: return []
+        }
+    }
+
+    private mutating func activate(_ shown: Shown, _ held: [ChannelEvent]) -> [ChannelEvent] {
+        state = .active(shown)
+        return held.filter(shown.contains)
     }
 
     /// What came up to now is about to be read from the log: it need not be held.
@@ -64,14 +91,13 @@ public struct Membership: Sendable {
 
     /// A member asks for something whose event must not come before the answer.
     public mutating func pause() {
-        if case .active(let after) = state { state = .paused(after: after, held: []) }
+        if case .active(let shown) = state { state = .paused(shown, held: []) }
     }
 
     /// That answer has come.
     /// - Returns: the held events, to be shown after it.
     public mutating func resume() -> [ChannelEvent] {
-        guard case .paused(let after, let held) = state else { return [] }
-        state = .active(after: after)
-        return held.filter { $0.id > after }
+        guard case .paused(let shown, let held) = state else { return [] }
+        return activate(shown, held)
     }
 }

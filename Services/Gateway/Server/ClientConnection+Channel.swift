@@ -11,8 +11,11 @@ extension ClientConnection {
     /// Joins, leaving the channel the session was in.
     func join(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
         let key = ChannelKey(app: actor.user.app, name: name)
-        // Joining the channel it is in: events go on meanwhile.
-        if channel?.key == key { return sendJoin(name, actor: actor, finish: finish) }
+        if let channel, channel.key == key {
+            // Joining the channel it is in.
+            holdEvents(of: channel)
+            return sendJoin(name, actor: actor, finish: finish)
+        }
         if waitsForSettlement({ [self] in join(name, actor: actor, finish: finish) }) { return }
         let joined = shard.channel(key)
         joined.whenSubscribed { [self] subscribed in
@@ -48,9 +51,16 @@ extension ClientConnection {
                 finish(.success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)))
             case .failure(let error):
                 place.failed(error)
+                afterAnswer = { [self] in channel?.resume(self) }
                 finish(.failure(error))
             }
         }
+    }
+
+    /// Until the answer to an act of a member was written.
+    private func holdEvents(of channel: LocalChannel) {
+        channel.closeLane(of: self)
+        membership?.pause()
     }
 
     /// Leaves; the leaver gets the answer, not the event.
@@ -73,10 +83,7 @@ extension ClientConnection {
         _ name: ChannelName, _ change: AttributeChange, actor: Actor,
         finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
     ) {
-        if let channel, channel.key.name == name {
-            channel.closeLane(of: self)
-            membership?.pause()
-        }
+        if let channel, channel.key.name == name { holdEvents(of: channel) }
         let command = ChangeChannelAttributes(
             actor: actor, channel: name, change: change, limitPerSecond: limits.channelAttributeChangesPerSecond)
         shard.sender.send(command, by: actDeadline) { [self] result in

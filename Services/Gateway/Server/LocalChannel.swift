@@ -194,7 +194,7 @@ final class LocalChannel {
         let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
         guard let first = batch.events.first, shownAfter < first.id, member.lastEventID < first.id, !isNamed
         else {
-            show(batch.events.filter { $0.id > shownAfter }, to: member)
+            show(batch.events.filter { member.membership?.shows($0) == true }, to: member)
             return true
         }
         member.lastEventID = batch.lastID

@@ -3,8 +3,8 @@ import SignalingProtocol
 import Testing
 
 @Suite struct MembershipTests {
-    private func event(_ sequence: Int64) throws -> ChannelEvent {
-        ChannelEvent(sequence: sequence, id: sequence, account: try Account("a"), uid: 1, kind: .joined)
+    private func event(_ sequence: Int64, _ kind: ChannelEvent.Kind = .joined) throws -> ChannelEvent {
+        ChannelEvent(sequence: sequence, id: sequence, account: try Account("a"), uid: 1, kind: kind)
     }
 
     @Test func aJoinerSeesOnlyWhatCameAfterTheJoin() throws {
@@ -23,10 +23,27 @@ import Testing
         #expect(membership.shownAfter == nil)
         #expect(membership.hold([try event(5), try event(6)]) == true)
         #expect(membership.hold([try event(7)]) == true)
-        #expect(membership.activate(after: 9) == [])
         #expect(membership.resume() == [try event(6), try event(7)])
         #expect(membership.shownAfter == 5)
         #expect(membership.resume() == [])
+    }
+
+    @Test func whoJoinsAgainMissesNoMessageAndIsToldNothingThatIsInTheLists() throws {
+        var membership = Membership()
+        #expect(membership.activate(after: 5) == [])
+        membership.pause()
+        #expect(membership.hold([try event(6), try event(7, .message("m")), try event(9)]) == true)
+        #expect(membership.activate(after: 8) == [try event(7, .message("m")), try event(9)])
+        // What comes late, when the log had to be read.
+        #expect(membership.shownAfter == 8)
+        #expect(membership.shows(try event(8, .message("m"))))
+        #expect(!membership.shows(try event(8)))
+        #expect(!membership.shows(try event(5, .message("m"))))
+        #expect(membership.shows(try event(9)))
+        membership.pause()
+        #expect(!membership.shows(try event(9)))
+        #expect(membership.hold([try event(8), try event(10)]) == true)
+        #expect(membership.resume() == [try event(10)])
     }
 
     @Test func whatIsReadFromTheLogNeedNotBeHeld() throws {
