@@ -3,39 +3,42 @@ public import SignalingProtocol
 /// Reads what ``FieldWriter`` wrote. Of fields with one name the first counts; unknown fields are ignored, so that a newer
 /// process may add some.
 public struct FieldReader: Sendable {
+    /// Values of packed fields are parts of the whole: an answer may have a million bytes, several levels deep.
+    private let fields: [(name: String, value: ArraySlice<UInt8>)]
+
     /// All fields, in order.
-    public let pairs: [(name: String, value: [UInt8])]
+    public var pairs: [(name: String, value: [UInt8])] { fields.map { (name: $0.name, value: Array($0.value)) } }
 
     /// Reads native pairs, of a stream entry or a hash.
-    public init(pairs: [(name: String, value: [UInt8])]) { self.pairs = pairs }
+    public init(pairs: [(name: String, value: [UInt8])]) {
+        fields = pairs.map { (name: $0.name, value: $0.value[...]) }
+    }
 
     /// Reads packed fields.
     /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not whole packed fields.
     public init(encoded: some Collection<UInt8>) throws(SignalingError) {
-        let bytes = Array(encoded)
-        var pairs: [(name: String, value: [UInt8])] = []
-        var position = 0
-        while position < bytes.count {
-            guard let name = Self.take(from: bytes, at: &position), let text = String(validating: name, as: UTF8.self),
-                let value = Self.take(from: bytes, at: &position)
+        try self.init(packed: Array(encoded)[...])
+    }
+
+    private init(packed bytes: ArraySlice<UInt8>) throws(SignalingError) {
+        var fields: [(name: String, value: ArraySlice<UInt8>)] = []
+        var rest = bytes
+        while !rest.isEmpty {
+            guard let name = Self.take(from: &rest), let text = String(validating: name, as: UTF8.self),
+                let value = Self.take(from: &rest)
             else { throw SignalingError(.failed, "bad_fields", "packed fields are cut short or malformed") }
-            pairs.append((text, Array(value)))
+            fields.append((text, value))
         }
-        self.pairs = pairs
+        self.fields = fields
     }
 
     /// The bytes of a field.
     /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when there is no such field, as do all readers.
-    public func bytes(_ name: String) throws(SignalingError) -> [UInt8] {
-        guard let value = value(name) else {
-            throw SignalingError(.failed, "bad_fields", "the field \(name) is missing")
-        }
-        return value
-    }
+    public func bytes(_ name: String) throws(SignalingError) -> [UInt8] { Array(try field(name)) }
 
     /// The text of a field.
     public func string(_ name: String) throws(SignalingError) -> String {
-        guard let text = String(validating: try bytes(name), as: UTF8.self) else { throw Self.malformed(name, "text") }
+        guard let text = String(validating: try field(name), as: UTF8.self) else { throw Self.malformed(name, "text") }
         return text
     }
 
@@ -53,7 +56,7 @@ public struct FieldReader: Sendable {
 
     /// A number.
     public func int64(_ name: String) throws(SignalingError) -> Int64 {
-        guard let number = DecimalText.parse(try bytes(name)) else { throw Self.malformed(name, "number") }
+        guard let number = DecimalText.parse(try field(name)) else { throw Self.malformed(name, "number") }
         return number
     }
 
@@ -80,31 +83,39 @@ public struct FieldReader: Sendable {
 
     /// A packed record.
     public func record<Record: FieldCodable>(_ name: String, as type: Record.Type) throws(SignalingError) -> Record {
-        try Record(from: FieldReader(encoded: try bytes(name)))
+        try Record(from: FieldReader(packed: try field(name)))
     }
 
     /// A packed list of records.
     public func list<Record: FieldCodable>(_ name: String, of type: Record.Type) throws(SignalingError) -> [Record] {
         var records: [Record] = []
-        for (_, element) in try FieldReader(encoded: try bytes(name)).pairs {
-            records.append(try Record(from: FieldReader(encoded: element)))
+        for (_, element) in try FieldReader(packed: try field(name)).fields {
+            records.append(try Record(from: FieldReader(packed: element)))
         }
         return records
     }
 
-    private func value(_ name: String) -> [UInt8]? { pairs.first { $0.name == name }?.value }
+    private func field(_ name: String) throws(SignalingError) -> ArraySlice<UInt8> {
+        guard let value = value(name) else {
+            throw SignalingError(.failed, "bad_fields", "the field \(name) is missing")
+        }
+        return value
+    }
+
+    private func value(_ name: String) -> ArraySlice<UInt8>? { fields.first { $0.name == name }?.value }
 
     static func malformed(_ name: String, _ kind: String) -> SignalingError {
         SignalingError(.failed, "bad_fields", "the field \(name) is no \(kind)")
     }
 
-    /// Takes `<length>:<bytes>`.
-    private static func take(from bytes: [UInt8], at position: inout Int) -> ArraySlice<UInt8>? {
-        guard let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")),
-            let length = DecimalText.parse(bytes[position..<colon]), length >= 0, length <= bytes.count - colon - 1
+    /// Takes `<length>:<bytes>` off the front.
+    private static func take(from rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), let length = DecimalText.parse(rest[..<colon]),
+            length >= 0, length <= rest.endIndex - colon - 1
         else { return nil }
         let start = colon + 1
-        position = start + Int(length)
-        return bytes[start..<position]
+        let end = start + Int(length)
+        defer { rest = rest[end...] }
+        return rest[start..<end]
     }
 }

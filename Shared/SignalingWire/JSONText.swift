@@ -1,9 +1,10 @@
 /// Writes JSON strings.
 public enum JSONText {
-    /// How often a text is escaped: once in a JSON string, twice in one that stands in a text that is itself in one.
-    enum Depth {
-        case once
+    /// How often a text is escaped: once in a JSON string, twice in one that stands in a text that is itself in one, and so on.
+    enum Depth: Int {
+        case once = 1
         case twice
+        case thrice
     }
 
     /// Appends a string with its quotes, escaping what JSON requires and no more.
@@ -74,12 +75,12 @@ public enum JSONText {
 
     private static func appendEscape(_ byte: UInt8, _ depth: Depth, to bytes: inout [UInt8]) {
         let backslash = UInt8(ascii: "\\")
-        bytes.append(backslash)
-        if depth == .twice { bytes.append(backslash) }
+        // Each level escapes the backslashes of the one before, and the byte itself where that is one that needs it.
+        let isItself = byte == UInt8(ascii: "\"") || byte == backslash
+        let count = isItself ? (1 << depth.rawValue) - 1 : 1 << (depth.rawValue - 1)
+        for _ in 0..<count { bytes.append(backslash) }
         switch byte {
-        case UInt8(ascii: "\""), backslash:
-            if depth == .twice { bytes.append(backslash) }
-            bytes.append(byte)
+        case _ where isItself: bytes.append(byte)
         case 0x0A: bytes.append(UInt8(ascii: "n"))
         case 0x0D: bytes.append(UInt8(ascii: "r"))
         case 0x09: bytes.append(UInt8(ascii: "t"))

@@ -21,7 +21,7 @@ public enum ReplyBody: Equatable, Sendable {
     /// `channel_query_userlist` and `_all`.
     case members(total: Int, [Member])
 
-    /// The JSON of the reply. `ServerFrame` writes that of `done`, `mailbox` and `joined` itself, which is faster.
+    /// The JSON of the reply. `ServerFrame` writes that of `done`, `mailbox`, `attributes` and `joined` itself, which is faster.
     var json: JSONValue {
         .object([JSONMember("result", .string("ok"))] + fields)
     }
@@ -71,7 +71,7 @@ public enum ReplyBody: Equatable, Sendable {
         .array(members.map { .array([.string($0.account.rawValue), .number(String($0.uid))]) })
     }
 
-    static func object(_ attributes: [Attribute]) -> JSONValue {
+    private static func object(_ attributes: [Attribute]) -> JSONValue {
         .object(attributes.map { JSONMember($0.name.rawValue, .string($0.value)) })
     }
 }

@@ -3,13 +3,12 @@ internal import SignalingProtocol
 /// The answer to a join, the longest that is sent often: two hundred members are written without a value in between.
 extension ServerFrame {
     static func joined(id: String, joinID: Int64, members: LatestMembers, attributes: [Attribute]) -> [UInt8] {
-        let changes = ReplyBody.object(attributes).compactText
-        var bytes = start(ofCallReturn: id, content: 2 * members.text.count + changes.utf8.count * 5 / 4)
+        var bytes = start(ofCallReturn: id, content: 2 * members.text.count + expectedBytes(attributes))
         JSONText.append(verbatim: #"","{\"result\":\"ok\",\"list\":["#, to: &bytes)
         appendList(members, to: &bytes)
-        JSONText.append(verbatim: #"],\"attrs\":"#, to: &bytes)
-        JSONText.appendEscaped(changes, to: &bytes)
-        JSONText.append(verbatim: #",\"id\":"#, to: &bytes)
+        JSONText.append(verbatim: #"],\"attrs\":{"#, to: &bytes)
+        append(attributes, quote: #"\""#, .twice, to: &bytes)
+        JSONText.append(verbatim: #"},\"id\":"#, to: &bytes)
         DecimalText.append(joinID, to: &bytes)
         JSONText.append(verbatim: #"}"]]"#, to: &bytes)
         return bytes

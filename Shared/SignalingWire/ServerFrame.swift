@@ -53,7 +53,9 @@ public enum ServerFrame {
             return mailbox(id: id, cleared: cleared, entries: entries)
         case .joined(let joinID, let members, let attributes):
             return joined(id: id, joinID: joinID, members: members, attributes: attributes)
-        case .userStatus, .attribute, .attributes, .memberCount, .membership, .members:
+        case .attributes(let account, let all):
+            return attributes(id: id, of: account, all)
+        case .userStatus, .attribute, .memberCount, .membership, .members:
             return callReturn(id: id, error: "", data: body.json)
         }
     }

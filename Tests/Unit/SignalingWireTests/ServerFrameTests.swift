@@ -84,7 +84,31 @@ import Testing
                 ]))
     }
 
-    /// Mailbox answers are written by hand too.
+    /// Attributes too.
+    @Test(arguments: [
+        "", "age", "\"", "\\", "\\\"\n\r\t", "\u{1}\u{1F}\u{7F}", "日本🙂", String(repeating: "1234567\"", count: 9),
+    ])
+    func anyAttributeIsListed(text: String) throws {
+        let attributes = [
+            Attribute(name: try AttributeName(#"q "\é"#), value: "first"),
+            Attribute(name: try AttributeName("r"), value: text),
+        ]
+        for all in [attributes, [attributes[1]], []] {
+            for body in [
+                ReplyBody.attributes(try Account(#"a"\é"#), all),
+                ReplyBody.joined(id: 5, members: LatestMembers([]), attributes: all),
+            ] {
+                let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
+                #expect(
+                    frame
+                        == .array([
+                            .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
+                        ]))
+            }
+        }
+    }
+
+    /// Mailbox answers as well.
     @Test(arguments: [
         "hi", "\"", "\\", "\\\"\n\r\t", "\u{0}\u{1F}\u{7F}", "日本🙂", String(repeating: "1234567\"", count: 9),
     ])
