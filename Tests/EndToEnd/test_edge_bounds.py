@@ -124,6 +124,20 @@ async def test_acts_have_a_rate_and_a_resume_gives_nothing(stack: Stack, people)
         await eager.logout()
 
 
+async def test_large_answers_count_as_several_acts(stack: Stack, people):
+    async with people(stack) as cast:
+        owner, reader = await cast.login("owner", "reader")
+        for number in range(41):
+            await owner.call("user_set_attr", name=f"n{number}", value="x" * 8_000)
+        # Ten times 32 KiB and more, each: eleven acts, of which one was counted when it came.
+        replies = await asyncio.gather(
+            *(reader.attempt("user_get_attr_all", account=owner.account, within=20) for _ in range(50)))
+        assert all(r.ok for r in replies)
+        reply = await reader.attempt("channel_query_num", name="room")
+        assert reply.data["reason"] == "rate_limited"
+        assert (await owner.call("user_get_attr_all", account=owner.account))["account"] == owner.account
+
+
 async def test_attribute_changes_have_a_rate(stack: Stack, people):
     async with people(stack) as cast:
         vain, = await cast.login("vain")

@@ -75,6 +75,15 @@ public struct SessionRates: Sendable {
     /// - Returns: milliseconds that its answer must wait.
     public mutating func pollDelay(now: Int64) -> Int64 { polls.reserve(now: now) }
 
+    /// Counts the bytes of an answer: each ``SignalingProtocol/Limits/answerBytesPerAct`` as one more act, or poll. How
+    /// many there are is known only now, so that it may be more than was left: until that has come back, there is nothing left.
+    /// - Parameter isPoll: whether a poll has asked for it.
+    public mutating func answered(bytes: Int, isPoll: Bool) {
+        let count = bytes / Limits.answerBytesPerAct
+        guard count > 0 else { return }
+        if isPoll { polls.charge(count) } else { acts.charge(count) }
+    }
+
     private static func refusal(_ code: SignalingCode, _ bound: Int, _ what: String) -> SignalingError {
         SignalingError(code, "rate_limited", "more than \(bound) \(what) a second")
     }

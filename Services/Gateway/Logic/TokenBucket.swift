@@ -44,6 +44,9 @@ public struct TokenBucket: Sendable {
         return tokens >= 0 ? 0 : Int64((-tokens + perSecond - 1) / perSecond)
     }
 
+    /// Takes tokens for what has been done already, in advance if need be.
+    public mutating func charge(_ count: Int) { tokens -= count * 1000 }
+
     /// Whether there is a token.
     /// - Parameter now: milliseconds of a clock that never goes back.
     public mutating func has(now: Int64) -> Bool {

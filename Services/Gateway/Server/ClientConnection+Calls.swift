@@ -101,7 +101,10 @@ extension ClientConnection {
     /// Writes a call's answer and starts what waited for it.
     func answer(_ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>) {
         switch result {
-        case .success(let body): send(ServerFrame.callSucceeded(id: turn.id, body), isAnswer: true)
+        case .success(let body):
+            let frame = ServerFrame.callSucceeded(id: turn.id, body)
+            rates.answered(bytes: frame.count, isPoll: body.isMailbox)
+            send(frame, isAnswer: true)
         case .failure(let error):
             GatewayMetrics.callFailures.increment()
             send(ServerFrame.callFailed(id: turn.id, error))
@@ -114,6 +117,11 @@ extension ClientConnection {
         calls.completed(turn.ordering)
         startWaiting()
     }
+}
+
+extension ReplyBody {
+    /// Whether it answers a poll.
+    fileprivate var isMailbox: Bool { if case .mailbox = self { true } else { false } }
 }
 
 extension ClientCall.Act {

@@ -61,6 +61,26 @@ import Testing
         #expect(rates.pollDelay(now: 0) == 5)
     }
 
+    @Test func aLargeAnswerCountsAsSeveralActs() throws {
+        var rates = SessionRates()
+        let act = try Self.act("user_get_attr_all", #","account":"a""#)
+        rates.answered(bytes: Limits.answerBytesPerAct - 1, isPoll: false)
+        rates.answered(bytes: 40 * Limits.answerBytesPerAct, isPoll: false)
+        #expect(Self.admitted(&rates, act) == Limits.actsBurst - 40)
+        // What one took too much the next waits for.
+        rates.answered(bytes: (Limits.actsPerSecond + 1) * Limits.answerBytesPerAct, isPoll: false)
+        #expect(Self.admitted(&rates, act, now: 1000) == 0)
+        #expect(Self.admitted(&rates, act, now: 2000) == Limits.actsPerSecond - 1)
+        #expect(rates.pollDelay(now: 2000) == 0)
+    }
+
+    @Test func aLargePageCountsAsSeveralPolls() throws {
+        var rates = SessionRates()
+        rates.answered(bytes: Limits.pollsBurst * Limits.answerBytesPerAct, isPoll: true)
+        #expect(rates.pollDelay(now: 0) == 5)
+        #expect(Self.admitted(&rates, try Self.act("channel_query_num", #","name":"c""#)) == Limits.actsBurst)
+    }
+
     @Test func aResumeGivesNoBurst() throws {
         var rates = SessionRates(isResumed: true)
         let act = try Self.act("channel_query_num", #","name":"c""#)
