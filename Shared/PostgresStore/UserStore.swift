@@ -21,6 +21,25 @@ public struct UserStore: Sendable {
     /// Works on the database of `pool`.
     public init(pool: PostgresPool) { self.pool = pool }
 
+    /// The numbers of accounts, in order; 0 for those that were never seen, and are given none now.
+    /// - Throws: ``PostgresError``.
+    public func numbers(of users: [UserKey]) async throws(PostgresError) -> [UInt32] {
+        var numbers = [UInt32](repeating: 0, count: users.count)
+        let rows = try await pool.query(
+            """
+            SELECT i.ordinal, u.uid FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(app, account, ordinal)
+            JOIN users u ON u.app = i.app COLLATE "C" AND u.account = i.account COLLATE "C"
+            """, [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))])
+        for row in rows {
+            let index = Int(try row.int64("ordinal")) - 1
+            guard numbers.indices.contains(index), let uid = UInt32(exactly: try row.int64("uid")) else {
+                throw PostgresError(.shape, "a user's number is out of range")
+            }
+            numbers[index] = uid
+        }
+        return numbers
+    }
+
     /// What is kept of users who log in, one answer per user, in order. A number is given to an account when it is first
     /// seen, the same ever after, unique in the cluster, from 1 up. Also notes that the users were seen now.
     /// - Throws: ``PostgresError``; 2200H when all 4,294,967,295 numbers are taken.

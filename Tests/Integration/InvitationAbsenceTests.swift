@@ -1,4 +1,6 @@
+import PostgresStore
 import SignalingProtocol
+import SignalingWire
 import Testing
 
 /// Callees who are away, callers who give up, and sessions that end.
@@ -14,6 +16,20 @@ import Testing
             #expect(mail.first?.extra == #"{"code":703,"reason":"peer_offline"}"#)
             #expect(try await stage.mail(of: "bob") == [])
             try await stage.expectLog(["bob 703"])
+        }
+    }
+
+    /// A week later Redis knows nothing of a user, but callers are told the number that the login gave.
+    @Test func anAbsentCalleeHasItsNumber() async throws {
+        try await InvitationStage.run { stage in
+            let alice = try await stage.login("alice")
+            let users = [try Account("carol"), try Account("bob")].map { UserKey(app: stage.app, account: $0) }
+            let logins = try await UserStore(pool: stage.pool).logins(of: users)
+            for name in ["bob", "nobody"] {
+                try await stage.act(.invite, by: alice, to: name, #"{"_require_peer_online":1}"#)
+            }
+            let numbers = try await stage.mail(of: "alice").map { $0.content["peeruid"] }
+            #expect(numbers == [.number("\(logins[1].uid)"), .number("0")])
         }
     }
 

@@ -9,6 +9,7 @@ struct CallHandler: Sendable {
     let records: CallRecordStore
     let trunks: TrunkDirectory
     let lines: PhoneLines
+    let callees: CalleeDirectory
 
     /// An act of a party.
     func act(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) -> Done {
@@ -65,11 +66,11 @@ struct CallHandler: Sendable {
             InvitationMetrics.callsOfUserBoundHit.increment()
             throw SignalingError(.inviteOther, "too_many_calls", "a party has \(Limits.callsPerUser) calls")
         }
-        let presence = CalleePresence(online: parties[1].session != nil, uid: parties[1].uid)
-        let way = try await way(of: request, presence)
+        let way = try await way(of: request, isOnline: parties[1].session != nil)
         let tag = Self.tag(caller.user, command.channel, callee)
         switch way {
         case .user:
+            let presence = await callees.presence(of: UserKey(app: caller.user.app, account: callee), parties[1])
             try await driver.play(tag, context) { machine, now throws(SignalingError) in
                 try machine.invite(request, callee: presence, now: now)
             }
@@ -105,7 +106,7 @@ struct CallHandler: Sendable {
     }
 
     /// Only where the route depends on the app's trunk is PostgreSQL asked.
-    private func way(of request: InvitationRequest, _ callee: CalleePresence) async throws(SignalingError) -> Way {
+    private func way(of request: InvitationRequest, isOnline: Bool) async throws(SignalingError) -> Way {
         let app = request.caller.user.app
         switch request.route {
         case .user:
@@ -117,7 +118,7 @@ struct CallHandler: Sendable {
                 return try await trunks.terms(of: app).map { .telephone($0) } ?? .user
             } catch {
                 // PostgreSQL is away and the app's trunk was never read: a user who is there is called all the same.
-                guard callee.online else { throw error }
+                guard isOnline else { throw error }
                 return .user
             }
         }

@@ -87,8 +87,9 @@ private struct Handlers: Sendable {
         let driver = CallDriver(
             records: records, messages: MessageStore(connection: redis), timers: timers, phones: phones, lines: lines,
             durations: configuration.durations, logger: logger)
-        let calls = CallHandler(driver: driver, records: records, trunks: trunks, lines: lines)
-        let telephones = PhoneHandler(driver: driver, records: records, trunks: trunks)
+        let callees = CalleeDirectory(store: UserStore(pool: stores.pool))
+        let calls = CallHandler(driver: driver, records: records, trunks: trunks, lines: lines, callees: callees)
+        let telephones = PhoneHandler(driver: driver, records: records, trunks: trunks, callees: callees)
         var router = CommandRouter()
         router.on(CallAct.self) { command, context throws(SignalingError) in try await calls.act(command, context) }
         router.on(EndSessionCalls.self) { command, context throws(SignalingError) in

@@ -7,6 +7,7 @@ struct PhoneHandler: Sendable {
     let driver: CallDriver
     let records: CallRecordStore
     let trunks: TrunkDirectory
+    let callees: CalleeDirectory
 
     /// A telephone did something.
     func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
@@ -25,7 +26,7 @@ struct PhoneHandler: Sendable {
         let call = command.call
         let user = UserKey(app: call.channel.app, account: call.user)
         guard let party = try await records.parties([user]).first else { throw SignalingError.unavailable("redis") }
-        let callee = CalleePresence(online: party.session != nil, uid: party.uid)
+        let callee = await callees.presence(of: user, party)
         // While PostgreSQL is away and the app's trunk was never read, the service's own limit holds.
         let longest = try? await trunks.terms(of: user.app)?.longest
         let phone = PhoneLeg(

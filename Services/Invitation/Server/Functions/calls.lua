@@ -62,7 +62,8 @@ end
 -- What ends a call is taken also by a full Redis; a call that begins is refused before it is full.
 redis.register_function { function_name = 'call_commit', callback = call_commit, flags = { 'allow-oom' } }
 
--- What is known of a user (TAG of the user). Returns: session id ('' = offline), uid ('0' = unknown), how many calls.
+-- What is known of a user (TAG of the user). Returns: session id ('' = offline), uid ('0' = not known here, also of who has
+-- been away for long), how many calls.
 redis.register_function {
   function_name = 'call_party',
   flags = { 'no-writes' },
