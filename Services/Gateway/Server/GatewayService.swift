@@ -103,7 +103,9 @@ public final class GatewayService: Service {
         }
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await self.beatRegularly() }
+            tasks.addTask {
+                await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { _ = await self.beat($0) }
+            }
             tasks.addTask { try await self.every(Self.sweepPause) { self.sweep() } }
             tasks.addTask {
                 try await self.every(Self.appPause) {
@@ -128,17 +130,6 @@ public final class GatewayService: Service {
                 try await act()
             } catch {
                 logger.warning("a periodic act failed", metadata: ["error": "\(error)"])
-            }
-        }
-    }
-
-    /// Keeps the leases up. No heartbeat waits for another, of its shard or of others: a slow answer or a broken connection
-    /// costs the others nothing.
-    private func beatRegularly() async {
-        await withDiscardingTaskGroup { beats in
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: Self.heartbeatPause) } catch { return }
-                for shard in shards { beats.addTask { _ = await self.beat(shard) } }
             }
         }
     }

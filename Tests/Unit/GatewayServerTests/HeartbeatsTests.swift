@@ -1,0 +1,24 @@
+import Testing
+
+@testable import GatewayServer
+
+@Suite struct HeartbeatsTests {
+    @Test(.timeLimit(.minutes(1))) func noHeartbeatWaitsForAnother() async {
+        let (beats, beat) = AsyncStream.makeStream(of: String.self)
+        let keeping = Task {
+            await Heartbeats.run(of: ["slow", "well"], every: .milliseconds(1)) { member in
+                beat.yield(member)
+                // An answer that does not come.
+                if member == "slow" { try? await Task.sleep(for: .seconds(3600)) }
+            }
+        }
+        var counts = ["slow": 0, "well": 0]
+        for await member in beats {
+            counts[member, default: 0] += 1
+            if counts.values.allSatisfy({ $0 >= 3 }) { break }
+        }
+        keeping.cancel()
+        await keeping.value
+        #expect(counts.values.allSatisfy { $0 >= 3 })
+    }
+}
