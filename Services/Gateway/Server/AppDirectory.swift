@@ -12,8 +12,6 @@ internal import SignalingWire
 final class AppDirectory {
     /// Apps remembered at most.
     static let bound = 4096
-    /// Ids that are none, remembered at most.
-    static let unknownBound = 4096
     private static let freshness = TimeAmount.seconds(5)
 
     private struct Entry {
@@ -22,13 +20,18 @@ final class AppDirectory {
     }
 
     private let sender: CommandSender
+    private let unknownBound: Int
     private var entries: [AppID: Entry] = [:]
     private var unknown: [AppID: NIODeadline] = [:]
     private var waiting: [AppID: [(Result<AppSettings, SignalingError>) -> Void]] = [:]
     /// Questions about ids that were never known.
     private var questions = TokenBucket(perSecond: Limits.appQuestionsPerSecond, burst: Limits.appQuestionsBurst)
 
-    init(sender: CommandSender) { self.sender = sender }
+    /// - Parameter unknownBound: ids that are none, remembered at most.
+    init(sender: CommandSender, unknownBound: Int = 4096) {
+        self.sender = sender
+        self.unknownBound = unknownBound
+    }
 
     /// Asks for an app's settings; calls back at once when they are fresh.
     func find(_ app: AppID, _ callback: @escaping (Result<AppSettings, SignalingError>) -> Void) {
@@ -63,9 +66,9 @@ final class AppDirectory {
             unknown[app] = nil
         case .failure(let error) where error.reason == "unknown_app":
             entries[app] = nil
-            if unknown.count >= Self.unknownBound { unknown = unknown.filter { .now() - $0.value < Self.freshness } }
+            if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < Self.freshness } }
             // More than so many in so short a time: the others are asked for again, as often as is allowed.
-            if unknown.count < Self.unknownBound { unknown[app] = .now() }
+            if unknown.count < unknownBound { unknown[app] = .now() }
         case .failure:
             if let known = entries[app] { answer = .success(known.settings) }
         }

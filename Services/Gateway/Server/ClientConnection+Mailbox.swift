@@ -37,8 +37,8 @@ extension ClientConnection {
         let delay = rates.pollDelay(now: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
         guard delay > 0 else { return askMailbox(verClear: verClear, limit: limit) }
         GatewayMetrics.pollsDelayed.increment()
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [self] in
-            guard waitingPoll != nil else { return }
+        pollTimeout = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [self] in
+            pollTimeout = nil
             askMailbox(verClear: verClear, limit: limit)
         }
     }

@@ -20,6 +20,7 @@ final class ClientConnection: ChannelInboundHandler {
     var mailbox: MailboxStateMachine?
     /// The poll that waits for the mailbox, at most one: polls do not overlap.
     var waitingPoll: CallTurn?
+    /// When that poll may be answered, then until when it must be.
     var pollTimeout: Scheduled<Void>?
     /// Entries to be pushed when the client has taken what waits for it.
     var unsentPushes: Deque<MailboxEntry> = []
@@ -59,7 +60,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// When the client sent something last, and the present frame's time while it is dealt with.
     private(set) var lastRead = NIODeadline.now()
     private let openedAt = NIODeadline.now()
-    private var context: ChannelHandlerContext?
+    private(set) var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
     /// Whether calls that waited are being started.
@@ -140,7 +141,7 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     /// What NIO may read before it minds that nothing more is to be: a few reads of its largest buffer.
-    private static let pausedReadBound = 512 * 1024
+    static let pausedReadBound = 512 * 1024
 
     /// Reads, or does not, as calls and answers wait or not.
     func regulateReading() {

@@ -19,6 +19,8 @@ public struct GatewayConfiguration: Sendable {
     public var eventLoops = 1
     /// Connections of one shard at most; further ones are refused.
     public var connectionBound = 50_000
+    /// Sockets of one shard, beyond those that WebSockets may be, that ask for discovery or are about to become one.
+    var handshakeBound = 4096
     /// Bytes that may wait for a client that does not read; past it the client is cut off and may resume.
     public var sendBufferBound = 1 << 20
     /// The same before a login.

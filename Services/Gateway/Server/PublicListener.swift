@@ -14,8 +14,6 @@ struct PublicListener: Sendable {
     private static let backlog: Int32 = 4096
     private static let answering = "answering"
     static let tlsHandler = "tls"
-    /// Connections of one shard, beyond those that WebSockets may be, that ask for discovery or are about to become one.
-    private static let handshakeBound = 4096
 
     let configuration: GatewayConfiguration
     let group: any EventLoopGroup
@@ -52,7 +50,7 @@ struct PublicListener: Sendable {
     /// Sets a new connection up, when its address is known; one that is too many is closed.
     private func configure(_ channel: any Channel, tls: TLSIdentity?) throws {
         let shard = shard(of: channel)
-        guard shard.sockets < configuration.connectionBound + Self.handshakeBound else {
+        guard shard.sockets < configuration.connectionBound + configuration.handshakeBound else {
             GatewayMetrics.socketsRefused.increment()
             throw ChannelError.operationUnsupported
         }

@@ -1,7 +1,3 @@
-import Logging
-import NIOCore
-import NIOPosix
-import RedisStore
 import SignalingProtocol
 import SignalingWire
 import Synchronization
@@ -11,37 +7,14 @@ import Testing
 
 /// Connections to a gateway that has no Redis: what needs no session.
 @Suite struct ClientConnectionTests {
-    private static let upgrade = request(path: "/")
-
-    private static func request(
-        method: String = "GET", path: String, version: String = "13", key: String? = "dGhlIHNhbXBsZSBub25jZQ=="
-    ) -> [UInt8] {
-        let key = key.map { "Sec-WebSocket-Key: \($0)\r\n" } ?? ""
-        return Array(
-            """
-            \(method) \(path) HTTP/1.1\r
-            Host: x\r
-            Upgrade: websocket\r
-            Connection: Upgrade\r
-            Sec-WebSocket-Version: \(version)\r
-            \(key)\r
-
-            """.utf8)
-    }
+    private static let upgrade = Gateway.request(path: "/")
 
     /// A client's frame, masked by zeros.
     private static func frame(_ first: UInt8, _ payload: String) -> [UInt8] {
         [first, 0x80 | UInt8(payload.utf8.count), 0, 0, 0, 0] + Array(payload.utf8)
     }
 
-    /// A server's.
-    private static func answer(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        [first, UInt8(payload.count)] + payload
-    }
-
-    private static func close(_ code: WebSocketCloseCode) -> [UInt8] { answer(0x88, code.payload) }
-
-    private static let pong = answer(0x81, Array(#"["pong",1]"#.utf8))
+    private static let pong = Gateway.answer(0x81, Array(#"["pong",1]"#.utf8))
 
     @Test func theHandshake() async throws {
         let answer = try await Gateway().answers { client in
@@ -56,9 +29,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (request(path: "/nothing"), "404"), (request(path: "/", version: "8"), "426"),
-        (request(path: "/", version: "13, 8"), "426"), (request(path: "/", key: nil), "426"),
-        (request(path: "/", key: "c2hvcnQ="), "426"), (request(method: "PUT", path: "/"), "426"),
+        (Gateway.request(path: "/nothing"), "404"), (Gateway.request(path: "/", version: "8"), "426"),
+        (Gateway.request(path: "/", version: "13, 8"), "426"), (Gateway.request(path: "/", key: nil), "426"),
+        (Gateway.request(path: "/", key: "c2hvcnQ="), "426"), (Gateway.request(method: "PUT", path: "/"), "426"),
     ])
     func whatIsNoHandshakeIsAnswered(request: [UInt8], status: String) async throws {
         let answer = try await Gateway().answers { client in
@@ -80,12 +53,12 @@ import Testing
             client.takeAll()
         }
         #expect(frames.count == 23)
-        let expected = Self.pong + Self.answer(0x8A, Array("x".utf8)) + Self.close(.normalClosure)
+        let expected = Self.pong + Gateway.answer(0x8A, Array("x".utf8)) + Gateway.close(.normalClosure)
         #expect(Array(answer.suffix(expected.count)) == expected)
     }
 
     @Test func fragmentsWithAPingBetween() async throws {
-        let expected = Self.answer(0x8A, Array("x".utf8)) + Self.pong
+        let expected = Gateway.answer(0x8A, Array("x".utf8)) + Self.pong
         let answer = try await Gateway().answers { client in
             client.open(Self.upgrade)
             client.send(Self.frame(0x01, #"["ping""#) + Self.frame(0x89, "x") + Self.frame(0x80, ",1]"))
@@ -108,7 +81,7 @@ import Testing
             client.send(Self.frame(0x81, #"["ping",1]"#) + last + Self.frame(0x81, "no JSON"))
             client.takeAll()
         }
-        #expect(answer == Self.pong + Self.close(code))
+        #expect(answer == Self.pong + Gateway.close(code))
         #expect(gateway.violations == (code == .normalClosure ? 0 : 1))
     }
 
@@ -132,7 +105,31 @@ import Testing
             client.send([0x81, 0xFE, 0x40, 0x01, 0, 0, 0, 0])
             client.takeAll()
         }
-        #expect(answer == Self.close(.messageTooLarge))
+        #expect(answer == Gateway.close(.messageTooLarge))
+    }
+
+    @Test func tooManySocketsAreClosedAtOnce() async throws {
+        let gateway = try Gateway(connectionBound: 1, handshakeBound: 1)
+        let sockets = Mutex<[Int]>([])
+        let answer = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            let second = gateway.client(), third = gateway.client()
+            // It says nothing, and is told nothing: it is closed.
+            third.takeAll()
+            gateway.onLoop { shard in sockets.withLock { $0.append(shard.sockets) } }
+            second.close()
+            third.close()
+            while sockets.withLock({ $0.last != 1 }) {
+                gateway.onLoop { shard in sockets.withLock { $0.append(shard.sockets) } }
+            }
+            let fourth = gateway.client()
+            fourth.open(Self.upgrade)
+            client.send(Self.frame(0x88, ""))
+            client.takeAll()
+            fourth.close()
+        }
+        #expect(sockets.withLock { $0.first } == 2)
+        #expect(answer == Gateway.close(.normalClosure), "who was there goes on")
     }
 
     @Test func tooManyConnectionsAreRefused() async throws {
@@ -140,7 +137,7 @@ import Testing
             client.send(Self.upgrade)
             client.takeAll()
         }
-        #expect(Array(answer.suffix(4)) == Self.close(.goingAway))
+        #expect(Array(answer.suffix(4)) == Gateway.close(.goingAway))
     }
 
     @Test func theLaneOfAClosedConnectionIsGoneAtOnce() async throws {
@@ -159,65 +156,4 @@ import Testing
         }
         #expect(lanes.withLock { $0 } == [true, false])
     }
-}
-
-/// A gateway of one shard, without Redis, for one client.
-private final class Gateway: Sendable {
-    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let shard: GatewayShard
-    private let listener: PublicListener
-    private let logged = Logged()
-
-    init(connectionBound: Int = 10) throws {
-        var configuration = GatewayConfiguration()
-        configuration.port = 0
-        configuration.connectionBound = connectionBound
-        let logger = Logger(label: "test") { [logged] _ in LogKeeper(logged: logged) }
-        shard = GatewayShard(
-            id: GatewayID("test"), eventLoop: group.next(), configuration: configuration,
-            redis: try RedisConfiguration(url: "redis://127.0.0.1:1"),
-            door: AddressDoor(configuration, logger: logger), logger: logger)
-        listener = PublicListener(
-            configuration: configuration, group: group, shards: [ObjectIdentifier(shard.eventLoop): shard],
-            discovery: Discovery(own: configuration.publicAddress(listeningOn: 1), logger: logger) { [] },
-            identity: nil, logger: logger)
-    }
-
-    /// How often a client broke the protocol.
-    var violations: Int { logged.messages.withLock { $0.count { $0 == "protocol violation" } } }
-
-    /// Does something on the shard's loop; not to be called from there.
-    func onLoop(_ body: @escaping @Sendable (GatewayShard) -> Void) {
-        try? shard.eventLoop.submit { [shard] in body(shard) }.wait()
-    }
-
-    /// - Returns: what the client has read last.
-    func answers(_ talk: @escaping @Sendable (Peer) -> Void) async throws -> [UInt8] {
-        let channels = try await listener.bind()
-        let client = Peer(port: channels[0].localAddress?.port ?? 0)
-        // The client's reads block their thread, and the gateway's answers need those of tasks.
-        try await NIOThreadPool.singleton.runIfActive { talk(client) }
-        client.close()
-        for channel in channels { try await channel.close().get() }
-        try await group.shutdownGracefully()
-        return client.text
-    }
-}
-
-/// What was logged.
-private final class Logged: Sendable {
-    let messages = Mutex<[String]>([])
-}
-
-private struct LogKeeper: LogHandler {
-    let logged: Logged
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.info
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { logged.messages.withLock { $0.append("\(event.message)") } }
 }

@@ -1,0 +1,82 @@
+import GatewayLogic
+import NIOCore
+import SignalingProtocol
+import SignalingWire
+import Synchronization
+import Testing
+
+@testable import GatewayServer
+
+/// Connections that carry a session, at a gateway that has no Redis.
+@Suite struct ClientSessionTests {
+    private static let upgrade = Gateway.request(path: "/")
+    private static let session = SessionID("s-1")
+
+    /// The connection's session is moved here, as presence tells.
+    private static func resume(_ connection: ClientConnection, in channel: ChannelName? = nil) {
+        _ = connection.machine.lineLogin("\(session).secret.app.alice")
+        connection.perform(
+            connection.machine.resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))))
+    }
+
+    /// Were it resumed all the same, it would hear nothing of its channel until it reconnects.
+    @Test func aResumeWithoutItsChannelsEventsIsClosedAndLeavesNothing() async throws {
+        let gateway = try Gateway(topics: 0)
+        let room = try ChannelName("room")
+        let answer = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            gateway.onLoop { shard in
+                for connection in shard.connections.values { Self.resume(connection, in: room) }
+                #expect(shard.sessions.isEmpty && shard.channels.isEmpty && shard.connections.isEmpty)
+                #expect(shard.detaching.contains(Self.session), "presence is told, so that it can be resumed again")
+            }
+            client.takeAll()
+        }
+        #expect(answer == Gateway.close(.goingAway), "no answer that says it had succeeded")
+    }
+
+    @Test func whoSendsOnWithoutReadingIsCutOff() async throws {
+        let gateway = try Gateway()
+        // A pong of a client costs nothing but its bytes.
+        let frame = [0x8A, 0x80 | 125, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 125)
+        let fits = ClientConnection.pausedReadBound / frame.count
+        _ = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            gateway.onLoop { shard in
+                guard let connection = shard.connections.values.first, let context = connection.context else {
+                    Issue.record("no connection")
+                    return
+                }
+                // More than the kernel takes: nothing is read from now on, but NIO reads to the end what a client has sent
+                // that has closed its side.
+                connection.outlet.send(ByteBuffer(repeating: 0, count: 64 << 20), isAnswer: true)
+                for _ in 0..<fits { connection.channelRead(context: context, data: NIOAny(ByteBuffer(bytes: frame))) }
+                #expect(shard.connections.count == 1)
+                connection.channelRead(context: context, data: NIOAny(ByteBuffer(bytes: frame)))
+                #expect(shard.connections.isEmpty)
+            }
+        }
+        #expect(gateway.count(of: "slow client cut off") == 1)
+    }
+
+    @Test func aPollThatIsToWaitEndsWithItsConnection() async throws {
+        let gateway = try Gateway()
+        let isCancelled = Mutex(false)
+        _ = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            gateway.onLoop { shard in
+                guard let connection = shard.connections.values.first else { return }
+                Self.resume(connection)
+                // Minutes of polls in advance.
+                connection.rates.answered(bytes: 100_000 * Limits.answerBytesPerAct, isPoll: true)
+                let turn = CallTurn(id: "1", ordering: .exclusive, arrivedAt: .now())
+                connection.poll(turn, verClear: 0, limit: 30)
+                connection.pollTimeout?.futureResult.whenFailure { _ in isCancelled.withLock { $0 = true } }
+                connection.cutOff(.heldEvents)
+                #expect(connection.waitingPoll == nil)
+            }
+            // Before the loop ends, and all that waits with it.
+            gateway.onLoop { _ in #expect(isCancelled.withLock { $0 }) }
+        }
+    }
+}
