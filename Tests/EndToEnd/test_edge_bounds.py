@@ -11,6 +11,7 @@ import pytest
 from raw_socket import RawSocket
 from signaling import eventually
 from stack_control import Stack, unique
+from test_outages import insists
 
 MIB = 1 << 20
 
@@ -269,18 +270,30 @@ def test_pipelined_requests_get_one_answer(stack: Stack):
 
 async def test_deadlines_count_from_the_arrival(make_stack, people):
     stack = make_stack(gateways=1)
+    old, new = unique("old"), unique("new")
     async with people(stack) as cast:
-        asker, = await cast.login("asker")
+        asker, mover = await cast.login("asker", "mover")
+        await mover.join(old)
         os.kill(stack.pids["channel-state#1"], signal.SIGSTOP)
         try:
             # One after the other they are asked: the second's turn comes when its time is over, too.
-            replies = await asyncio.gather(
-                *(asker.attempt("channel_query_num", name="room", within=20) for _ in range(3)))
+            *replies, move = await asyncio.gather(
+                *(asker.attempt("channel_query_num", name="room", within=20) for _ in range(3)),
+                mover.attempt("channel_join", name=new, within=20))
         finally:
             os.kill(stack.pids["channel-state#1"], signal.SIGCONT)
         assert [(r.data["reason"], r.data["code"]) for r in replies] == [("timeout", 501)] * 3
         assert max(r.seconds for r in replies) < 9.5
         assert metric(stack, "heliograph_gateway_calls_overdue_total") == 2
+        # The join has not been, and nothing of it is left: who moved is where it was, and may move.
+        assert move.data["reason"] == "timeout" and move.seconds < 9.5
+        assert (await insists(asker, "channel_join", name=new))["list"] == [[asker.account, asker.uid]]
+        assert (await asker.join(old))["list"][1][0] == mover.account
+        await asker.say(old, "still there?")
+        await eventually(lambda: mover.of_type("channel_msg"), "it is in its channel")
+        await insists(mover, "channel_join", name=new)
+        await eventually(lambda: asker.of_type("channel_user_leave"), "the move")
+        assert (await asker.call("channel_query_user_isin", name=new, account=mover.account))["isin"] == 1
 
 
 async def test_sessions_end_with_their_app(stack: Stack, people):

@@ -1,6 +1,8 @@
 """A store goes away and comes back: users see a pause, and nothing else."""
 
 import asyncio
+import os
+import signal
 import subprocess
 
 from signaling import Client, barrier, eventually
@@ -47,11 +49,36 @@ async def test_redis_restarts_and_nobody_leaves(make_stack, people):
     channel = unique("room")
     async with people(stack) as cast:
         alice, bob = await two_in_a_channel(cast, stack, channel)
+        carol, = await cast.login("carol", gateway=1)
         await alice.say(channel, "before")
         await eventually(lambda: bob.of_type("channel_msg"), "the message before")
         await asyncio.to_thread(stack.kill, "redis")
+        logout = asyncio.create_task(carol.attempt("user_logout", within=20))
         await asyncio.to_thread(stack.start, "redis")
+        assert (await logout).ok, "who logs out meanwhile is told that it has, not that somebody else came"
+        await eventually(carol.closed.is_set, "the connection's end")
+        assert carol.close_frame is None
         await everything_works(alice, bob, channel)
+        assert (await insists(alice, "user_query_user_status", account=carol.account))["status"] == 0
+
+
+async def test_a_gateway_that_starts_without_redis_waits_for_it(make_stack, people):
+    stack = make_stack(gateways=1)
+    await asyncio.to_thread(stack.kill, "gateway#1")
+    redis = stack.pids["redis"]
+    await asyncio.to_thread(stack.freeze, "redis")
+    starting = asyncio.create_task(asyncio.to_thread(stack.start, "gateway#1"))
+    log = stack.directory / "logs" / "gateway#1.log"
+    try:
+        await eventually(lambda: "the gateway waits" in log.read_text(), "it has noticed", 20)
+    finally:
+        # Commands of the stack wait for each other.
+        os.kill(redis, signal.SIGCONT)
+    await starting
+    async with people(stack) as cast:
+        alice, bob = await cast.login("alice", "bob")
+        await alice.tell(bob.account, "here it is")
+        await eventually(bob.texts, "the message")
 
 
 async def test_redis_comes_back_empty_and_is_filled_again(make_stack, people):

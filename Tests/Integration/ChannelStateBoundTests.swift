@@ -50,6 +50,65 @@ import Testing
         }
     }
 
+    @Test(arguments: [(128, 25_000), (8, 50_500)])
+    func aListOfMembersIsNoLongerThanAnAnswerMayBe(bytes: Int, members: Int) async throws {
+        try await ServicesStage.run(instances: 1) { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("crowd")
+            let tag = KeySpace.tag(room)
+            for start in stride(from: 0, to: members, by: 5000) {
+                var scores = RedisCommand("ZADD", .string(tag + ":members"))
+                var numbers = RedisCommand("HSET", .string(tag + ":info"))
+                for number in start..<min(start + 5000, members) {
+                    let digits = String(number)
+                    let account = RedisArgument.string(
+                        "m" + String(repeating: "0", count: bytes - 1 - digits.count) + digits)
+                    for argument in [.int(number), account] { scores.append(argument) }
+                    for argument in [account, .string("\(number) s")] { numbers.append(argument) }
+                }
+                _ = try await stage.connection.execute(scores)
+                _ = try await stage.connection.execute(numbers)
+            }
+            let list = try await gateway.send(ListMembers(channel: room, limit: Limits.userListAll))
+            #expect(list.total == members)
+            // The latest, as many as fit.
+            #expect(list.members.count == min(50_000, (3 << 20) / (bytes + 24) / 500 * 500 + 500))
+            #expect(list.members.first?.uid == UInt32(members - 1))
+            #expect(list.members.last?.uid == UInt32(members - list.members.count))
+            #expect(Set(list.members.map(\.uid)).count == list.members.count)
+        }
+    }
+
+    @Test func aNearlyFullRedisTakesNoAttributes() async throws {
+        try await ServicesStage.run(instances: 1) { stage in
+            let gateway = try await stage.gateway("g1")
+            let room = try stage.channel("room")
+            let alice = try await stage.login("alice", on: gateway)
+            let mood = Attribute(name: try AttributeName("mood"), value: "good")
+            let changes = (own: alice.setting(mood), room: alice.change(.update(mood), of: room))
+            #expect(try await gateway.refusal(changes.own) == nil)
+            #expect(try await gateway.refusal(changes.room) == nil)
+            let memory = try await stage.redis("INFO", "memory").string ?? ""
+            let line = memory.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
+            let used = try #require(line.flatMap { Double($0.dropFirst("used_memory:".count)) })
+            _ = try await stage.redis("CONFIG", "SET", "maxmemory", "\(Int(used / 0.9))")
+            // Each library looks at the memory once a second.
+            try await waitUntil("refusals") {
+                let refused = [try await gateway.refusal(changes.own), try await gateway.refusal(changes.room)]
+                return refused == [.memoryFull, .memoryFull] ? nil : "\(refused)"
+            }
+            let delete = alice.change(.delete(mood.name), of: room)
+            #expect(try await gateway.refusal(delete) == nil, "what frees memory passes")
+            let value = GetUserAttribute(user: alice.line.user, name: mood.name)
+            #expect(try await gateway.send(value).value == "good", "nothing is lost")
+            _ = try await stage.redis("CONFIG", "SET", "maxmemory", "0")
+            try await waitUntil("room") {
+                let refused = [try await gateway.refusal(changes.own), try await gateway.refusal(changes.room)]
+                return refused == [nil, nil] ? nil : "\(refused)"
+            }
+        }
+    }
+
     @Test func oneUserAttributeTooManyIsRefused() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")

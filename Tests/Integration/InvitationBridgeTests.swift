@@ -1,3 +1,4 @@
+import MessageStore
 import PostgresStore
 import RedisStore
 import SignalingProtocol
@@ -63,6 +64,33 @@ import Testing
             #expect(try await bridge.report(.claimed, in: call))
             try await stage.expectMail(of: "alice", ["voip_invite_failed"])
             #expect(try await stage.mail(of: "alice").last?.extra == Self.lost)
+        }
+    }
+
+    @Test func aJudgeThatHasJustBegunWaitsForALease() async throws {
+        try await InvitationStage.run { stage in
+            let bridge = try await StageBridge(on: stage)
+            _ = try await stage.login("alice")
+            let call = try await bridge.invite("alice", call: "b-1").0
+            // While Redis was away no lease could be renewed; whoever judges has been heard by it for a moment only.
+            await bridge.kill()
+            try await stage.stopInstances()
+            _ = try await stage.connection.execute(RedisCommand("DEL", .string(KeySpace.bridgeLease(bridge.id))))
+            let due = RedisArgument.string(KeySpace.due(.invitation)), timer = "gateway:\(bridge.id)"
+            let time = try await stage.connection.execute(RedisCommand("TIME")).array ?? []
+            let start = (time.first?.int ?? 0) * 1000
+            _ = try await stage.connection.execute(RedisCommand("ZADD", due, .int64(start), .string(timer)))
+            try await stage.startInstance()
+            // A timer that is being handled is put off by ten seconds, so that another would handle it then.
+            try await waitUntil("the look, and the next one's time") {
+                let found = try await stage.connection.execute(RedisCommand("ZSCORE", due, .string(timer))).string
+                let next = found.flatMap { Int64($0) } ?? 0
+                return next > start && next < start + 9900 ? nil : "\(next - start)"
+            }
+            let leases = GatewayLeases(connection: stage.connection, fleet: .bridges)
+            #expect(try await leases.heartbeat(bridge.id, text: "{}") == false)
+            #expect(try await bridge.report(.message, in: call), "the call goes on")
+            try await stage.expectPhoneLog(["inbound +49301234 live id@b-1"])
         }
     }
 

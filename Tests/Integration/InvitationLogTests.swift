@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test func aCallThatIsPrunedWhileItLastsIsLoggedWholeAtItsEnd() async throws {
+        try await InvitationStage.run { stage in
+            let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
+            try await stage.act(.invite, by: alice, to: "bob")
+            try await stage.act(.accept, by: bob, to: "alice")
+            try await stage.expectLog(["bob live acknowledged accepted"])
+            try await stage.pool.query("UPDATE calls SET started_at = now() - interval '40 days'")
+            #expect(try await CallStore(pool: stage.pool).prune(olderThanDays: 30, limit: 10) == 1)
+            try await stage.expectLog([])
+            try await stage.act(.end, by: bob, to: "alice")
+            try await stage.expectLog(["bob 0 acknowledged accepted"])
+        }
+    }
+
     @Test func callsOfLongAgoGoInSteps() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         try await pool.query(

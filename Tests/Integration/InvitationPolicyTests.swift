@@ -45,6 +45,27 @@ import Testing
         }
     }
 
+    @Test func aUserHasSoManyCallsThatAreNotOver() async throws {
+        try await InvitationStage.run { stage in
+            let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
+            let calls = RedisArgument.string(KeySpace.tag(alice.user) + ":calls")
+            var filling = RedisCommand("ZADD", calls)
+            for number in 0..<Limits.callsPerUser {
+                filling.append(.int64(1 << 50))
+                filling.append(.string("call\(number) tag"))
+            }
+            _ = try await stage.connection.execute(filling)
+            let refused = await stage.refusal(.invite, by: alice, to: "bob")
+            #expect(refused?.code == .inviteOther)
+            #expect(refused?.reason == "too_many_calls")
+            #expect(await stage.refusal(.invite, by: bob, to: "alice")?.reason == "too_many_calls")
+            #expect(try await stage.mail(of: "alice").isEmpty, "nobody is told of a call that is none")
+            _ = try await stage.connection.execute(RedisCommand("ZREM", calls, "call0 tag"))
+            try await stage.act(.invite, by: alice, to: "bob")
+            _ = try await stage.connection.execute(RedisCommand("DEL", calls))
+        }
+    }
+
     @Test func anAppCallsSoManyAtOnceAndSoManyInAMinute() async throws {
         try await InvitationStage.run { stage in
             try await stage.setTrunk(
