@@ -103,7 +103,7 @@ import Testing
                 var pauses: [Bool] = []
                 var bounds: [OutputBudget.Bound] = []
                 outlet.outlet.onPause = { pauses.append($0) }
-                outlet.outlet.onFull = {
+                outlet.outlet.onFull = { [unowned outlet] in
                     bounds.append($0)
                     outlet.outlet.closeAtOnce()
                 }
@@ -121,7 +121,7 @@ import Testing
     @Test func readingGoesOnWhenTheClientHasRead() async throws {
         try await withOutlet(bound: 1 << 20) { outlet, loop, client in
             try await loop.submit {
-                outlet.outlet.onPause = { outlet.pauses.append($0) }
+                outlet.outlet.onPause = { [unowned outlet] in outlet.pauses.append($0) }
                 while outlet.pauses.isEmpty {
                     outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: 60_000))
                 }
@@ -135,7 +135,7 @@ import Testing
         let budget = Budget(OutputBudget(bound: 4 << 20))
         try await withOutlet(bound: 64 << 20, budget: budget) { outlet, loop, _ in
             try await loop.submit {
-                outlet.outlet.onFull = {
+                outlet.outlet.onFull = { [unowned outlet] in
                     #expect($0 == .all)
                     outlet.outlet.closeAtOnce()
                 }
