@@ -41,6 +41,8 @@ import Testing
 
     @Test func reconnectsAfterKillAndKeepsWhatWaits() async throws {
         try await RedisScene.run { scene in
+            // Else Redis answers before it writes, while the disk is slow.
+            _ = try await scene.connection.execute(RedisCommand("CONFIG", "SET", "appendfsync", "always"))
             _ = try await scene.connection.execute(RedisCommand("SET", "a", "before"))
             try await scene.server.kill()
             try await waitUntil("the outage") { scene.connection.isConnected ? "still connected" : nil }
