@@ -77,7 +77,9 @@ final class StageGateway: Sendable {
         box.value.withLock { $0.channels[KeySpace.topic(channel)] ?? [] }
     }
 
-    func send<C: WireCommand>(_ command: C, within time: TimeAmount = .seconds(8)) async throws -> C.Reply {
+    func send<C: WireCommand>(_ command: C, within time: TimeAmount = .seconds(Int64(8 * patience))) async throws
+        -> C.Reply
+    {
         let sender = self.sender
         let loop = connection.eventLoop
         return try await withCheckedThrowingContinuation { (done: CheckedContinuation<C.Reply, any Error>) in
@@ -87,7 +89,7 @@ final class StageGateway: Sendable {
 
     /// What a command is refused with; nil when it succeeds.
     func refusal<C: WireCommand>(
-        _ command: C, within time: TimeAmount = .seconds(8)
+        _ command: C, within time: TimeAmount = .seconds(Int64(8 * patience))
     ) async throws -> SignalingError? {
         do {
             _ = try await send(command, within: time)
