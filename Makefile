@@ -44,10 +44,10 @@ bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.
 fuzz: deps ## give what reads strangers' bytes inputs of libFuzzer, without end; `Scripts/fuzz --help` for less
 	@Scripts/fuzz --forever
 
-sanitize-thread: deps ## the Swift tests (not Tests/Clients) with the thread sanitizer
+sanitize-thread: deps ## tests with the thread sanitizer, services included (half an hour)
 	@Scripts/sanitize thread
 
-sanitize-address: deps ## the Swift tests (not Tests/Clients) with the address sanitizer
+sanitize-address: deps ## tests with the address sanitizer, leaks included (half an hour)
 	@Scripts/sanitize address
 
 demo: deps release ## start a cluster and let two users talk and call; ONCE=1 ends after that, else Ctrl-C does
