@@ -39,6 +39,7 @@ public final class RedisConnection: @unchecked Sendable {
     private let configuration: RedisConfiguration
     private let libraries: [RedisFunctionLibrary]
     private let functions: FunctionNames
+    private let upkeep: LibraryUpkeep
     private let logger: Logger
     private let link: RedisLink
     private let up = Atomic<Bool>(false)
@@ -75,6 +76,7 @@ public final class RedisConnection: @unchecked Sendable {
         self.configuration = configuration
         self.libraries = libraries
         functions = FunctionNames(libraries)
+        upkeep = LibraryUpkeep(libraries, logger: logger)
         self.logger = logger
         link = RedisLink(
             configuration: configuration, eventLoop: eventLoop, libraries: libraries, asksTime: keepsClock,
@@ -284,6 +286,7 @@ extension RedisConnection {
         send(RedisCommand("TIME")) { [clock] result in
             if case .success(let time) = result { clock.set(time, askedAt: asked) }
         }
+        upkeep.tick(self)
     }
 }
 
@@ -303,6 +306,7 @@ extension RedisConnection: RedisLinkOwner {
             write(pending)
         }
         for callback in connectedCallbacks { callback() }
+        upkeep.tick(self)
     }
 
     func linkDown(_ error: RedisError) {

@@ -58,6 +58,9 @@ public enum KeySpace {
     /// The stream of one sip-bridge's own commands: orders about the calls that it holds.
     public static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
 
+    /// Libraries of Redis Functions by the time at which a process named them last (ms).
+    public static let libraries = "libraries"
+
     /// A service's deadlines.
     public static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }
 

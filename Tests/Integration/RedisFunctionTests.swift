@@ -130,4 +130,54 @@ import Testing
             await same.close()
         }
     }
+
+    /// A connection of a program that keeps up one version of a library of the cluster's own.
+    private static func program(_ scene: RedisScene, answer: String) throws -> RedisConnection {
+        let part = "redis.register_function('test_two_call', function() return '\(answer)' end)"
+        let library = RedisFunctionLibrary(name: "heliograph_test", parts: [Array(part.utf8)])
+        let program = RedisConnection(
+            configuration: try scene.server.configuration, eventLoop: scene.eventLoop, libraries: [library],
+            logger: RedisScene.logger)
+        program.start()
+        return program
+    }
+
+    /// The programs' libraries that are there, and those that were named.
+    private static func libraries(_ scene: RedisScene) async throws -> (present: Int, named: [String]) {
+        let list = RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_test_*")
+        let present = try await scene.connection.execute(list).array?.count ?? 0
+        let named = try await scene.connection.execute(RedisCommand("ZRANGE", "libraries", 0, -1)).array ?? []
+        return (present, named.compactMap(\.string).filter { $0.hasPrefix("heliograph_test_") })
+    }
+
+    @Test func aLibraryThatNobodyUsedForADayIsDeleted() async throws {
+        try await RedisScene.run { scene in
+            let call = RedisCommand.function("test_two_call", tag: "{t}")
+            let older = try Self.program(scene, answer: "old")
+            try await waitUntil("the older program's libraries to be named") {
+                try await Self.libraries(scene).named.count == 1 ? nil : "not yet"
+            }
+            let name = try #require(try await Self.libraries(scene).named.first)
+            // A second program, a moment later, lets it be.
+            let newer = try Self.program(scene, answer: "new")
+            try await waitUntil("the newer program's libraries to be named") {
+                try await Self.libraries(scene).named.count == 2 ? nil : "not yet"
+            }
+            #expect(try await Self.libraries(scene).present == 2)
+            await newer.close()
+            // A day later.
+            _ = try await scene.connection.execute(RedisCommand("ZADD", "libraries", 1, .string(name)))
+            let later = try Self.program(scene, answer: "new")
+            try await waitUntil("the older library to be deleted") {
+                let (present, named) = try await Self.libraries(scene)
+                return present == 1 && named.count == 1 && named != [name] ? nil : "\(present) \(named)"
+            }
+            #expect(try await later.execute(call).string == "new")
+            // Whoever needs it all the same has it again.
+            #expect(try await older.execute(call).string == "old")
+            #expect(try await later.execute(call).string == "new")
+            await later.close()
+            await older.close()
+        }
+    }
 }

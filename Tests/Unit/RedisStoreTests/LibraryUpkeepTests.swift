@@ -1,0 +1,39 @@
+import Testing
+
+@testable import RedisStore
+
+@Suite struct LibraryUpkeepTests {
+    private static let now: Int64 = 1_000_000_000_000
+    private static let old = now - LibraryUpkeep.grace - 1
+    private static let mine = "heliograph_mine_00000000"
+    private static let other = "heliograph_other_0123abcd"
+
+    private static func plan(_ present: [String], _ named: [String: Int64]) -> LibraryUpkeep.Plan {
+        LibraryUpkeep.plan(used: [mine], present: present, named: named, now: now)
+    }
+
+    @Test func whatNobodyNamedForADayIsDeleted() {
+        #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old]).stale == [Self.other])
+        #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old + 1]).stale == [])
+    }
+
+    @Test func oneThatIsSeenForTheFirstTimeHasADay() {
+        let plan = Self.plan([Self.mine, Self.other], [:])
+        #expect(plan == LibraryUpkeep.Plan(used: [Self.mine], found: [Self.other], stale: [], gone: []))
+    }
+
+    @Test func onesOwnIsKept() {
+        #expect(Self.plan([Self.mine], [Self.mine: Self.old]).stale == [])
+    }
+
+    @Test(arguments: ["billing_0123abcd", "heliograph_other", "heliograph_other_0123ABCD", "my_heliograph_x_0123abcd"])
+    func whatOthersKeepInThisRedisStays(name: String) {
+        let plan = Self.plan([Self.mine, name], [name: Self.old])
+        #expect(plan.stale == [])
+        #expect(plan.found == [])
+    }
+
+    @Test func whatIsGoneIsNamedNoMore() {
+        #expect(Self.plan([Self.mine], [Self.other: Self.now]).gone == [Self.other])
+    }
+}
