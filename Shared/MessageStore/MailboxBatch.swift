@@ -8,7 +8,9 @@ public import SignalingProtocol
 /// All of it happens on the connection's event loop. The connection must load ``MessageStore/library``.
 public final class MailboxBatch {
     /// Messages, or mailboxes, in one call at most: so long Redis does nothing else.
-    public static let bound = 128
+    public static let bound = 64
+    /// No message is added to a call whose lines have so many bytes.
+    public static let byteBound = 65_536
 
     /// How long a message with a command id is sent again when the connection to Redis breaks before the answer: as long
     /// as its sender waits.
@@ -18,6 +20,7 @@ public final class MailboxBatch {
     private struct Call {
         /// Whether all of it may come twice.
         var isRepeatable = true
+        var lineBytes = 0
         var keys = RedisArguments()
         var arguments = RedisArguments()
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
@@ -65,7 +68,8 @@ public final class MailboxBatch {
         messages.arguments.append(bounds.entries)
         messages.arguments.append(bounds.bytes)
         messages.completions.append(completion)
-        if messages.completions.count == Self.bound { sendMessages() }
+        messages.lineBytes += line.utf8.count
+        if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
     }
 
     /// Forgets a user's entries up to a version, in the name of the user's session; a lower one than before is no news, and none

@@ -58,7 +58,7 @@ local function gateway_forget(keys, args)
     if redis.call('EXISTS', keys[1]) == 0 then
         redis.call('ZREM', keys[2], args[1])
         redis.call('SREM', keys[3], args[1])
-        redis.call('DEL', keys[5])
+        redis.call('UNLINK', keys[5])
     end
     return redis.status_reply('OK')
 end

@@ -20,8 +20,12 @@ local ENTRY_BYTES = 64
 local SCAN_STEP = 16
 local SCAN_ENTRIES = 512
 local SCAN_BYTES = 131072
--- Entries cut off in one call at most.
+-- Entries cut off a mailbox at once at most.
 local TRIM_ENTRIES = 1000
+-- A call that works on many mailboxes begins to cut and to search none any more after so many entries: the others have their
+-- turn in a later call. Each call begins with spent = 0.
+local EFFORT = 512
+local spent = 0
 -- Entries of one of a stream's nodes at most (`stream-node-max-entries`).
 local NODE_ENTRIES = 100
 -- A full mailbox is searched for expired entries at most so often.
@@ -150,11 +154,13 @@ local function trim(tag, clear)
     if gone > 0 then
         -- What was deleted in between counts no more: so what is still there must be looked at, in steps.
         counted, through = count_forgotten(mailbox, clear)
+        spent = spent + SCAN_ENTRIES
     end
     if counted or redis.call('XLEN', mailbox) <= TRIM_ENTRIES then
-        redis.call('XTRIM', mailbox, 'MINID', number(through + 1))
+        spent = spent + redis.call('XTRIM', mailbox, 'MINID', number(through + 1))
     else
         local cut = redis.call('XTRIM', mailbox, 'MINID', '~', number(through + 1), 'LIMIT', TRIM_ENTRIES)
+        spent = spent + cut
         -- Only whole nodes were cut off: what is left, unless the limit was hit, is a part of one.
         if cut <= TRIM_ENTRIES - NODE_ENTRIES then
             redis.call('XTRIM', mailbox, 'MINID', number(through + 1))
@@ -186,6 +192,7 @@ local function sweep(tag, now)
     if tonumber(purged or 0) + PURGE_MS > now then
         return
     end
+    spent = spent + SCAN_ENTRIES
     local expired = {}
     local passed, is_end = scan(tag .. ':mbox', tonumber(swept or 0), function(entry)
         if is_expired(entry, now) then
@@ -210,15 +217,15 @@ end
 -- had the length of which so many fill a mailbox, or more: most mailboxes never come so far, and pay nothing for it.
 local function find_room(tag, now, size, entries, bytes, sender)
     local count, waiting = measure(tag)
-    if count >= entries or waiting + size > bytes then
+    if (count >= entries or waiting + size > bytes) and spent < EFFORT then
         trim(tag, tonumber(redis.call('HGET', tag .. ':box', 'clear') or '0'))
         sweep(tag, now)
         count, waiting = measure(tag)
-        if count >= entries then
-            return 'SIG 400 mailbox_full ' .. number(entries) .. ' messages wait for the user already'
-        elseif waiting + size > bytes then
-            return 'SIG 400 mailbox_full ' .. number(bytes) .. ' bytes of messages wait for the user already'
-        end
+    end
+    if count >= entries then
+        return 'SIG 400 mailbox_full ' .. number(entries) .. ' messages wait for the user already'
+    elseif waiting + size > bytes then
+        return 'SIG 400 mailbox_full ' .. number(bytes) .. ' bytes of messages wait for the user already'
     end
     if sender == '' or (count * 8 < entries and waiting * 8 < bytes) then
         return nil

@@ -71,6 +71,7 @@ local TRIM_STEP = 16
 -- KEYS: a tag per mailbox. ARGV: gateway, then per mailbox: sid, version to forget up to. A lower one than before, and one
 -- that was never given, is no news. Returns per mailbox the highest version forgotten, or the error.
 local function mailboxes_clear(keys, args)
+    spent = 0
     local results = {}
     for i, tag in ipairs(keys) do
         local box = tag .. ':box'
@@ -80,10 +81,12 @@ local function mailboxes_clear(keys, args)
             results[i] = {err = refusal}
         else
             local clear = tonumber(known[3] or 0)
-            local through = math.min(args[2 * i + 1], known[4] or 0)
+            local given = tonumber(known[4] or 0)
+            local through = math.min(args[2 * i + 1], given)
             if through > clear then
                 clear = through
-                if clear - (known[5] or 0) < TRIM_STEP then
+                -- A mailbox of which nothing waits goes as a whole, whatever was spent.
+                if clear - (known[5] or 0) < TRIM_STEP or (spent >= EFFORT and clear < given) then
                     redis.call('HSET', box, 'clear', number(clear))
                 else
                     redis.call('HSET', box, 'clear', number(clear), 'trimmed', number(trim(tag, clear)))

@@ -45,6 +45,7 @@ end
 -- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
 local function message_to_user(keys, args)
     local tag = keys[1]
+    spent = 0
     return once(tag, args[1], 0, function()
         if args[8] == '1' and not knows_call(tag, redis.call('HGET', tag .. ':session', 'sid'), args[9], args[10]) then
             return {0, 0}
@@ -64,6 +65,7 @@ end
 -- sender's sid, line, time to live (ms), entries and bytes at most.
 -- Returns per message its version, 0 for one that was sent before, or the error.
 local function messages_to_users(keys, args)
+    spent = 0
     local now = clock()
     local is_crowded_now = crowded(now)
     local results, mails, senders = {}, {}, {}
