@@ -103,12 +103,9 @@ extension ChannelFunctions {
 
     /// What is cached, whatever version.
     func cachedAttributes(_ channel: ChannelKey) async throws(SignalingError) -> [Attribute] {
-        let texts = Self.texts(try await one(RedisCommand("HGETALL", .string(KeySpace.tag(channel) + ":attrs"))))
-        var attributes: [Attribute] = []
-        for index in stride(from: 0, to: texts.count - 1, by: 2) {
-            attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
-        }
-        return attributes
+        let cached = try await one(RedisCommand("HGETALL", .string(KeySpace.tag(channel) + ":attrs")))
+        guard let parts = cached.array else { throw Self.shape }
+        return try Self.attributes(parts[...])
     }
 
     struct Cached: Equatable {

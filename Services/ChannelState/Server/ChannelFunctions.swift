@@ -80,56 +80,6 @@ struct ChannelFunctions: Sendable {
 
     // MARK: - Members
 
-    struct Joined: Equatable {
-        enum Outcome: String {
-            /// A new member.
-            case joined
-            /// The account was a member by an older session, which is over.
-            case replaced
-            /// This session was the member already.
-            case present
-        }
-
-        var outcome: Outcome
-        var answer: ChannelJoined
-        var count: Int
-        /// The number of the change, for the mirror: the Redis clock in microseconds, or a little more.
-        var change: Int64
-        var telling: Telling
-        /// Whether anybody hears of joins in the app.
-        var hasAudience: Bool
-    }
-
-    /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
-    func join(
-        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
-    ) async throws(SignalingError) -> Joined {
-        let replies = try await all([
-            .function(
-                "channel_join", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
-                .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
-                channel.name.special == nil ? 0 : 1),
-            MembershipAnnouncement.audience(in: channel.app),
-        ])
-        let head = 8
-        guard let parts = replies[0].array, parts.count >= head,
-            let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
-            let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes,
-            let last = parts[7].int
-        else { throw Self.shape }
-        var attributes: [Attribute] = []
-        for index in stride(from: head, to: parts.count - 1, by: 2) {
-            guard let name = parts[index].string, let value = parts[index + 1].string else { throw Self.shape }
-            attributes.append(Attribute(name: try AttributeName(name), value: value))
-        }
-        let answer = ChannelJoined(
-            sequence: sequence, id: last, members: LatestMembers(text: latest),
-            attributes: attributes.sorted { $0.name < $1.name })
-        return Joined(
-            outcome: outcome, answer: answer, count: Int(count), change: change,
-            telling: try Self.telling(parts[4...5].map { $0.string ?? "" }), hasAudience: replies[1].int == 1)
-    }
-
     struct Left: Equatable {
         var count: Int
         var change: Int64

@@ -74,9 +74,11 @@ local function apply_change(tag, version, change)
     publish_change(tag, unpack(change))
 end
 
--- Applies changes that waited for their predecessor: WAITING_CHANGES at most.
+-- Applies changes that waited for their predecessor: APPLIED_CHANGES and APPLIED_BYTES at most. Those behind them come by
+-- themselves: whoever waits looks again.
 local function apply_waiting(tag, version)
-    while true do
+    local count, bytes = 0, 0
+    while count < APPLIED_CHANGES and bytes < APPLIED_BYTES do
         version = version + 1
         local packed = redis.call('HGET', tag .. ':attrwait', number(version))
         if not packed then
@@ -84,6 +86,8 @@ local function apply_waiting(tag, version)
         end
         redis.call('HDEL', tag .. ':attrwait', number(version))
         apply_change(tag, version, cmsgpack.unpack(packed))
+        count = count + 1
+        bytes = bytes + #packed
     end
 end
 
@@ -141,6 +145,7 @@ local function channel_attributes(keys, args)
         keep_waiting(tag, version, change)
         return redis.status_reply('waiting')
     end
+    redis.call('HDEL', tag .. ':attrwait', number(version))
     apply_change(tag, version, change)
     apply_waiting(tag, version)
     return redis.status_reply('applied')

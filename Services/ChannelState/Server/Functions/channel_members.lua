@@ -93,8 +93,11 @@ end
 
 -- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
 -- Returns {outcome, sequence, members, change number, when to tell counter num, and total ('0' for never), text of the
--- latest members, client id, name, value, ...}; the outcome is joined, replaced (by a newer session of the account) or present.
--- Sequence and client id are those of the lists, which a redelivery finds later than the change.
+-- latest members, client id, version of the cached attributes ('' for none), name, value, ... of the counters that are on};
+-- the outcome is joined, replaced (by a newer session of the account) or present. Sequence and client id are those of the
+-- lists, which a redelivery finds later than the change. The attributes are as many and large as they may be, and cost Redis
+-- five times as much through Lua: the caller reads them by itself, right after this, and asks again where their version has
+-- changed in between.
 local function channel_join(keys, args)
     local tag = keys[1]
     local wanted, before = settings(tag)
@@ -137,16 +140,15 @@ local function channel_join(keys, args)
     -- What was published since then is in the lists already.
     position = position or {before.seq or done[2], before.id or done[3]}
     local members = redis.call('ZCARD', tag .. ':members')
-    if members > 0 and redis.call('EXISTS', tag .. ':attrver') == 0 then
+    local version = redis.call('GET', tag .. ':attrver')
+    if members > 0 and not version then
         -- PostgreSQL could not be read: whoever joins so is told of the attributes when it can.
         redis.call('HSET', tag .. ':state', 'unloaded', '1')
     end
     local result = {
         done[1], position[1], members, done[3], done[4], done[5], latest or latest_text(tag), position[2],
+        version or '',
     }
-    for _, text in ipairs(redis.call('HGETALL', tag .. ':attrs')) do
-        result[#result + 1] = text
-    end
     append_counters(tag, wanted, result)
     return result
 end
@@ -182,35 +184,50 @@ local function channel_leave(keys, args)
     end)
 end
 
--- ARGV: account, uid, sid, ... Members that their gateway holds, as their sessions' records confirm; an account that is a
--- member by another session is one by this from now on.
+-- ARGV: account, uid, sid, ... Members that their gateway holds, as their sessions' records confirm, each account once; one
+-- that is a member by another session is one by this from now on.
 -- Returns {change number, when to tell counter num, and total ('0' for never), account, ...} of those that were added.
 local function channel_reassert(keys, args)
     local tag = keys[1]
-    local result = {'', '0', '0'}
-    local wanted
+    local accounts = {}
     for i = 1, #args, 3 do
-        local info = args[i + 1] .. ' ' .. args[i + 2]
-        local known = redis.call('HGET', tag .. ':info', args[i])
-        if known ~= info then
-            redis.call('HSET', tag .. ':info', args[i], info)
+        accounts[#accounts + 1] = args[i]
+    end
+    local infos = redis.call('HMGET', tag .. ':info', unpack(accounts))
+    local changed, added, uid = {}, {}, nil
+    for i, account in ipairs(accounts) do
+        local info = args[3 * i - 1] .. ' ' .. args[3 * i]
+        if infos[i] ~= info then
+            changed[#changed + 1] = account
+            changed[#changed + 1] = info
         end
-        if not known then
-            wanted = wanted or settings(tag)
-            local join = redis.call('HINCRBY', tag .. ':state', 'joins', 1)
-            redis.call('ZADD', tag .. ':members', join, args[i])
-            result[2] = counter_changed(tag, 'num', wanted.num, args[i], args[i + 1])
-            result[3] = counter_changed(tag, 'total', wanted.total, args[i], args[i + 1])
-            result[#result + 1] = args[i]
+        if not infos[i] then
+            added[#added + 1] = account
+            uid = args[3 * i - 1]
         end
     end
-    if #result > 3 then
-        result[1] = next_id(tag)
-        redis.call('HDEL', tag .. ':state', 'emptied')
-        -- Made anew by the next join.
-        redis.call('DEL', tag .. ':latest')
+    if #changed > 0 then
+        redis.call('HSET', tag .. ':info', unpack(changed))
     end
-    return result
+    if #added == 0 then
+        return {'', '0', '0'}
+    end
+    local before = redis.call('HINCRBY', tag .. ':state', 'joins', #added) - #added
+    local scores = {}
+    for i, account in ipairs(added) do
+        scores[2 * i - 1] = number(before + i)
+        scores[2 * i] = account
+    end
+    redis.call('ZADD', tag .. ':members', unpack(scores))
+    redis.call('HDEL', tag .. ':state', 'emptied')
+    -- Made anew by the next join.
+    redis.call('DEL', tag .. ':latest')
+    local wanted = settings(tag)
+    -- The last one is who changed the counters.
+    return {
+        next_id(tag), counter_changed(tag, 'num', wanted.num, added[#added], uid),
+        counter_changed(tag, 'total', wanted.total, added[#added], uid), unpack(added),
+    }
 end
 
 -- ARGV: account, sid, 1 to tell the members. That session is no member. Returns as channel_leave does.

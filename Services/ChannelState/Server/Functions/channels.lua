@@ -27,8 +27,11 @@ local FLOOR_MS = 60000
 -- Shared with heliograph_messages: change both.
 local LOG_EVENTS = 2000
 local LOG_MS = 3600000
--- As many as the rate lets come while one waits; more would hold Redis up when they are applied.
+-- As many as the rate lets come while one waits.
 local WAITING_CHANGES = 100
+-- Of those, so many are applied in one call at most: so long Redis does nothing else.
+local APPLIED_CHANGES = 32
+local APPLIED_BYTES = 65536
 local RELOAD_MS = 5000
 -- Limits.attributesPerOwner.
 local ATTRIBUTES = 1000

@@ -1,0 +1,82 @@
+internal import ChannelStateLogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Joins, with all that their answer tells.
+extension ChannelFunctions {
+    struct Joined: Equatable {
+        enum Outcome: String {
+            /// A new member.
+            case joined
+            /// The account was a member by an older session, which is over.
+            case replaced
+            /// This session was the member already.
+            case present
+        }
+
+        var outcome: Outcome
+        var answer: ChannelJoined
+        var count: Int
+        /// The number of the change, for the mirror: the Redis clock in microseconds, or a little more.
+        var change: Int64
+        var telling: Telling
+        /// Whether anybody hears of joins in the app.
+        var hasAudience: Bool
+    }
+
+    /// Attributes that change at every look are looked at so often.
+    private static let looks = 20
+
+    /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
+    func join(
+        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
+    ) async throws(SignalingError) -> Joined {
+        let tag = KeySpace.tag(channel)
+        // Redis mostly does a pipeline in one go. Where another client's change comes in between, the same join is asked for
+        // again, which tells the sequence number anew.
+        for _ in 0..<Self.looks {
+            let replies = try await all([
+                .function(
+                    "channel_join", tag: tag, .string(id.rawValue), .int64(deadline),
+                    .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
+                    channel.name.special == nil ? 0 : 1),
+                RedisCommand("HGETALL", .string(tag + ":attrs")), RedisCommand("GET", .string(tag + ":attrver")),
+                MembershipAnnouncement.audience(in: channel.app),
+            ])
+            let head = 9
+            guard let parts = replies[0].array, parts.count >= head, let cached = replies[1].array,
+                let version = parts[8].string
+            else { throw Self.shape }
+            guard version == replies[2].string ?? "" else { continue }
+            let attributes = try Self.attributes(cached[...]) + Self.attributes(parts[head...])
+            return try Self.joined(parts, attributes, hasAudience: replies[3].int == 1)
+        }
+        throw Self.shape
+    }
+
+    private static func joined(
+        _ parts: [RedisValue], _ attributes: [Attribute], hasAudience: Bool
+    ) throws(SignalingError) -> Joined {
+        guard let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
+            let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes,
+            let last = parts[7].int
+        else { throw shape }
+        let answer = ChannelJoined(
+            sequence: sequence, id: last, members: LatestMembers(text: latest),
+            attributes: attributes.sorted { $0.name < $1.name })
+        return Joined(
+            outcome: outcome, answer: answer, count: Int(count), change: change,
+            telling: try telling(parts[4...5].map { $0.string ?? "" }), hasAudience: hasAudience)
+    }
+
+    /// Pairs of name and value.
+    static func attributes(_ parts: ArraySlice<RedisValue>) throws(SignalingError) -> [Attribute] {
+        var attributes: [Attribute] = []
+        attributes.reserveCapacity(parts.count / 2)
+        for index in stride(from: parts.startIndex, to: parts.endIndex - 1, by: 2) {
+            guard let name = parts[index].string, let value = parts[index + 1].string else { throw shape }
+            attributes.append(Attribute(name: try AttributeName(name), value: value))
+        }
+        return attributes
+    }
+}
