@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Channel-state at its bounds: what is refused, and for how long its functions hold Redis.
+/// Channel-state and presence at their bounds: what is refused.
 @Suite struct ChannelStateBoundTests {
     private func fill(_ channel: ChannelKey, _ pool: PostgresPool) async throws {
         let store = AttributeStore(pool: pool)
@@ -28,6 +28,9 @@ import Testing
             let room = try stage.channel("room")
             try await fill(room, stage.pool)
             let alice = try await stage.login("alice", on: gateway)
+            // They come to the cache in steps, and to whoever joins at once.
+            let joined = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
+            #expect(joined.attributes.count == Limits.attributesPerOwner)
             let more = alice.change(.update(Attribute(name: try AttributeName("more"), value: "")), of: room)
             let refused = try await gateway.refusal(more)
             #expect(refused?.code == .largeParameter)
@@ -161,75 +164,6 @@ import Testing
             }
             #expect(refusals.compactMap { $0 }.allSatisfy { $0.reason == "rate_limited" && $0.code == .failed })
             #expect(refusals.contains { $0 != nil })
-        }
-    }
-
-    /// Microseconds that a function may hold Redis.
-    private static let bound: Int64 = 5000
-
-    @Test func functionsAtTheirBoundsHoldRedisForLessThanFiveMilliseconds() async throws {
-        try await ServicesStage.run { stage in
-            let gateway = try await stage.gateway("g1")
-            let room = try stage.channel("room")
-            let tag = KeySpace.tag(room)
-            try await fill(room, stage.pool)
-            let alice = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
-            // As if they had joined.
-            for part in 0..<50 {
-                var members = RedisCommand("ZADD", .string(tag + ":members"))
-                var info = RedisCommand("HSET", .string(tag + ":info"))
-                for number in 1...1000 {
-                    let account = "a-member-with-a-name-of-some-length-\(part * 1000 + number)"
-                    members.append(.int(part * 1000 + number))
-                    members.append(.string(account))
-                    info.append(.string(account))
-                    info.append(.string("\(number) s\(number)"))
-                }
-                _ = await stage.connection.execute([members, info])
-            }
-            _ = try await stage.redis("HSET", tag + ":state", "joins", "60000")
-            // Everything is noted, so that a time that the machine held up now and then can be told from a function's.
-            _ = try await stage.redis("CONFIG", "SET", "slowlog-max-len", "100000")
-            _ = try await stage.redis("CONFIG", "SET", "slowlog-log-slower-than", "0")
-            for round in 0..<5 {
-                let bob = try await stage.login("bob\(round)", on: gateway)
-                _ = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
-                _ = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
-                _ = try await gateway.send(ListMembers(channel: room, limit: 1_000_000))
-                _ = try await gateway.send(
-                    bob.change(.update(Attribute(name: try AttributeName("n0"), value: "\(round)")), of: room))
-                // PostgreSQL has other attributes than the cache.
-                _ = try await stage.redis("SET", tag + ":attrver", "1")
-                for number in 0..<900 { _ = try await stage.redis("HSET", tag + ":attrs", "n\(number)", "old") }
-                _ = try await gateway.send(
-                    bob.change(.update(Attribute(name: try AttributeName("n0"), value: "\(round)")), of: room))
-                // Nothing is cached.
-                _ = try await stage.redis("DEL", tag + ":attrver")
-                let carol = try await stage.login("carol\(round)", on: gateway)
-                let joined = try await gateway.send(JoinChannel(actor: carol.actor, channel: room.name))
-                #expect(joined.attributes.count == Limits.attributesPerOwner)
-                _ = try await gateway.send(
-                    LeaveChannel(actor: carol.actor, channel: room.name, reason: .leaveByUser))
-            }
-            // The end of it all.
-            _ = try await stage.redis("DEL", tag + ":members")
-            _ = try await stage.connection.execute(.function("channel_delete", tag: tag, .int64(0)))
-            var times: [String: [Int64]] = [:]
-            for entry in try await stage.redis("SLOWLOG", "GET", "-1").array ?? [] {
-                let words = (entry.array?[3].array ?? []).prefix(2).compactMap(\.string)
-                guard words.first == "FCALL" else { continue }
-                // Without the library's version.
-                times[String(words[1].dropLast(9)), default: []].append(entry.array?[2].int ?? 0)
-            }
-            let expected = [
-                "channel_join", "channel_leave", "channel_members", "channel_attribute_begin", "channel_attributes",
-                "channel_reload", "channel_reload_step", "channel_delete", "session_open",
-            ]
-            for function in expected {
-                let sorted = try #require(times[function]).sorted()
-                #expect(sorted[sorted.count / 2] < Self.bound, "\(function): \(sorted)")
-            }
         }
     }
 }

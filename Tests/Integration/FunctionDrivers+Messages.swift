@@ -1,0 +1,143 @@
+import MessageStore
+import RedisStore
+import SignalingProtocol
+import Testing
+
+/// Functions of mail and of channels' logs. What one full mailbox costs, by the length of its lines, see MailSlowlogTests.
+extension FunctionDrivers {
+    private static let gateway: RedisArgument = "gateway-1"
+
+    private static func tag(_ number: Int) -> String { "{u\(number)}" }
+
+    /// A call with a message to each of some users, from each of them.
+    private static func messages(
+        _ users: Range<Int>, bytes: Int, life: Int = 600_000, entries: Int = Limits.mailboxEntries, command: String = ""
+    ) -> RedisCommand {
+        let line = RedisArgument.string(String(repeating: "x", count: bytes))
+        var arguments = [gateway]
+        for number in users {
+            arguments += [
+                .string(command.isEmpty ? "" : "\(command)-\(number)"), "s1", line, .int(life), .int(entries),
+                .int(Limits.mailboxBytes),
+            ]
+        }
+        return .function(
+            "messages_to_users", keys: users.flatMap { [tag($0), tag($0)] }, arguments: arguments)
+    }
+
+    private static func clear(_ versions: [Int64]) -> RedisCommand {
+        .function(
+            "mailboxes_clear", keys: versions.indices.map(tag),
+            arguments: [gateway] + versions.flatMap { ["s1", .int64($0)] })
+    }
+
+    /// The versions that a call gave.
+    private static func versions(_ times: FunctionTimes, _ command: RedisCommand) async throws -> [Int64] {
+        (try await times.connection.execute(command).array ?? []).map { $0.int ?? 0 }
+    }
+
+    static func messages(_ times: FunctionTimes) async throws {
+        let users = 0..<MailboxBatch.bound
+        for number in users {
+            try await times.command("HSET", .string("\(tag(number)):box"), "sid", "s1", "gateway", gateway)
+        }
+        var number = 0
+        // As MailboxBatch has it: so many messages, or so many bytes.
+        for (count, bytes) in [(users.count, 60), (users.count, 1024), (MailboxBatch.byteBound / 8192, 8192)] {
+            try await times.expectShort("\(count) messages of \(bytes) bytes") {
+                number += 1
+                try await times.all([messages(0..<count, bytes: bytes, command: "c\(number)")])
+            }
+        }
+        try await acknowledgements(times, users)
+        try await fullMailboxes(times)
+        try await callEvents(times)
+        try await logs(times)
+        try await times.expectShort("messages_awake") {
+            try await times.all([RedisCommand.function("messages_awake", keys: [], arguments: [])])
+        }
+    }
+
+    private static func acknowledgements(_ times: FunctionTimes, _ users: Range<Int>) async throws {
+        var last: [Int64] = []
+        try await times.expectShort(
+            "all but the last entry of many mailboxes acknowledged at once",
+            after: {
+                for _ in 0..<100 { last = try await versions(times, messages(users, bytes: 60)) }
+                try await times.all([messages(users, bytes: 60)])
+            },
+            {
+                let cleared = try await versions(times, clear(last))
+                #expect(cleared == last)
+            })
+        try await times.expectShort("mailbox_remove", tag(0), .int64(last[0] + 1))
+    }
+
+    /// Several mailboxes that are full of what has expired, each of which is searched when the next message comes.
+    private static func fullMailboxes(_ times: FunctionTimes) async throws {
+        let users = 100..<110
+        let entries = 600
+        for user in users {
+            try await times.command("HSET", .string("\(tag(user)):box"), "sid", "s1", "gateway", gateway)
+        }
+        try await times.expectShort(
+            "messages to full mailboxes",
+            after: {
+                for user in users {
+                    try await times.command("UNLINK", .string("\(tag(user)):mbox"))
+                    try await times.command(
+                        "HDEL", .string("\(tag(user)):box"), "expires", "total", "off", "gone", "purged", "swept")
+                }
+                // The first lasts, and with it the mailbox.
+                try await times.all([messages(users, bytes: 60)])
+                try await times.all((1..<entries).map { _ in messages(users, bytes: 60, life: 1) })
+                let waiting = try await times.command("XLEN", .string("\(tag(users.lowerBound)):mbox"))
+                #expect(waiting.int == Int64(entries))
+            },
+            { try await times.all([messages(users, bytes: 60, entries: entries)]) })
+        // The last one was not searched: all that was looked at is given, or deleted.
+        try await times.expectShort("mailbox_read", tag(users.upperBound - 1), "s1", gateway, 0, 512, 1)
+        // The others have their turn with the next messages.
+        for _ in users { try await times.all([messages(users, bytes: 60, entries: entries)]) }
+        for user in users {
+            let left = try await times.command("XLEN", .string("\(tag(user)):mbox")).int ?? 0
+            #expect(left < entries / 2)
+        }
+    }
+
+    private static func callEvents(_ times: FunctionTimes) async throws {
+        let tag = "{callee}"
+        let line = RedisArgument.string(String(repeating: "x", count: Limits.messageBytes))
+        func event(_ number: Int) -> RedisCommand {
+            .function(
+                "message_to_user", tag: tag,
+                arguments: [
+                    "", line, 60_000, .int(Limits.mailboxCallEvents), 0, "voip_invite", .string("call\(number)"), "",
+                    "", "",
+                ])
+        }
+        try await times.all((1..<Limits.mailboxCallEvents).map(event))
+        try await times.expectShort("the last call event that has room") { try await times.all([event(0)]) }
+        try await times.expectShort("a call event too many") {
+            _ = try? await times.connection.execute(event(Limits.mailboxCallEvents))
+        }
+    }
+
+    private static func logs(_ times: FunctionTimes) async throws {
+        let body = RedisArgument.string(String(repeating: "x", count: Limits.messageBytes))
+        try await times.all([
+            RedisCommand("HSET", "{c}:info", "anna", "7 s1"), RedisCommand("ZADD", "{c}:members", 1, "anna"),
+        ])
+        func say(_ function: String = "message_to_channel") -> RedisCommand {
+            .function(
+                function, keys: ["{c}", "{u0}"],
+                arguments: ["", "anna", 7, "s1", gateway, 0, 1_000_000, body])
+        }
+        // As many as a log keeps, and some: the next cuts it.
+        for _ in 0..<21 { try await times.all((0..<100).map { _ in say() }) }
+        for function in ["message_to_channel", "announcement_to_channel"] {
+            try await times.expectShort(function) { try await times.all([say(function)]) }
+        }
+        try await times.expectShort("channel_log", "{c}", 1, 0, 2000)
+    }
+}

@@ -1,0 +1,133 @@
+import RedisStore
+import SignalingProtocol
+import Testing
+
+/// Functions on users' keys.
+extension FunctionDrivers {
+    private static let gateway: RedisArgument = "gateway-1"
+    /// Channels that a session has still to leave; each was left at by a crash.
+    private static let leaving = (0..<100).map { long("channel", $0) }.joined(separator: "\n")
+
+    private static func open(_ sid: String, _ attributes: [RedisArgument], _ tag: String) -> RedisCommand {
+        .function(
+            "session_open", tag: tag,
+            arguments: [
+                .string("open-\(sid)"), 0, gateway, .string(sid), "secret", 7, .string(long("device")), 0, 120, 0,
+            ] + attributes)
+    }
+
+    static func sessions(_ times: FunctionTimes) async throws {
+        let tag = "{u}"
+        var number = 0
+        let step = pairs(try self.step)
+        try await times.all([open("s0", [""], tag)])
+        // Each replaces the one before.
+        try await times.expectShort(
+            "session_open",
+            after: {
+                try await times.command("DEL", "{u}:attrver")
+                try await times.command(
+                    "HSET", "{u}:session", "leaving", .string(leaving), "channel", .string(long("c")))
+            },
+            {
+                number += 1
+                try await times.all([open("s\(number)", [.int(number)] + step, tag)])
+            })
+        let sid = RedisArgument.string("s\(number)")
+        try await put(try attributes, at: "{u}:attrs", times)
+        try await times.command("HSET", "{u}:session", "leaving", .string(leaving), "channel", .string(long("channel")))
+        try await times.expectShort("session_resume", tag, "resume", 0, "gateway-2", sid, "secret")
+        func reassert(_ sid: RedisArgument, turn: RedisArgument, channel: String) async throws {
+            try await times.call(
+                "session_reassert", tag, gateway, sid, "secret", 7, .string(long("device")), 0, 1, .int64(.max / 1024),
+                0,
+                turn, .string(channel), 120, "")
+        }
+        try await times.expectShort("a session that is elsewhere than recorded") {
+            try await reassert(sid, turn: 1000, channel: long("other"))
+        }
+        try await times.expectShort("session_detach", tag, "detach", 0, gateway, sid, 0, 0)
+        try await times.expectShort("session_due", tag, sid, 0)
+        try await times.expectShort("session_close", tag, "close", 0, sid, 602)
+        try await times.expectShort("session_ended", tag, sid)
+        try await times.expectShort(
+            "a session that was forgotten", after: { try await times.command("DEL", "{u}:session", "{u}:box") },
+            { try await reassert("new", turn: 1, channel: long("channel")) })
+        try await times.command("DEL", "{u}:session")
+        try await times.expectShort(
+            "session_forgotten", tag, "older", gateway, 7, .string(long("device")), 1, .string(leaving))
+        // A page of a reassertion, and as many users as a gateway may have.
+        func routes(_ page: Int) -> [RedisArgument] {
+            (0..<250).map { .string("\(long("account", page * 250 + $0)) s-0123456789abcdef") }
+        }
+        for page in 0..<200 {
+            try await times.all([.function("routes_add", tag: "gateway:1:sessions", arguments: routes(page))])
+        }
+        var page = 200
+        try await times.expectShort("routes_add") {
+            page += 1
+            try await times.all([.function("routes_add", tag: "gateway:1:sessions", arguments: routes(page))])
+        }
+    }
+
+    static func userAttributes(_ times: FunctionTimes) async throws {
+        let tag = "{v}"
+        let all = try attributes
+        try await times.command("HSET", "{v}:box", "sid", "s1", "gateway", gateway)
+        try await put(all, at: "{v}:attrs", times)
+        try await times.command("SET", "{v}:attrver", 1)
+        try await times.expectShort("user_attribute_begin", tag, 0, "s1", gateway, .string(all[1].name.rawValue))
+        var version = 1
+        let value = String(repeating: "x", count: Limits.attributeValueBytes)
+        try await times.expectShort("a change") {
+            version += 1
+            try await times.call("user_attribute_committed", tag, .int(version), "name1", .string(value), 60)
+        }
+        // One came in between: what was cached goes.
+        try await times.expectShort("a change that overtook another") {
+            version += 2
+            try await times.call("user_attribute_committed", tag, .int(version), "name1", .string(value), "")
+        }
+        try await times.expectShort(
+            "user_attributes_take",
+            after: {
+                // In the place of others.
+                try await put(all, at: "{v}:attrs", times)
+                try await times.command("SET", "{v}:attrver", .int(version))
+                try await put(all, at: "{v}:attrs:staged", times)
+                version += 1
+            },
+            {
+                let taken = try await times.call("user_attributes_take", tag, .int(version), "staged")
+                #expect(taken.int == 1)
+            })
+        let step = pairs(try self.step)
+        try await times.expectShort("a load in one step, in the place of all") {
+            version += 1
+            try await times.all([
+                .function("user_attributes_load", tag: tag, arguments: [.int(version)] + step)
+            ])
+        }
+    }
+
+    static func memberships(_ times: FunctionTimes) async throws {
+        let tag = "{u}"
+        let other = RedisArgument.string(long("channel", 50))
+        let prepare = {
+            try await times.all([
+                RedisCommand(
+                    "HSET", "{u}:session", "sid", "s1", "channel", .string(long("channel")), "leaving",
+                    .string(leaving), "turn", 1),
+                RedisCommand("HSET", "{u}:box", "sid", "s1", "gateway", gateway),
+            ])
+        }
+        try await prepare()
+        try await times.expectShort("session_enter", tag, "enter", 0, "s1", .string(long("new")), 2)
+        try await times.expectShort("session_entered", tag, "s1", .string(long("new")))
+        try await prepare()
+        try await times.expectShort("session_forgot", tag, "s1", other)
+        try await prepare()
+        try await times.expectShort("session_exit", tag, "s1", other, 3)
+        try await times.expectShort("session_acts", tag, 0, "s1", gateway)
+    }
+}

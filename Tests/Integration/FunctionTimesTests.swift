@@ -1,0 +1,124 @@
+import Foundation
+import MessageStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+@testable import ChannelStateServer
+@testable import InvitationServer
+@testable import PresenceServer
+
+/// No function holds Redis for more than 5 ms, whatever its owner holds at its bounds.
+@Suite(.timeLimit(.minutes(2))) struct FunctionTimesTests {
+    /// The libraries of the cluster.
+    enum Library: String, CaseIterable {
+        case messages, gateways, timers, streams, sessions, channels, memberships, calls
+
+        var library: RedisFunctionLibrary {
+            switch self {
+            case .messages: MessageStore.library
+            case .gateways: GatewayLeases.library
+            case .timers: DueTimers.library
+            case .streams: StreamAppend.library
+            case .sessions: PresenceFunctions.library
+            case .channels: ChannelFunctions.libraries[0]
+            case .memberships: ChannelFunctions.libraries[1]
+            case .calls: CallRecordStore.library
+            }
+        }
+
+        /// Calls every function with as much as it may meet.
+        func drive(_ times: FunctionTimes) async throws {
+            switch self {
+            case .messages: try await FunctionDrivers.messages(times)
+            case .gateways: try await FunctionDrivers.gateways(times)
+            case .timers: try await FunctionDrivers.timers(times)
+            case .streams: try await FunctionDrivers.streams(times)
+            case .sessions:
+                try await FunctionDrivers.sessions(times)
+                try await FunctionDrivers.userAttributes(times)
+            case .channels:
+                try await FunctionDrivers.members(times)
+                try await FunctionDrivers.channelAttributes(times)
+                try await FunctionDrivers.channelLife(times)
+            case .memberships: try await FunctionDrivers.memberships(times)
+            case .calls: try await FunctionDrivers.calls(times)
+            }
+        }
+    }
+
+    @Test(arguments: Library.allCases) func everyFunctionIsShort(_ library: Library) async throws {
+        try await RedisScene.run(appendOnly: false, libraries: [library.library]) { scene in
+            let times = try await FunctionTimes(scene.connection)
+            try await library.drive(times)
+            try await times.expectComplete(library.library)
+        }
+    }
+
+    /// A library that is added must be added here.
+    @Test func everyLibraryIsThere() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        var written: Set<String> = []
+        for folder in ["Shared", "Services"] {
+            let files = FileManager.default.enumerator(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+            for case let file as URL in files! where file.pathExtension == "lua" {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                let names = text.matches(of: #/(?:register\w*\s*\(|function_name\s*=)\s*'(\w+)'/#)
+                written.formUnion(names.map { String($0.output.1) })
+            }
+        }
+        let libraries = Library.allCases.map(\.library)
+        try await RedisScene.run(appendOnly: false, libraries: libraries) { scene in
+            let functions = try await FunctionTimes.functions(of: "*", scene.connection)
+            #expect(functions == written)
+            #expect(functions.count >= 45)
+        }
+    }
+}
+
+/// What drives the functions of each library at their bounds.
+enum FunctionDrivers {
+    /// A name of the length that a client may choose.
+    static func long(_ name: String, _ number: Int = 0) -> String {
+        let text = "\(name)-\(number)-"
+        return text + String(repeating: "n", count: Limits.accountBytes - text.utf8.count)
+    }
+
+    /// Attributes, as many and large as one owner may have.
+    static var attributes: [Attribute] {
+        get throws {
+            let bytes = Limits.attributeBytesPerOwner / Limits.attributesPerOwner
+            return try (0..<Limits.attributesPerOwner).map { number in
+                let name = "name\(number)"
+                return Attribute(
+                    name: try AttributeName(name), value: String(repeating: "v", count: bytes - name.utf8.count))
+            }
+        }
+    }
+
+    static func pairs(_ attributes: [Attribute]) -> [RedisArgument] {
+        attributes.flatMap { [.string($0.name.rawValue), .string($0.value)] }
+    }
+
+    /// Puts attributes into a hash, in steps.
+    static func put(_ attributes: [Attribute], at key: String, _ times: FunctionTimes) async throws {
+        for start in stride(from: 0, to: attributes.count, by: 100) {
+            let some = Array(attributes[start..<min(start + 100, attributes.count)])
+            try await times.all([RedisCommand("HSET", arguments: [.string(key)] + pairs(some))])
+        }
+    }
+
+    /// Attributes of one step of a load: as many and large as it may have, names' lengths aside.
+    static var step: [Attribute] {
+        get throws {
+            let bytes = AttributeSteps.bytes / AttributeSteps.count
+            return try (0..<AttributeSteps.count).map { number in
+                Attribute(
+                    name: try AttributeName("name\(number)"),
+                    value: String(repeating: "\(number % 10)", count: bytes - 8))
+            }
+        }
+    }
+}
