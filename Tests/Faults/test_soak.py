@@ -35,6 +35,7 @@ async def test_nothing_is_left_behind(make_stack):
         tables += KEPT_TABLES
         await asyncio.to_thread(age, stack)
         await pruned(stack, soak, before)
+        await quiet(stack, before)
     after = await asyncio.to_thread(Footprint.of, stack, sweep=True)
     for what, one, other in (
         ("keys without an end", len(before.keys), len(after.keys)), ("redis KiB", before.redis_kib, after.redis_kib),

@@ -10,7 +10,7 @@ struct CallLogPruning: Service {
     /// Between two steps while there is more.
     private static let breath = Duration.milliseconds(200)
     /// Between two looks.
-    private static let pause = Duration.seconds(600)
+    private static let pause = Duration.seconds(60)
 
     let store: CallStore
     let days: Int
