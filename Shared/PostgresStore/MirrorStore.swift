@@ -70,6 +70,9 @@ public struct MemberMirrorRow: Equatable, Sendable {
 ///
 /// Rows may come twice and late: a row that is not newer than the stored one is skipped.
 public struct MirrorStore: Sendable {
+    /// Rows of each table that are deleted at once at most.
+    public static let pruneBatch = 20_000
+
     let pool: PostgresPool
 
     /// Works on the database of `pool`.
@@ -125,7 +128,7 @@ public struct MirrorStore: Sendable {
             ])
     }
 
-    /// Deletes the rows of those who have been absent for an hour, some thousands at a time.
+    /// Deletes the rows of those who have been absent for an hour, ``pruneBatch`` of each table at a time.
     /// - Returns: how many were deleted.
     /// - Throws: ``PostgresError``.
     @discardableResult
@@ -136,7 +139,7 @@ public struct MirrorStore: Sendable {
                 """
                 DELETE FROM \(table) WHERE ctid IN (
                     SELECT ctid FROM \(table) WHERE NOT present AND updated_at < now() - interval '1 hour'
-                    LIMIT 20000 FOR UPDATE SKIP LOCKED)
+                    LIMIT \(Self.pruneBatch) FOR UPDATE SKIP LOCKED)
                 """
             ).affected
         }

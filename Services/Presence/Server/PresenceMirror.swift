@@ -53,7 +53,7 @@ extension PresenceMirror {
     }
 }
 
-/// Keeps the mirrors' tables from growing.
+/// Keeps the mirrors' tables from growing: old rows are looked for once a minute, and again soon where there were many.
 private actor MirrorPruning {
     private let store: MirrorStore
     private let logger: Logger
@@ -68,7 +68,7 @@ private actor MirrorPruning {
         guard ContinuousClock.now >= next else { return }
         next = .now + .seconds(60)
         do {
-            try await store.prune()
+            if try await store.prune() >= MirrorStore.pruneBatch { next = .now + .seconds(1) }
         } catch {
             logger.warning("old mirror rows were not deleted", metadata: ["error": "\(error)"])
         }
