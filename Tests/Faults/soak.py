@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 import uuid
 from dataclasses import dataclass
 
@@ -60,22 +61,33 @@ class Footprint:
     def of(stack: Stack, *, sweep: bool = False) -> "Footprint":
         """What is there now; with `sweep`, when the time of everything that has one is over."""
         keys = set(stack.redis("EVAL", LASTING, "0", *(["sweep"] if sweep else [])).splitlines()) - {""}
-        stack.redis("MEMORY", "PURGE")
-        memory = stack.redis("INFO", "memory")
-        used = int(next(line for line in memory.splitlines() if line.startswith("used_memory:")).split(":")[1])
+        used = _settled_memory(stack)
         entries = sum(int(stack.redis("XLEN", key)) for key in keys if stack.redis("TYPE", key) == "stream")
         rows = {table: int(stack.sql(f"select count(*) from {table}")[0][0]) for table in TABLES + KEPT_TABLES}
         processes = {name: resident_mebibytes(pid) for name, pid in stack.pids.items() if name != "postgres"}
-        return Footprint(keys, used // 1024, entries, rows, processes)
+        return Footprint(keys, used, entries, rows, processes)
+
+
+def _settled_memory(stack: Stack) -> int:
+    """KiB that Redis uses, once that falls no more: its tables shrink in steps after many keys have gone."""
+    stack.redis("MEMORY", "PURGE")
+    last = None
+    while True:
+        memory = stack.redis("INFO", "memory")
+        used = int(next(line for line in memory.splitlines() if line.startswith("used_memory:")).split(":")[1]) // 1024
+        if last is not None and used > last - 16:
+            return used
+        last = used
+        time.sleep(0.5)
 
 
 def age(stack: Stack) -> None:
-    """Lets a year pass in PostgreSQL, as far as what is kept for a while knows. Rows that somebody is changing stay young
+    """Lets two years pass in PostgreSQL, as far as what is kept for a while knows. Rows that somebody is changing stay young
     until the next time: whoever waits for nobody can't deadlock."""
     for table, columns in TIMES.items():
-        older = ", ".join(f"{column} = {column} - interval '1 year'" for column in columns)
+        older = ", ".join(f"{column} = {column} - interval '2 years'" for column in columns)
         stack.sql(f"update {table} set {older} where ctid = any(array(select ctid from {table} "
-                  f"where {columns[0]} > now() - interval '6 months' for update skip locked))")
+                  f"where {columns[0]} > now() - interval '1 year' for update skip locked))")
 
 
 class Soak:
