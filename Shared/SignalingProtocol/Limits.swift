@@ -50,7 +50,7 @@ public enum Limits {
     /// Other acts that a session may do at once when it was quiet.
     public static let actsBurst = 200
     /// Bytes of an answer that count as one more act, or poll: the loop that writes them has other users too.
-    public static let answerBytesPerAct = 32_768
+    public static let answerBytesPerAct = 16_384
     /// Attribute changes of one session in a second, of users and channels together, after a burst of
     /// ``attributeChangesBurst``.
     public static let attributeChangesPerSecond = 20
