@@ -59,7 +59,7 @@ actor ServicesStage {
         _ = try await Migrations(pool: pool).apply()
         app = try AppID("app:{1}")
         connection = RedisConnection(
-            configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            configuration: try Self.patient(redis), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [
                 MessageStore.library, GatewayLeases.library, DueTimers.library, PresenceFunctions.library,
                 StreamAppend.library,
@@ -68,14 +68,21 @@ actor ServicesStage {
         connection.start()
     }
 
+    /// Nothing is lost here on purpose: what takes long is only slow.
+    private static func patient(_ redis: RedisServer) throws -> RedisConfiguration {
+        var configuration = try redis.configuration
+        configuration.commandTimeout = configuration.commandTimeout * patience
+        return configuration
+    }
+
     private func startInstance() throws {
         let logger = Self.silent
         let configuration = try PostgresConfiguration(url: postgresURL)
         let presence = PresenceService.assemble(
-            instance: "presence-\(groups.count)", redis: try redis.configuration,
+            instance: "presence-\(groups.count)", redis: try Self.patient(redis),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         let channels = ChannelStateService.assemble(
-            instance: "channel-state-\(groups.count)", redis: try redis.configuration,
+            instance: "channel-state-\(groups.count)", redis: try Self.patient(redis),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         for services in [presence.services, channels.services] {
             let group = ServiceGroup(services: services, logger: logger)
