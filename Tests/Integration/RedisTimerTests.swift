@@ -58,6 +58,17 @@ import Testing
         }
     }
 
+    @Test func setAnewForTheVeryEndOfTheClaimStays() async throws {
+        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+            let timers = DueTimers(service: .presence, connection: scene.connection)
+            try await timers.schedule("a", atMilliseconds: 1)
+            let claimed = try await timers.claim(lease: .milliseconds(1))
+            for timer in claimed { try await timers.schedule(timer.member, atMilliseconds: timer.score) }
+            try await timers.done(claimed)
+            try await waitUntil("its time") { try await timers.claim().map(\.member) == ["a"] ? nil : "nothing is due" }
+        }
+    }
+
     @Test func timersOutliveTheirRunnerAndTheServer() async throws {
         try await RedisScene.run(libraries: [DueTimers.library]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
