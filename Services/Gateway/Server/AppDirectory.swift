@@ -12,7 +12,8 @@ internal import SignalingWire
 final class AppDirectory {
     /// Apps remembered at most.
     static let bound = 4096
-    private static let freshness = TimeAmount.seconds(5)
+    /// How long the settings of an app that is not known are waited for.
+    private static let patience = TimeAmount.seconds(8)
 
     private struct Entry {
         var settings: AppSettings
@@ -21,24 +22,34 @@ final class AppDirectory {
 
     private let sender: CommandSender
     private let unknownBound: Int
+    private let freshness: TimeAmount
+    private let renewal: TimeAmount
     private var entries: [AppID: Entry] = [:]
     private var unknown: [AppID: NIODeadline] = [:]
     private var waiting: [AppID: [(Result<AppSettings, SignalingError>) -> Void]] = [:]
     /// Questions about ids that were never known.
     private var questions = TokenBucket(perSecond: Limits.appQuestionsPerSecond, burst: Limits.appQuestionsBurst)
 
-    /// - Parameter unknownBound: ids that are none, remembered at most.
-    init(sender: CommandSender, unknownBound: Int = 4096) {
+    /// - Parameters:
+    ///   - unknownBound: ids that are none, remembered at most.
+    ///   - freshness: for so long nobody asks again.
+    ///   - renewal: how long newer settings are waited for; then those that are known count.
+    init(
+        sender: CommandSender, unknownBound: Int = 4096, freshness: TimeAmount = .seconds(5),
+        renewal: TimeAmount = .seconds(2)
+    ) {
         self.sender = sender
         self.unknownBound = unknownBound
+        self.freshness = freshness
+        self.renewal = renewal
     }
 
     /// Asks for an app's settings; calls back at once when they are fresh.
     func find(_ app: AppID, _ callback: @escaping (Result<AppSettings, SignalingError>) -> Void) {
         let now = NIODeadline.now()
         if let entry = entries[app] {
-            if now - entry.askedAt < Self.freshness { return callback(.success(entry.settings)) }
-        } else if let askedAt = unknown[app], now - askedAt < Self.freshness {
+            if now - entry.askedAt < freshness { return callback(.success(entry.settings)) }
+        } else if let askedAt = unknown[app], now - askedAt < freshness {
             return callback(.failure(Self.unknownApp))
         } else if waiting[app] == nil {
             guard questions.take(now: Int64(now.uptimeNanoseconds / 1_000_000)) else {
@@ -52,7 +63,8 @@ final class AppDirectory {
         }
         waiting[app, default: []].append(callback)
         guard waiting[app]?.count == 1 else { return }
-        sender.send(GetApp(app: app)) { self.answered(app, $0) }
+        let time = entries[app] == nil ? Self.patience : renewal
+        sender.send(GetApp(app: app), within: time) { self.answered(app, $0) }
     }
 
     private static let unknownApp = SignalingError(.loginRejected, "unknown_app", "there is no app with that id")
@@ -66,7 +78,7 @@ final class AppDirectory {
             unknown[app] = nil
         case .failure(let error) where error.reason == "unknown_app":
             entries[app] = nil
-            if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < Self.freshness } }
+            if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < freshness } }
             // More than so many in so short a time: the others are asked for again, as often as is allowed.
             if unknown.count < unknownBound { unknown[app] = .now() }
         case .failure:

@@ -1,6 +1,7 @@
 internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
+internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -10,6 +11,8 @@ extension ClientConnection {
     func perform(_ action: ConnectionStateMachine.Action) {
         switch action {
         case .askApp(let app):
+            // The login's own: what it waits for has no more time together.
+            actDeadline = .now() + shard.configuration.commandTimeout
             shard.apps.find(app) { [self] settings in
                 if case .success(let settings) = settings { limits = settings.limits }
                 perform(machine.appAnswered(settings, now: WallClock.milliseconds / 1000, makeLine: shard.makeLine))
@@ -20,7 +23,7 @@ extension ClientConnection {
             let command = OpenSession(
                 gateway: shard.id, line: session.line, device: session.device, push: session.push,
                 tokenExpiry: session.tokenExpiry)
-            shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] in
+            shard.sender.send(command, by: actDeadline) { [self] in
                 perform(machine.opened($0))
             }
         case .resume(let session):

@@ -40,7 +40,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// Whether ``limits`` are the app's own.
     private(set) var knowsLimits = false
     var rates = SessionRates()
-    /// When the exclusive act that is under way must be answered.
+    /// When the login, or the exclusive act that is under way, must be answered.
     var actDeadline = NIODeadline.now()
 
     var channel: LocalChannel?

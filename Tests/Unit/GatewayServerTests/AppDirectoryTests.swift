@@ -3,19 +3,52 @@ import NIOCore
 import NIOPosix
 import RedisStore
 import SignalingProtocol
+import SignalingWire
 import Testing
 
 @testable import GatewayServer
 
 @Suite struct AppDirectoryTests {
+    /// Without a Redis: answers come from the test.
+    private static func sender(on loop: any EventLoop) throws -> CommandSender {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let connection = RedisConnection(
+            configuration: try RedisConfiguration(url: "redis://127.0.0.1:1"), eventLoop: loop, logger: logger)
+        return CommandSender(sender: GatewayID("g"), connection: connection, logger: logger)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func newerSettingsAreNotWaitedForLong() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let app = try AppID("a")
+        let settings = AppSettings(certificate: "known", tokenRequired: true)
+        let asked = ContinuousClock.now
+        let answer = try await loop.flatSubmit {
+            let answer = loop.makePromise(of: AppSettings.self)
+            do {
+                let sender = try Self.sender(on: loop)
+                let directory = AppDirectory(sender: sender, freshness: .zero, renewal: .milliseconds(1))
+                directory.find(app) { _ in }
+                var fields = FieldWriter()
+                settings.write(to: &fields)
+                sender.received(CommandID("g-1"), .success(fields.encoded))
+                // Nobody answers any more.
+                directory.find(app) { answer.completeWith($0.mapError { $0 as any Error }) }
+            } catch {
+                answer.fail(error)
+            }
+            return answer.futureResult
+        }.get()
+        #expect(answer == settings)
+        #expect(asked.duration(to: .now) < .seconds(8), "longer than a login has")
+        try await group.shutdownGracefully()
+    }
+
     @Test func soManyIdsThatAreNoneAreRemembered() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let (waiting, answers) = try await loop.submit {
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            let connection = RedisConnection(
-                configuration: try RedisConfiguration(url: "redis://127.0.0.1:1"), eventLoop: loop, logger: logger)
-            let sender = CommandSender(sender: GatewayID("g"), connection: connection, logger: logger)
+            let sender = try Self.sender(on: loop)
             let directory = AppDirectory(sender: sender, unknownBound: 2)
             var answers: [String] = []
             var waiting: [Int] = []
