@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct RedisConnectionTests {
     @Test func commandsOfOneTickLeaveInOneWrite() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let reads = try await scene.information("total_reads_processed", section: "stats")
             let commands = (0..<1000).map { RedisCommand("ECHO", .int($0)) }
             let results = await scene.connection.execute(commands)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func largeValues() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             _ = try await scene.connection.execute(RedisCommand("SET", "big", .bytes(bytes)))
             let got = try await scene.connection.execute(RedisCommand("GET", "big"))
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func errorRepliesAreFailuresOfTheirCommandOnly() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let results = await scene.connection.execute([
                 RedisCommand("SET", "a", "x"), RedisCommand("INCR", "a"), RedisCommand("LPUSH", "a", "x"),
                 RedisCommand("GET", "a"),
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func reconnectsAfterKillAndKeepsWhatWaits() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             // Else Redis answers before it writes, while the disk is slow.
             _ = try await scene.connection.execute(RedisCommand("CONFIG", "SET", "appendfsync", "always"))
             _ = try await scene.connection.execute(RedisCommand("SET", "a", "before"))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func whatMayBeSentAgainIsWhenTheConnectionBreaks() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             _ = try await scene.connection.execute(RedisCommand("PING"))
             await scene.server.freeze(true)
             let results = Recording<String>()
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func whatMayBeSentAgainEndsAtItsDeadline() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             _ = try await scene.connection.execute(RedisCommand("PING"))
             await scene.server.freeze(true)
             let start = ContinuousClock.now
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func keepsTheClockOfRedis() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let time = try await scene.connection.execute(RedisCommand("TIME")).array ?? []
             let present = (time.first?.int ?? 0) * 1000 + (time.last?.int ?? 0) / 1000
             let now = try #require(scene.connection.clock.now)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func whatWasWrittenFailsAsClosed() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let killer = try await scene.otherConnection()
             let id = try await scene.connection.execute(RedisCommand("CLIENT", "ID")).int ?? 0
             async let blocked = scene.connection.execute(RedisCommand("BLPOP", "nothing", 0))
@@ -138,7 +138,7 @@ import Testing
 
     @Test func whatTimesOutFailsInItsTurn() async throws {
         func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(1500) }
-        try await RedisScene.run(configure: impatient) { scene in
+        try await RedisScene.run(libraries: [], configure: impatient) { scene in
             _ = try await scene.connection.execute(RedisCommand("PING"))
             await scene.server.freeze(true)
             let ended = Recording<String>()
@@ -157,7 +157,7 @@ import Testing
 
     @Test func aServerThatDoesNotAnswerTimesOut() async throws {
         func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(1500) }
-        try await RedisScene.run(configure: impatient) { scene in
+        try await RedisScene.run(libraries: [], configure: impatient) { scene in
             _ = try await scene.connection.execute(RedisCommand("PING"))
             await scene.server.freeze(true)
             let first = await scene.connection.execute([RedisCommand("PING"), RedisCommand("PING")])
@@ -174,7 +174,7 @@ import Testing
             configuration.maxPendingCommands = 3
             configuration.maxPendingBytes = 1000
         }
-        try await RedisScene.run(configure: narrow) { scene in
+        try await RedisScene.run(libraries: [], configure: narrow) { scene in
             let codes = await scene.connection.execute((0..<5).map { _ in RedisCommand("PING") }).map { result in
                 if case .failure(let error) = result { error.code } else { "ok" }
             }
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func closedConnection() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let other = try await scene.otherConnection()
             await other.close()
             #expect(!other.isConnected)
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test func whatIsGatheredIsSentWithTheTurnItCameIn() async throws {
-        try await RedisScene.run { scene in
+        try await RedisScene.run(libraries: []) { scene in
             let answers = Recording<String>()
             scene.eventLoop.execute {
                 let connection = scene.connection

@@ -30,6 +30,8 @@ struct RedisScene: Sendable {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Runs a test against a fresh server, then removes it.
+    /// - Parameter libraries: what the connection keeps loaded; default what posts need. With none, nothing but the test's own
+    ///   commands is under way.
     static func run(
         appendOnly: Bool = true, libraries: [RedisFunctionLibrary] = [StreamAppend.library],
         configure: (inout RedisConfiguration) -> Void = { _ in }, _ body: (RedisScene) async throws -> Void
