@@ -44,13 +44,18 @@ struct CommandEnvelope {
             fields: Array(fields[(end + 1)...]))
     }
 
-    /// What puts it on a stream.
-    /// - Parameter onlyIfThere: a stream that does not exist is not made; the answer is null then.
-    func adding(to stream: String, onlyIfThere: Bool = false) -> StreamAppend {
-        var words: [RedisArgument] = onlyIfThere ? ["NOMKSTREAM"] : []
-        if from != nil { words += ["MAXLEN", "~", .int(Self.maxStreamLength)] }
-        words += ["*", .string(Self.field), .bytes(packed)]
-        return StreamAppend(to: stream, words)
+    /// The command that puts it on a stream.
+    /// - Parameters:
+    ///   - onlyIfThere: a stream that does not exist is not made; the answer is null then.
+    ///   - isVital: as for ``StreamAppend/command(to:isVital:)``.
+    func adding(to stream: String, onlyIfThere: Bool = false, isVital: Bool) -> RedisCommand {
+        var command = StreamAppend.command(to: stream, isVital: isVital)
+        if onlyIfThere { command.append("NOMKSTREAM") }
+        if from != nil {
+            for argument: RedisArgument in ["MAXLEN", "~", .int(Self.maxStreamLength)] { command.append(argument) }
+        }
+        for argument: RedisArgument in ["*", .string(Self.field), .bytes(packed)] { command.append(argument) }
+        return command
     }
 
     private var packed: [UInt8] {

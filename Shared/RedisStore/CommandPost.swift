@@ -10,14 +10,14 @@ public enum CommandPost {
     ///   - id: makes a repetition harmless; derive it from the id of what caused it.
     ///   - deadline: when it is of no use any more, Redis clock, ms; default 0, for never.
     public static func command(for command: some WireCommand, id: CommandID, deadline: Int64 = 0) -> RedisCommand {
-        envelope(command, id, deadline).adding(to: KeySpace.posts(type(of: command).service)).vital
+        envelope(command, id, deadline).adding(to: KeySpace.posts(type(of: command).service), isVital: true)
     }
 
     /// The command that appends `command` to the stream of one sip-bridge. Its answer is null when that bridge is gone:
     /// its stream, once removed, is not made again.
     /// - Parameter id: as for ``command(for:id:deadline:)``.
     public static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
-        envelope(command, id, 0).adding(to: KeySpace.commands(bridge), onlyIfThere: true).vital
+        envelope(command, id, 0).adding(to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
     }
 
     private static func envelope(_ command: some WireCommand, _ id: CommandID, _ deadline: Int64) -> CommandEnvelope {

@@ -130,8 +130,7 @@ public final class CommandSender: @unchecked Sendable {
         pending[id]?.isSending = true
         let envelope = CommandEnvelope(
             operation: entry.operation, id: id, from: sender, deadline: until, fields: entry.fields)
-        let append = envelope.adding(to: entry.stream)
-        connection.send(evenIfFull ? append.vital : append.plain) { result in
+        connection.send(envelope.adding(to: entry.stream, isVital: evenIfFull)) { result in
             self.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
             switch error.code {

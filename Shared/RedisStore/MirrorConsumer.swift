@@ -16,10 +16,10 @@ public enum MirrorStream {
     /// The command that records a change, in a full Redis too: the change is made. The connection must keep
     /// ``StreamAppend/library`` loaded.
     public static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
-        StreamAppend(
-            to: KeySpace.mirror(service),
-            ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]
-        ).vital
+        var command = StreamAppend.command(to: KeySpace.mirror(service), isVital: true)
+        let words: [RedisArgument] = ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]
+        for word in words { command.append(word) }
+        return command
     }
 
     /// Reads an entry; what is no change has no fields.

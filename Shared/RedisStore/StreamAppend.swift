@@ -1,25 +1,15 @@
-/// An entry for a stream, and the two ways to append it. Functions: `streams.lua`.
-public struct StreamAppend {
-    /// The library that a connection must keep loaded to send what is ``vital``.
+/// The two ways to append to a stream. Functions: `streams.lua`.
+public enum StreamAppend {
+    /// The library that a connection must keep loaded to append what is vital.
     public static let library = RedisFunctionLibrary(name: "heliograph_streams", parts: [PackageResources.streams_lua])
 
-    private let stream: String
-    /// What follows the stream's name in XADD.
-    private let words: [RedisArgument]
-
-    init(to stream: String, _ words: [RedisArgument]) {
-        self.stream = stream
-        self.words = words
-    }
-
-    /// Refused (`OOM`) when Redis is at `maxmemory`.
-    var plain: RedisCommand {
-        var command = RedisCommand("XADD", .string(stream))
-        for word in words { command.append(word) }
+    /// The start of a command that appends to a stream; the words that follow the stream's name in XADD are to be appended.
+    /// - Parameter isVital: never refused for want of memory, for 2 us more of Redis: for what frees memory, keeps something
+    ///   alive, or tells of what is done already. Others are refused (`OOM`) when Redis is at `maxmemory`.
+    static func command(to stream: String, isVital: Bool) -> RedisCommand {
+        guard isVital else { return RedisCommand("XADD", .string(stream)) }
+        var command = RedisCommand.function("heliograph_append", keys: 1, bytes: 256)
+        command.append(stream)
         return command
     }
-
-    /// Never refused for want of memory: for what frees memory, keeps something alive, or tells of what is done already.
-    /// Costs Redis 2 us more.
-    var vital: RedisCommand { .function("heliograph_append", tag: stream, arguments: words) }
 }

@@ -29,7 +29,7 @@ import Testing
         // The command's own fields may be named like the envelope's.
         let fields: [(name: String, value: [UInt8])] = [("from", [1]), ("until", [0xFF, 0]), ("op", [])]
         let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, deadline: 8000, fields: fields)
-        let entry = try entry(sent.adding(to: "cmd:x").plain)
+        let entry = try entry(sent.adding(to: "cmd:x", isVital: false))
         #expect(entry.milliseconds == 1_700_000_000_123)
         let got = try #require(CommandEnvelope(entry))
         #expect(got.operation == "a.b")
@@ -62,7 +62,7 @@ import Testing
         let sent = CommandEnvelope(
             operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: 8000, fields: [("x", [0x31])])
         #expect(
-            sent.adding(to: "cmd:x").plain
+            sent.adding(to: "cmd:x", isVital: false)
                 == RedisCommand(
                     "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
                     "2:op3:a.b2:id3:c-14:from1:g5:until4:80001:x1:1"))
