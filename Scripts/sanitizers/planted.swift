@@ -4,11 +4,13 @@
 import Glibc
 import Synchronization
 
+/// `@unchecked Sendable`: that `count` is not safe is the race that is planted.
 final class Shared: @unchecked Sendable {
     var count = 0
     let numbers = Mutex([Int]())
 }
 
+/// `@unchecked Sendable`: handed over whole, from the task that makes it to the one that waits; no two ever use it at once.
 final class Box: @unchecked Sendable {
     var number: Int
     init(_ number: Int) { self.number = number }
@@ -55,5 +57,6 @@ case "right":
         box.number += 1
     }
     print("done")
+// A program of the script alone: a wrong word is an error in the script.
 default: fatalError("race, overflow, leak or right?")
 }

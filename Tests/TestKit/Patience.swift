@@ -6,6 +6,7 @@ internal import Glibc
 public let patience: Int = {
     guard let text = getenv("HELIOGRAPH_TEST_PATIENCE") else { return 1 }
     guard let times = Int(String(cString: text)), times > 0 else {
+        // A run with other times than it was asked for would say nothing.
         fatalError("HELIOGRAPH_TEST_PATIENCE is no number above 0")
     }
     return times
