@@ -40,8 +40,9 @@ struct SessionEnding: Sendable {
                 PresenceMetrics.closed.increment()
             }
         }
-        commands.append(PresenceFunctions.ended(user, ended.session))
         _ = try await functions.all(commands)
+        // Not in the same pipeline: what of it fails is to be tried again.
+        _ = try await functions.one(PresenceFunctions.ended(user, ended.session))
         logger.info(
             "session ended",
             metadata: [
