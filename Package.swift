@@ -60,6 +60,16 @@ let libreSettings: [CSetting] =
     ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"].map { .define($0) }
     + (fuzzer == nil ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])])
 
+/// The micro-benchmarks; what measures the servers is C and Python (Benchmarks/README.md). No product: only Benchmarks/run
+/// builds it.
+let benchmarks: [Target] = [
+    .target(name: "Allocations", path: "Benchmarks/Allocations"),
+    .executableTarget(
+        name: "Micro",
+        dependencies: ["Allocations", "SignalingProtocol", "SignalingWire", "RedisStore", "GatewayLogic", nioCore],
+        path: "Benchmarks/Micro", swiftSettings: strict),
+]
+
 /// Tests/Fuzz, where it is asked for.
 let fuzzing: [Target] =
     fuzzer.map { library in
@@ -92,11 +102,6 @@ let package = Package(
         .executable(name: "client-echo", targets: ["ClientEcho"]),
         .library(name: "SignalingClient", targets: ["SignalingClient"]),
         .library(name: "AgoraSigKit", targets: ["AgoraSigKit"]),
-        // For Benchmarks/, a package of its own.
-        .library(name: "SignalingProtocol", targets: ["SignalingProtocol"]),
-        .library(name: "SignalingWire", targets: ["SignalingWire"]),
-        .library(name: "RedisStore", targets: ["RedisStore"]),
-        .library(name: "GatewayLogic", targets: ["GatewayLogic"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -225,5 +230,5 @@ let package = Package(
                 ],
                 path: "Tests/Integration", swiftSettings: strict),
         ]
-        + fuzzing
+        + benchmarks + fuzzing
 )

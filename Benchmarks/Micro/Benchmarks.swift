@@ -1,9 +1,8 @@
 import GatewayLogic
 import NIOCore
+import RedisStore
 import SignalingProtocol
 import SignalingWire
-
-@testable import RedisStore
 
 extension Benchmark {
     /// In the order of a message's way through the gateway.
@@ -23,7 +22,8 @@ extension Benchmark {
         let tell = buffer(
             #"["call2",["user_sendmsg",18,{"line":"\#(line)","peer":"bench-2","flag":"v1:E:3600","t":"instant","content":"\#(body)"}]]"#
         )
-        let ping = buffer(#"["ping",17]"#)
+        let sendBytes = Array(send.readableBytesView), tellBytes = Array(tell.readableBytesView)
+        let ping = Array(#"["ping",17]"#.utf8)
         let message = entry(1)
         let received = masked(tell)
         var payload: [UInt8] = []
@@ -33,9 +33,9 @@ extension Benchmark {
                 var position = 0
                 use(try? reader.next(in: received.readableBytesSpan, from: &position, payload: &payload))
             },
-            Benchmark("frame.decode.channel_sendmsg") { decode(send, line: line) },
-            Benchmark("frame.decode.user_sendmsg") { decode(tell, line: line) },
-            Benchmark("frame.decode.ping") { use(try? ClientFrame(decoding: ping.readableBytesView)) },
+            Benchmark("frame.decode.channel_sendmsg") { decode(sendBytes, line: line) },
+            Benchmark("frame.decode.user_sendmsg") { decode(tellBytes, line: line) },
+            Benchmark("frame.decode.ping") { use(try? ClientFrame(decoding: ping)) },
             Benchmark("frame.encode.channel_msg") {
                 use(ServerFrame.channelEvent(event, channel: channel, id: event.id))
             },
@@ -57,8 +57,8 @@ extension Benchmark {
         return frame
     }
 
-    private static func decode(_ text: ByteBuffer, line: String) {
-        use(try? ClientFrame(decoding: text.readableBytesView, line: line))
+    private static func decode(_ text: [UInt8], line: String) {
+        use(try? ClientFrame(decoding: text, line: line))
     }
 
     /// What gateways are told by publications.
@@ -67,8 +67,8 @@ extension Benchmark {
         let delivery = MailDelivery(session: SessionID("gateway-1.0-2s"), previous: 0, entry: entry(1))
         let mail = ByteBuffer(bytes: GatewayEvent.mail([delivery]).payload)
         return [
-            Benchmark("event.decode.channel") { use(try? ChannelEvent(payload: channelEvent.readableBytesView)) },
-            Benchmark("event.decode.mail") { use(try? GatewayEvent(payload: mail.readableBytesView)) },
+            Benchmark("event.decode.channel") { use(channelEvent.withBytes(ChannelEvent.decode)) },
+            Benchmark("event.decode.mail") { use(mail.withBytes(GatewayEvent.decode)) },
         ]
     }
 
@@ -186,10 +186,12 @@ private final class Mailboxes {
 /// A channel's feed, a session's calls and its rate.
 private final class Feeds {
     private var feed = ChannelFeed()
-    private var calls = CallPipeline<Int>(held: false)
+    private var calls = CallPipeline(held: false)
     private var rate = RateLimit(perSecond: 1_000_000)
     private var event = Benchmark.event
     private var now: Int64 = 0
+    private let queued = QueuedCall(
+        turn: CallTurn(id: "17", ordering: .message, arrivedAt: 0), call: .failure(.timeout()), bytes: 200)
 
     func receive() {
         event.sequence += 1
@@ -198,7 +200,7 @@ private final class Feeds {
     }
 
     func call() {
-        use(calls.enter(1, .message))
+        use(calls.enter(queued))
         calls.completed(.message)
         use(calls.next())
     }
@@ -206,5 +208,12 @@ private final class Feeds {
     func admit() {
         now += 1
         use(rate.admit(now: now))
+    }
+}
+
+extension ByteBuffer {
+    /// As the gateway hands over what Redis published.
+    fileprivate func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+        withUnsafeReadableBytes { $0.withMemoryRebound(to: UInt8.self, body) }
     }
 }

@@ -1,6 +1,6 @@
-public import ArgumentParser
-public import PostgresStore
-public import SignalingProtocol
+import ArgumentParser
+package import PostgresStore
+package import SignalingProtocol
 
 /// A certificate given on the command line: 1 to 128 visible ASCII characters.
 struct Certificate: ExpressibleByArgument {
@@ -20,12 +20,12 @@ struct Certificate: ExpressibleByArgument {
 
 extension AppID: ExpressibleByArgument {
     /// Takes an app id; nil when the text is none.
-    public init?(argument: String) { try? self.init(argument) }
+    package init?(argument: String) { try? self.init(argument) }
 }
 
 extension Account: ExpressibleByArgument {
     /// Takes an account; nil when the text is none.
-    public init?(argument: String) { try? self.init(argument) }
+    package init?(argument: String) { try? self.init(argument) }
 }
 
 /// `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.

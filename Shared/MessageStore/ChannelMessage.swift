@@ -1,27 +1,27 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A message to a channel.
-public struct ChannelMessage: Equatable, Sendable {
+package struct ChannelMessage: Equatable, Sendable {
     /// Which channel.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// Who sends it.
-    public var account: Account
+    package var account: Account
     /// The session that sends it; nil for a service.
-    public var fence: SessionFence?
+    package var fence: SessionFence?
     /// The sender's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// Whether the sender need not be a member.
-    public var force: Bool
+    package var force: Bool
     /// Messages of the channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise. A million or
     /// more: no limit, whatever `_sendmsg_limit` says.
-    public var limitPerSecond: Int
+    package var limitPerSecond: Int
     /// The message, verbatim.
-    public var body: String
+    package var body: String
     /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
-    public var command: CommandID?
+    package var command: CommandID?
 
     /// Makes a message.
-    public init(
+    package init(
         channel: ChannelKey, account: Account, uid: UInt32, fence: SessionFence? = nil, force: Bool = false,
         limitPerSecond: Int = Limits.channelMessagesPerSecond, body: String, command: CommandID? = nil
     ) {
@@ -37,14 +37,14 @@ public struct ChannelMessage: Equatable, Sendable {
 }
 
 /// A ``ChannelMessage`` was published.
-public struct ChannelMessageSent: Equatable, Sendable {
+package struct ChannelMessageSent: Equatable, Sendable {
     /// Its sequence number in the channel; 0 when the channel has no members to hear it.
-    public var sequence: Int64
+    package var sequence: Int64
     /// Its `channel2` id.
-    public var id: Int64
+    package var id: Int64
 
     /// Makes the answer.
-    public init(sequence: Int64, id: Int64) {
+    package init(sequence: Int64, id: Int64) {
         self.sequence = sequence
         self.id = id
     }

@@ -1,29 +1,29 @@
-public import RedisStore
-public import SignalingProtocol
+package import RedisStore
+package import SignalingProtocol
 
 /// A gateway as discovery sees it.
-public struct GatewayLease: Equatable, Sendable {
+package struct GatewayLease: Equatable, Sendable {
     /// Which gateway.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
     /// What it says of itself: JSON text with its public addresses and load. Only gateways read it.
-    public var text: String
+    package var text: String
 
     /// Makes the record.
-    public init(gateway: GatewayID, text: String) {
+    package init(gateway: GatewayID, text: String) {
         self.gateway = gateway
         self.text = text
     }
 }
 
 /// A kind of process that keeps leases up: which keys they are under, and who acts when one ends.
-public struct LeaseFleet: Equatable, Sendable {
+package struct LeaseFleet: Equatable, Sendable {
     /// Milliseconds that a lease lives after a heartbeat.
-    public let timeToLive: Int64
+    package let timeToLive: Int64
     /// Milliseconds from a heartbeat to the watcher's look: a little after the lease's end, because a look in its last
     /// millisecond would find it and be the last.
-    public var watchDelay: Int64 { timeToLive + 10 }
+    package var watchDelay: Int64 { timeToLive + 10 }
     /// Milliseconds between heartbeats.
-    public let interval: Int64
+    package let interval: Int64
     /// Names a member's lease.
     let lease: @Sendable (GatewayID) -> String
     /// Ids by the time of their last heartbeat.
@@ -36,14 +36,14 @@ public struct LeaseFleet: Equatable, Sendable {
     let holdings: @Sendable (GatewayID) -> String
 
     /// By the keys, which differ between any two fleets.
-    public static func == (left: LeaseFleet, right: LeaseFleet) -> Bool { left.members == right.members }
+    package static func == (left: LeaseFleet, right: LeaseFleet) -> Bool { left.members == right.members }
 
     /// Gateways (each shard is one): presence detaches the sessions of a lost one.
-    public static let gateways = LeaseFleet(
+    package static let gateways = LeaseFleet(
         timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
         draining: "gateways:draining", watcher: .presence, holdings: KeySpace.sessions)
     /// Sip-bridges: the invitation service ends the calls of a lost one, within 10 s of its end.
-    public static let bridges = LeaseFleet(
+    package static let bridges = LeaseFleet(
         timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
         draining: "bridges:draining", watcher: .invitation, holdings: { KeySpace.bridgeTag($0) + ":calls" })
 }
@@ -53,16 +53,16 @@ public struct LeaseFleet: Equatable, Sendable {
 /// A gateway calls ``heartbeat(_:text:discoverable:)`` every ``LeaseFleet/interval``, first of all before it holds anything. When a
 /// lease ends, the fleet's watcher acts: presence detaches the gateway's sessions as of the last heartbeat, the
 /// invitation service ends a sip-bridge's calls. A connection that is used for this must load ``library``.
-public struct GatewayLeases: Sendable {
+package struct GatewayLeases: Sendable {
     /// The library that the functions are in.
-    public static let library = RedisFunctionLibrary(
+    package static let library = RedisFunctionLibrary(
         name: "heliograph_gateways", parts: [PackageResources.gateways_lua])
 
     private let connection: RedisConnection
     private let fleet: LeaseFleet
 
     /// Works over `connection`, from anywhere.
-    public init(connection: RedisConnection, fleet: LeaseFleet = .gateways) {
+    package init(connection: RedisConnection, fleet: LeaseFleet = .gateways) {
         self.connection = connection
         self.fleet = fleet
     }
@@ -74,7 +74,7 @@ public struct GatewayLeases: Sendable {
     /// - Returns: whether the lease was still there. False at the first heartbeat; later it means that the watcher may
     ///   have acted, or that Redis lost everything: a gateway reasserts what it holds, a sip-bridge lets go of its calls.
     /// - Throws: `RedisError`.
-    public func heartbeat(
+    package func heartbeat(
         _ gateway: GatewayID, text: String, discoverable: Bool = true
     ) async throws(RedisError) -> Bool {
         let command = call(
@@ -88,13 +88,13 @@ public struct GatewayLeases: Sendable {
 
     /// Ends a gateway's lease: discovery forgets it, and the watcher deals at once with what it still holds.
     /// - Throws: `RedisError`.
-    public func leave(_ gateway: GatewayID) async throws(RedisError) {
+    package func leave(_ gateway: GatewayID) async throws(RedisError) {
         _ = try await connection.execute(call("gateway_leave", gateway, [.string(gateway.rawValue)]))
     }
 
     /// The gateways that live and do not drain, by the time of their last heartbeat.
     /// - Throws: `RedisError`.
-    public func list() async throws(RedisError) -> [GatewayLease] {
+    package func list() async throws(RedisError) -> [GatewayLease] {
         let start = fleet.lease(GatewayID(""))
         let command = call("gateway_list", GatewayID(""), [.string(start), .int64(fleet.timeToLive)])
         let texts = (try await connection.execute(command).array ?? []).map { $0.string ?? "" }
@@ -106,13 +106,13 @@ public struct GatewayLeases: Sendable {
     /// For the watcher, when a gateway's timer fires.
     /// - Returns: nil while the lease lives; else the time of the last heartbeat (ms, Redis clock), 0 when not known.
     /// - Throws: `RedisError`.
-    public func lost(_ gateway: GatewayID) async throws(RedisError) -> Int64? {
+    package func lost(_ gateway: GatewayID) async throws(RedisError) -> Int64? {
         try await connection.execute(call("gateway_lost", gateway, [.string(gateway.rawValue)])).int
     }
 
     /// For the watcher, when all that a lost gateway held is dealt with; no effect while the lease lives.
     /// - Throws: `RedisError`.
-    public func forget(_ gateway: GatewayID) async throws(RedisError) {
+    package func forget(_ gateway: GatewayID) async throws(RedisError) {
         _ = try await connection.execute(call("gateway_forget", gateway, [.string(gateway.rawValue)]))
     }
 

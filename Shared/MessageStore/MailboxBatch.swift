@@ -1,20 +1,20 @@
-public import NIOCore
-public import RedisStore
-public import SignalingProtocol
+package import NIOCore
+package import RedisStore
+package import SignalingProtocol
 
 /// Messages to users, and what users have processed: those of one turn of the event loop each go in one call of a Redis
 /// Function, which costs Redis about half of what a call for each does. One alone waits for nothing.
 ///
 /// All of it happens on the connection's event loop. The connection must load ``MessageStore/library``.
-public final class MailboxBatch {
+package final class MailboxBatch {
     /// Messages, or mailboxes, in one call at most: so long Redis does nothing else.
-    public static let bound = 64
+    package static let bound = 64
     /// No message is added to a call whose lines have so many bytes.
-    public static let byteBound = 65_536
+    package static let byteBound = 65_536
 
     /// How long a message with a command id is sent again when the connection to Redis breaks before the answer: as long
     /// as its sender waits.
-    public static let patience = TimeAmount.seconds(8)
+    package static let patience = TimeAmount.seconds(8)
 
     /// A call that is being put together.
     private struct Call {
@@ -33,7 +33,7 @@ public final class MailboxBatch {
     private var isAwaitingTurn = false
 
     /// Works over `connection`, for sessions that `gateway` holds: what others have taken over is refused, see ``SessionFence``.
-    public init(connection: RedisConnection, gateway: GatewayID) {
+    package init(connection: RedisConnection, gateway: GatewayID) {
         self.connection = connection
         self.gateway = gateway
     }
@@ -50,7 +50,7 @@ public final class MailboxBatch {
     ///   - command: makes a repeated send take effect once within a minute, so that it is sent again (``patience``) when its
     ///     outcome is lost with a connection; nil for a message that is sent once.
     ///   - bounds: how much may wait for the user.
-    public func send(
+    package func send(
         to user: UserKey, from sender: UserKey, session: SessionID, line: String, timeToLive milliseconds: Int64,
         command: CommandID?, bounds: MailboxBounds = MailboxBounds(),
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
@@ -74,7 +74,7 @@ public final class MailboxBatch {
 
     /// Forgets a user's entries up to a version, in the name of the user's session; a lower one than before is no news, and none
     /// that was not given is forgotten. Completes once, with the highest version forgotten.
-    public func clear(
+    package func clear(
         _ user: UserKey, in session: SessionID, through version: Int64,
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
@@ -96,7 +96,7 @@ public final class MailboxBatch {
     }
 
     /// Sends what was gathered, so that what follows on the connection is answered after it.
-    public func flush() {
+    package func flush() {
         sendMessages()
         sendClears()
     }

@@ -1,16 +1,16 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// How much may wait for a user; past it the sender is told ``SignalingCode/messageOther`` (`mailbox_full`).
-public struct MailboxBounds: Equatable, Sendable {
+package struct MailboxBounds: Equatable, Sendable {
     /// Messages.
-    public var entries: Int
+    package var entries: Int
     /// Bytes of messages, each counting 64 more than its line. Call events count too, but are not refused for it.
-    public var bytes: Int
+    package var bytes: Int
     /// Call events, which have room of their own.
-    public var callEvents: Int
+    package var callEvents: Int
 
     /// Takes the bounds; by default those of ``Limits``.
-    public init(
+    package init(
         entries: Int = Limits.mailboxEntries, bytes: Int = Limits.mailboxBytes,
         callEvents: Int = Limits.mailboxCallEvents
     ) {
@@ -20,7 +20,7 @@ public struct MailboxBounds: Equatable, Sendable {
     }
 
     /// Those of an app.
-    public init(_ limits: AppLimits) {
+    package init(_ limits: AppLimits) {
         self.init(entries: limits.mailboxEntries, bytes: limits.mailboxBytes)
     }
 

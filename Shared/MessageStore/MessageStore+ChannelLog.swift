@@ -1,7 +1,7 @@
 internal import Metrics
 internal import NIOCore
 internal import RedisStore
-public import SignalingProtocol
+package import SignalingProtocol
 internal import SignalingWire
 
 extension MessageStore {
@@ -14,7 +14,7 @@ extension MessageStore {
     /// - Parameters:
     ///   - position: its sequence may be 0, not known.
     ///   - limit: events at most.
-    public func readLog(
+    package func readLog(
         _ channel: ChannelKey, after position: ChannelPosition, limit: Int = 2000,
         _ completion: @escaping (Result<ChannelLogPage, SignalingError>) -> Void
     ) {
@@ -26,7 +26,7 @@ extension MessageStore {
 
     /// Lets the functions see that Redis goes on, on the loop; each second, also when nobody sends anything. After a pause that they
     /// can't tell from a failover the versions of mailboxes jump to the clock.
-    public func keepNumbers() {
+    package func keepNumbers() {
         // When it fails, they jump.
         connection.send(.function("messages_awake", keys: [], arguments: [])) { _ in }
     }

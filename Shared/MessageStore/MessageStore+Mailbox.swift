@@ -1,5 +1,5 @@
 internal import RedisStore
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension MessageStore {
     /// Reads a user's mailbox, on the loop. Expired entries are deleted and never given.
@@ -11,7 +11,7 @@ extension MessageStore {
     ///   - limit: entries of the page at most.
     ///   - fresh: the first read of a new session: call events of earlier sessions, which it can't know, are dropped
     ///     first, and so are invitations to calls that ended.
-    public func readMailbox(
+    package func readMailbox(
         _ user: UserKey, in fence: SessionFence, after version: Int64, limit: Int, fresh: Bool,
         _ completion: @escaping (Result<MailboxPage, SignalingError>) -> Void
     ) {
@@ -23,7 +23,7 @@ extension MessageStore {
 
     /// Destroys an entry, such as an invitation whose time is over; no effect when it is gone.
     /// - Throws: `SignalingError` when Redis does not answer.
-    public func removeMail(_ user: UserKey, version: Int64) async throws(SignalingError) {
+    package func removeMail(_ user: UserKey, version: Int64) async throws(SignalingError) {
         try await perform(
             .function("mailbox_remove", tag: KeySpace.tag(user), .int64(version)), { _ in () })
     }

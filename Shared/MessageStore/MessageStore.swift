@@ -1,6 +1,6 @@
 internal import NIOCore
-public import RedisStore
-public import SignalingProtocol
+package import RedisStore
+package import SignalingProtocol
 
 /// The hot path: messages to users and channels, mailboxes, channel logs. Each act is one call of a Redis Function
 /// (library `heliograph_messages`): check, limit, number, store and publish happen at once or not at all.
@@ -9,9 +9,9 @@ public import SignalingProtocol
 /// A connection that is used for this must load ``library``. Every act fails with ``SignalingCode/failed``
 /// (`unavailable`) when Redis does not answer; a send's outcome is then unknown. What a gateway does most has a form for many
 /// at once, ``MailboxBatch``.
-public struct MessageStore: Sendable {
+package struct MessageStore: Sendable {
     /// The library that the functions are in.
-    public static let library = RedisFunctionLibrary(
+    package static let library = RedisFunctionLibrary(
         name: "heliograph_messages",
         parts: [
             PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.messages_lua,
@@ -21,19 +21,19 @@ public struct MessageStore: Sendable {
     let connection: RedisConnection
 
     /// Works over `connection`.
-    public init(connection: RedisConnection) { self.connection = connection }
+    package init(connection: RedisConnection) { self.connection = connection }
 
     // MARK: - Sending
 
     /// Adds an entry to a user's mailbox and publishes it to the gateway that holds the user's session.
     /// - Throws: `SignalingError`; ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound.
-    public func sendToUser(_ message: UserMessage) async throws(SignalingError) -> MessageQueued {
+    package func sendToUser(_ message: UserMessage) async throws(SignalingError) -> MessageQueued {
         try await perform(Self.command(message), Self.queued)
     }
 
     /// Publishes a message to a channel's members, on the loop. Fails with ``SignalingCode/messageOther``: `not_member`,
     /// or `rate_limited` over the channel's limit; and as ``SessionFence`` says.
-    public func sendToChannel(
+    package func sendToChannel(
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
         // One that is known by its id is sent again when its outcome is lost with a connection.
@@ -43,7 +43,7 @@ public struct MessageStore: Sendable {
 
     /// Publishes a message to a channel's members.
     /// - Throws: `SignalingError`; ``SignalingCode/messageOther``: `not_member`, or `rate_limited` over the channel's limit.
-    public func sendToChannel(_ message: ChannelMessage) async throws(SignalingError) -> ChannelMessageSent {
+    package func sendToChannel(_ message: ChannelMessage) async throws(SignalingError) -> ChannelMessageSent {
         try await perform(Self.command(message), Self.sent)
     }
 
@@ -83,7 +83,7 @@ public struct MessageStore: Sendable {
     }
 
     /// The command that publishes a message to a channel's members, for a pipeline of the caller's.
-    public static func command(_ message: ChannelMessage) -> RedisCommand {
+    package static func command(_ message: ChannelMessage) -> RedisCommand {
         let tag = KeySpace.tag(message.channel)
         var command = RedisCommand.function(
             message.fence == nil ? "announcement_to_channel" : "message_to_channel", keys: message.force ? 2 : 1,

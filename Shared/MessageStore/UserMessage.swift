@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// An entry for a user's mailbox that a service adds, in nobody's name: a call event. Messages go by ``MailboxBatch``.
-public struct UserMessage: Equatable, Sendable {
+package struct UserMessage: Equatable, Sendable {
     /// When the entry may be delivered. A client that is told of a call it does not know breaks, so it never is.
-    public enum Condition: Equatable, Sendable {
+    package enum Condition: Equatable, Sendable {
         /// To any session, also a later one.
         case always
         /// The same, for an invitation; it is dropped together with the end of its call.
@@ -14,20 +14,20 @@ public struct UserMessage: Equatable, Sendable {
     }
 
     /// Whose mailbox.
-    public var to: UserKey
+    package var to: UserKey
     /// The `msg-v2` line.
-    public var line: String
+    package var line: String
     /// How long the entry may wait, ms.
-    public var timeToLive: Int64
+    package var timeToLive: Int64
     /// When it may be delivered.
-    public var condition: Condition
+    package var condition: Condition
     /// How much may wait for the user.
-    public var bounds: MailboxBounds
+    package var bounds: MailboxBounds
     /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
-    public var command: CommandID?
+    package var command: CommandID?
 
     /// Makes an entry.
-    public init(
+    package init(
         to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always,
         bounds: MailboxBounds = MailboxBounds(), command: CommandID? = nil
     ) {
@@ -41,14 +41,14 @@ public struct UserMessage: Equatable, Sendable {
 }
 
 /// What became of a ``UserMessage``.
-public struct MessageQueued: Equatable, Sendable {
+package struct MessageQueued: Equatable, Sendable {
     /// The entry's version; 0 when it was dropped because nobody may see it.
-    public var version: Int64
+    package var version: Int64
     /// Whether the user has a session, connected or detached; false also when the version is 0.
-    public var online: Bool
+    package var online: Bool
 
     /// Makes the answer.
-    public init(version: Int64, online: Bool) {
+    package init(version: Int64, online: Bool) {
         self.version = version
         self.online = online
     }

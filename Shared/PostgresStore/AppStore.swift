@@ -1,20 +1,20 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// An app: a tenant of the cluster.
-public struct AppRecord: Equatable, Sendable {
+package struct AppRecord: Equatable, Sendable {
     /// Its id.
-    public var id: AppID
+    package var id: AppID
     /// The secret that its tokens are made with. Never logged.
-    public var certificate: String
+    package var certificate: String
     /// Whether a login needs a token; false for test environments.
-    public var tokenRequired: Bool
+    package var tokenRequired: Bool
     /// How much its users may do.
-    public var limits: AppLimits
+    package var limits: AppLimits
     /// When it was created, Unix milliseconds.
-    public var createdAt: Int64
+    package var createdAt: Int64
 
     /// Makes the record.
-    public init(
+    package init(
         id: AppID, certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), createdAt: Int64
     ) {
         self.id = id
@@ -26,7 +26,7 @@ public struct AppRecord: Equatable, Sendable {
 }
 
 /// The table `apps`. Every method throws ``PostgresError``.
-public struct AppStore: Sendable {
+package struct AppStore: Sendable {
     private static let columns = """
         id, certificate, token_required, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms,
         \(AppLimits.all.map(column).joined(separator: ", ")),
@@ -44,10 +44,10 @@ public struct AppStore: Sendable {
     private let pool: PostgresPool
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// One app; nil when there is none with that id.
-    public func find(_ id: AppID) async throws(PostgresError) -> AppRecord? {
+    package func find(_ id: AppID) async throws(PostgresError) -> AppRecord? {
         try Self.record(
             try await pool.query(
                 "SELECT \(Self.columns) FROM apps WHERE id = $1", [.text(id.rawValue)],
@@ -56,7 +56,7 @@ public struct AppStore: Sendable {
     }
 
     /// The ids of all apps.
-    public func ids() async throws(PostgresError) -> Set<AppID> {
+    package func ids() async throws(PostgresError) -> Set<AppID> {
         var ids: Set<AppID> = []
         for row in try await pool.query("SELECT id FROM apps") {
             guard let id = try? AppID(try row.string("id")) else {
@@ -68,7 +68,7 @@ public struct AppStore: Sendable {
     }
 
     /// All apps, by id.
-    public func list() async throws(PostgresError) -> [AppRecord] {
+    package func list() async throws(PostgresError) -> [AppRecord] {
         var apps: [AppRecord] = []
         for row in try await pool.query("SELECT \(Self.columns) FROM apps ORDER BY id") {
             if let app = try Self.record(row) { apps.append(app) }
@@ -79,7 +79,7 @@ public struct AppStore: Sendable {
     /// Adds an app.
     /// - Throws: an error that ``PostgresError/isDuplicate`` when the id is taken.
     @discardableResult
-    public func create(
+    package func create(
         id: AppID, certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()
     ) async throws(PostgresError) -> AppRecord {
         let rows = try await pool.query(
@@ -97,7 +97,7 @@ public struct AppStore: Sendable {
 
     /// Replaces an app's certificate: tokens made with the old one stop working at the next login.
     /// - Returns: false when there is no such app.
-    public func rotateCertificate(_ id: AppID, to certificate: String) async throws(PostgresError) -> Bool {
+    package func rotateCertificate(_ id: AppID, to certificate: String) async throws(PostgresError) -> Bool {
         try await pool.query(
             "UPDATE apps SET certificate = $2 WHERE id = $1", [.text(id.rawValue), .text(certificate)]
         ).affected == 1
@@ -106,7 +106,7 @@ public struct AppStore: Sendable {
     /// Changes an app's limits; they hold for logins and resumes from then on.
     /// - Parameter change: changes what is to change; the others stay.
     /// - Returns: the app; nil when there is none with that id.
-    public func changeLimits(
+    package func changeLimits(
         of id: AppID, _ change: (inout AppLimits) -> Void
     ) async throws(PostgresError) -> AppRecord? {
         guard let app = try await find(id) else { return nil }
@@ -130,7 +130,7 @@ public struct AppStore: Sendable {
 
     /// Removes an app with all that is kept about its users, channels and calls, in one statement.
     /// - Returns: false when there is no such app.
-    public func remove(_ id: AppID) async throws(PostgresError) -> Bool {
+    package func remove(_ id: AppID) async throws(PostgresError) -> Bool {
         let tables = [
             "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
             "calls", "sip_numbers", "presence_sessions", "channel_members",

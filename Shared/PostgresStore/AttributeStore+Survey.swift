@@ -1,11 +1,11 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A channel with attributes, as PostgreSQL knows it.
-public struct AttributedChannel: Equatable, Sendable {
+package struct AttributedChannel: Equatable, Sendable {
     /// Which.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// Whether it had a member since it got attributes.
-    public var wasJoined: Bool
+    package var wasJoined: Bool
 }
 
 /// What tells a channel that Redis has forgotten from one that nobody ever joined.
@@ -14,7 +14,7 @@ extension AttributeStore {
     /// - Parameters:
     ///   - last: the last one of the page before; nil to begin.
     ///   - limit: how many at most.
-    public func attributedChannels(
+    package func attributedChannels(
         after last: ChannelKey?, limit: Int
     ) async throws(PostgresError) -> [AttributedChannel] {
         let rows = try await pool.query(
@@ -34,7 +34,7 @@ extension AttributeStore {
     }
 
     /// Notes that channels have or had members; what has no attributes any more is forgotten to have had some.
-    public func noteJoined(_ channels: [ChannelKey]) async throws(PostgresError) {
+    package func noteJoined(_ channels: [ChannelKey]) async throws(PostgresError) {
         guard !channels.isEmpty else { return }
         try await pool.query(
             """
@@ -44,7 +44,7 @@ extension AttributeStore {
     }
 
     /// Channels that have lost all attributes begin anew.
-    public func forgetJoined() async throws(PostgresError) {
+    package func forgetJoined() async throws(PostgresError) {
         try await pool.query(
             "UPDATE channel_attribute_versions SET joined = false WHERE attributes = 0 AND joined")
     }

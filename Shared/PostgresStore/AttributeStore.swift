@@ -1,19 +1,19 @@
-public import SignalingProtocol
+package import SignalingProtocol
 internal import Synchronization
 
 /// One change of a channel's attributes, made by a command.
-public struct ChannelAttributeChange: Equatable, Sendable {
+package struct ChannelAttributeChange: Equatable, Sendable {
     /// The command: applied once, however often it comes.
-    public var command: CommandID
+    package var command: CommandID
     /// Whose attributes.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// Who changes them.
-    public var account: Account
+    package var account: Account
     /// What changes.
-    public var change: AttributeChange
+    package var change: AttributeChange
 
     /// Makes the record.
-    public init(command: CommandID, channel: ChannelKey, account: Account, change: AttributeChange) {
+    package init(command: CommandID, channel: ChannelKey, account: Account, change: AttributeChange) {
         self.command = command
         self.channel = channel
         self.account = account
@@ -22,16 +22,16 @@ public struct ChannelAttributeChange: Equatable, Sendable {
 }
 
 /// One change of a user's attributes, made by a command.
-public struct UserAttributeChange: Equatable, Sendable {
+package struct UserAttributeChange: Equatable, Sendable {
     /// The command: applied once, however often it comes.
-    public var command: CommandID
+    package var command: CommandID
     /// Whose attributes.
-    public var user: UserKey
+    package var user: UserKey
     /// What changes.
-    public var change: AttributeChange
+    package var change: AttributeChange
 
     /// Makes the record.
-    public init(command: CommandID, user: UserKey, change: AttributeChange) {
+    package init(command: CommandID, user: UserKey, change: AttributeChange) {
         self.command = command
         self.user = user
         self.change = change
@@ -39,15 +39,15 @@ public struct UserAttributeChange: Equatable, Sendable {
 }
 
 /// All attributes of one owner at one version.
-public struct VersionedAttributes: Equatable, Sendable {
+package struct VersionedAttributes: Equatable, Sendable {
     /// Grows by one with every change, also by deletions; starts at the clock in milliseconds; zero for an owner that
     /// never had an attribute.
-    public var version: Int64
+    package var version: Int64
     /// Sorted by name.
-    public var attributes: [Attribute]
+    package var attributes: [Attribute]
 
     /// Makes the record.
-    public init(version: Int64, attributes: [Attribute]) {
+    package init(version: Int64, attributes: [Attribute]) {
         self.version = version
         self.attributes = attributes
     }
@@ -56,26 +56,26 @@ public struct VersionedAttributes: Equatable, Sendable {
 /// The tables `user_attributes` and `channel_attributes`. What a method has returned is committed.
 ///
 /// Concurrent callers: wrap the change methods in a ``Batcher``.
-public final class AttributeStore: Sendable {
+package final class AttributeStore: Sendable {
     private static let pruneInterval = Duration.seconds(60)
     /// The pause when a batch was full: what came faster than a batch a minute would else grow for ever.
     private static let pruneOnInterval = Duration.seconds(1)
     /// Commands forgotten at once.
     private static let pruneBatch = 20_000
     /// Channels forgotten at once, see ``forgetChannels(unchangedFor:)``.
-    public static let forgetBatch = 5000
+    package static let forgetBatch = 5000
 
     let pool: PostgresPool
     private let nextPrune = Mutex(ContinuousClock.now)
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// Applies changes in their order, in one statement, all or none.
     /// - Returns: for each change its channel's version after it; 0 where it was refused, because the channel would hold more
     ///   than ``Limits/attributesPerOwner`` attributes or ``Limits/attributeBytesPerOwner`` bytes.
     /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
-    public func changeChannelAttributes(_ changes: [ChannelAttributeChange]) async throws(PostgresError) -> [Int64] {
+    package func changeChannelAttributes(_ changes: [ChannelAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
             changes.map { ($0.command, $0.channel.app, $0.channel.name.rawValue, $0.change) })
         return try await change(
@@ -86,7 +86,7 @@ public final class AttributeStore: Sendable {
     /// Applies changes in their order, in one statement, all or none.
     /// - Returns: for each change its user's version after it; 0 where it was refused, as for a channel.
     /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
-    public func changeUserAttributes(_ changes: [UserAttributeChange]) async throws(PostgresError) -> [Int64] {
+    package func changeUserAttributes(_ changes: [UserAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
             changes.map { ($0.command, $0.user.app, $0.user.account.rawValue, $0.change) })
         return try await change(
@@ -95,7 +95,7 @@ public final class AttributeStore: Sendable {
     }
 
     /// A channel's attributes and their version, of one moment.
-    public func channelAttributes(_ channel: ChannelKey) async throws(PostgresError) -> VersionedAttributes {
+    package func channelAttributes(_ channel: ChannelKey) async throws(PostgresError) -> VersionedAttributes {
         try await read(
             """
             SELECT v.version, a.name, a.value FROM channel_attribute_versions v
@@ -105,7 +105,7 @@ public final class AttributeStore: Sendable {
     }
 
     /// The version of a channel's attributes; 0 when there is no record of it.
-    public func channelVersion(_ channel: ChannelKey) async throws(PostgresError) -> Int64 {
+    package func channelVersion(_ channel: ChannelKey) async throws(PostgresError) -> Int64 {
         let rows = try await pool.query(
             "SELECT version FROM channel_attribute_versions WHERE app = $1 AND channel = $2",
             [.text(channel.app.rawValue), .text(channel.name.rawValue)], within: pool.configuration.actTimeout)
@@ -114,7 +114,7 @@ public final class AttributeStore: Sendable {
 
     /// Lifts the version of a channel's attributes above one that was seen: PostgreSQL is older than it was (a failover, a
     /// restored backup), and whoever saw that version would take what comes now for older.
-    public func raiseChannelVersion(_ channel: ChannelKey, above version: Int64) async throws(PostgresError) {
+    package func raiseChannelVersion(_ channel: ChannelKey, above version: Int64) async throws(PostgresError) {
         try await pool.query(
             """
             UPDATE channel_attribute_versions SET version = $3 + 1 WHERE app = $1 AND channel = $2 AND version <= $3
@@ -123,7 +123,7 @@ public final class AttributeStore: Sendable {
     }
 
     /// The version of a user's attributes; 0 when there is no record of it.
-    public func userVersion(_ user: UserKey) async throws(PostgresError) -> Int64 {
+    package func userVersion(_ user: UserKey) async throws(PostgresError) -> Int64 {
         let rows = try await pool.query(
             "SELECT version FROM user_attribute_versions WHERE app = $1 AND account = $2",
             [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.actTimeout)
@@ -131,7 +131,7 @@ public final class AttributeStore: Sendable {
     }
 
     /// Lifts the version of a user's attributes above one that was seen; see ``raiseChannelVersion(_:above:)``.
-    public func raiseUserVersion(_ user: UserKey, above version: Int64) async throws(PostgresError) {
+    package func raiseUserVersion(_ user: UserKey, above version: Int64) async throws(PostgresError) {
         try await pool.query(
             "UPDATE user_attribute_versions SET version = $3 + 1 WHERE app = $1 AND account = $2 AND version <= $3",
             [.text(user.app.rawValue), .text(user.account.rawValue), .int(version)],
@@ -142,7 +142,7 @@ public final class AttributeStore: Sendable {
     /// later life of such a channel begins at the clock, which is above.
     /// - Returns: how many were forgotten.
     @discardableResult
-    public func forgetChannels(unchangedFor time: Duration) async throws(PostgresError) -> Int {
+    package func forgetChannels(unchangedFor time: Duration) async throws(PostgresError) -> Int {
         try await pool.query(
             """
             DELETE FROM channel_attribute_versions WHERE (app, channel) IN (
@@ -154,12 +154,12 @@ public final class AttributeStore: Sendable {
     }
 
     /// A user's attributes and their version, of one moment.
-    public func userAttributes(_ user: UserKey) async throws(PostgresError) -> VersionedAttributes {
+    package func userAttributes(_ user: UserKey) async throws(PostgresError) -> VersionedAttributes {
         try await userAttributes([user])[0]
     }
 
     /// Users' attributes and their versions, of one moment; one answer per user, in order.
-    public func userAttributes(_ users: [UserKey]) async throws(PostgresError) -> [VersionedAttributes] {
+    package func userAttributes(_ users: [UserKey]) async throws(PostgresError) -> [VersionedAttributes] {
         var answers = [VersionedAttributes](repeating: .init(version: 0, attributes: []), count: users.count)
         let rows = try await pool.query(
             "SELECT ordinal, version, name, value FROM user_attributes_of($1, $2)",
@@ -177,7 +177,7 @@ public final class AttributeStore: Sendable {
     /// minute.
     /// - Returns: how many were forgotten.
     @discardableResult
-    public func prune() async throws(PostgresError) -> Int {
+    package func prune() async throws(PostgresError) -> Int {
         try await pool.query(
             """
             DELETE FROM applied_commands WHERE command IN (

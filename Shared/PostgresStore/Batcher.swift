@@ -5,7 +5,7 @@ internal import DequeModule
 /// The first to come takes effect at once, with those that are submitted in the same turn; those that come meanwhile go
 /// together, in the order of their coming.
 /// The caller whose input is the first of a batch runs it: no task of its own is needed.
-public actor Batcher<Input: Sendable, Output: Sendable> {
+package actor Batcher<Input: Sendable, Output: Sendable> {
     private enum Turn {
         case answered(Result<Output, PostgresError>)
         case lead
@@ -31,7 +31,7 @@ public actor Batcher<Input: Sendable, Output: Sendable> {
     ///     One that finds no other under way never waits.
     ///   - flush: performs a batch; one output per input, in order. Must be repeatable: a batch that the server refuses
     ///     for one input's sake is repeated one by one.
-    public init(
+    package init(
         limit: Int = 500, waitingBound: Int = 10_000, gathering: Duration = .zero,
         flush: @escaping @Sendable ([Input]) async throws(PostgresError) -> [Output]
     ) {
@@ -46,7 +46,7 @@ public actor Batcher<Input: Sendable, Output: Sendable> {
 
     /// Performs one input, in a batch with others.
     /// - Throws: the batch's error, or ``PostgresError/Kind/full`` when too many wait.
-    public func submit(_ input: Input) async throws(PostgresError) -> Output {
+    package func submit(_ input: Input) async throws(PostgresError) -> Output {
         if isFlushing {
             guard waiters.count < waitingBound else {
                 throw PostgresError(.full, "\(waitingBound) changes wait for PostgreSQL already")

@@ -1,6 +1,6 @@
 /// Answers from PostgreSQL, at most a second old; while PostgreSQL is away, what was last known. Concurrent questions
 /// about one key share a query.
-public actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
+package actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
     private let query: @Sendable (Key) async throws(PostgresError) -> Record?
     private var cache: RecordCache<Key, Record>
     private var reading: [Key: Task<Result<Record?, PostgresError>, Never>] = [:]
@@ -8,14 +8,14 @@ public actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
 
     /// Answers by `query`.
     /// - Parameter bound: keys remembered at most; default 10,000.
-    public init(bound: Int = 10_000, query: @escaping @Sendable (Key) async throws(PostgresError) -> Record?) {
+    package init(bound: Int = 10_000, query: @escaping @Sendable (Key) async throws(PostgresError) -> Record?) {
         self.query = query
         cache = RecordCache(bound: bound)
     }
 
     /// The record of a key; nil when there is none.
     /// - Throws: ``PostgresError`` when PostgreSQL does not answer and the key was never read.
-    public func find(_ key: Key) async throws(PostgresError) -> Record? {
+    package func find(_ key: Key) async throws(PostgresError) -> Record? {
         let finding = cache.find(key, now: now)
         if case .fresh(let record) = finding { return record }
         switch await read(key) {

@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What is known about a call so far. Times are Unix milliseconds.
-public struct CallRecord: Equatable, Sendable {
+package struct CallRecord: Equatable, Sendable {
     /// What the callee is.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// A user of the app.
         case user
         /// A phone.
@@ -11,7 +11,7 @@ public struct CallRecord: Equatable, Sendable {
     }
 
     /// Where the call comes from and goes to.
-    public enum Direction: String, Sendable {
+    package enum Direction: String, Sendable {
         /// Between two users.
         case `internal`
         /// From a user to a phone.
@@ -21,43 +21,43 @@ public struct CallRecord: Equatable, Sendable {
     }
 
     /// The app.
-    public var app: AppID
+    package var app: AppID
     /// The call, unique within the app.
-    public var id: String
+    package var id: String
     /// The channel that the call is about.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// Who calls: an account or a phone number.
-    public var caller: String
+    package var caller: String
     /// Whom: an account or a phone number.
-    public var callee: String
+    package var callee: String
     /// What the callee is.
-    public var kind: Kind
+    package var kind: Kind
     /// Where it comes from and goes to.
-    public var direction: Direction
+    package var direction: Direction
     /// When it was invited.
-    public var startedAt: Int64
+    package var startedAt: Int64
     /// When the callee's client had it.
-    public var acknowledgedAt: Int64?
+    package var acknowledgedAt: Int64?
     /// When the callee accepted.
-    public var acceptedAt: Int64?
+    package var acceptedAt: Int64?
     /// When it ended, whatever the way.
-    public var endedAt: Int64?
+    package var endedAt: Int64?
     /// How it ended: 0 or a public code such as 704.
-    public var endCode: Int?
+    package var endCode: Int?
     /// The SIP Call-ID of the telephone's side.
-    public var sipCallID: String?
+    package var sipCallID: String?
     /// The status of the final SIP response to its invitation.
-    public var sipStatus: Int?
+    package var sipStatus: Int?
     /// The reason phrase of that response.
-    public var sipReason: String?
+    package var sipReason: String?
 
     /// The caller's session; nil for a telephone.
-    public var callerSession: SessionID?
+    package var callerSession: SessionID?
     /// The session in which the callee answered.
-    public var calleeSession: SessionID?
+    package var calleeSession: SessionID?
 
     /// Makes the record of a call that has just been invited.
-    public init(
+    package init(
         app: AppID, id: String, channel: ChannelName, caller: String, callee: String, kind: Kind = .user,
         direction: Direction = .internal, startedAt: Int64, acknowledgedAt: Int64? = nil, acceptedAt: Int64? = nil,
         endedAt: Int64? = nil, endCode: Int? = nil, sipCallID: String? = nil, sipStatus: Int? = nil,
@@ -84,11 +84,11 @@ public struct CallRecord: Equatable, Sendable {
 }
 
 /// The table `calls`.
-public struct CallStore: Sendable {
+package struct CallStore: Sendable {
     private let pool: PostgresPool
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// Removes calls that began long ago, the oldest first.
     /// - Parameters:
@@ -96,7 +96,7 @@ public struct CallStore: Sendable {
     ///   - limit: how many at most.
     /// - Returns: how many went.
     /// - Throws: ``PostgresError``.
-    public func prune(olderThanDays days: Int, limit: Int) async throws(PostgresError) -> Int {
+    package func prune(olderThanDays days: Int, limit: Int) async throws(PostgresError) -> Int {
         try await pool.query(
             """
             DELETE FROM calls WHERE ctid = ANY (ARRAY(
@@ -109,7 +109,7 @@ public struct CallStore: Sendable {
     /// Adds a call, or adds to it what was not known yet: the first time and code stored of each kind stay, so records
     /// may come twice and in any order.
     /// - Throws: ``PostgresError``.
-    public func record(_ call: CallRecord) async throws(PostgresError) {
+    package func record(_ call: CallRecord) async throws(PostgresError) {
         try await pool.query(
             """
             INSERT INTO calls AS c (app, id, channel, caller, callee, kind, direction, started_at, acknowledged_at,
@@ -145,7 +145,7 @@ public struct CallStore: Sendable {
     ///   - limit: how many at most.
     /// - Returns: the calls, and where the next page begins; nil when there is none.
     /// - Throws: ``PostgresError``.
-    public func open(
+    package func open(
         longerThan seconds: Int, after cursor: OpenCallCursor?, limit: Int
     ) async throws(PostgresError) -> (calls: [CallRecord], next: OpenCallCursor?) {
         let rows = try await pool.query(
@@ -175,7 +175,7 @@ public struct CallStore: Sendable {
 }
 
 /// Where a page of calls without an end begins.
-public struct OpenCallCursor: Equatable, Sendable {
+package struct OpenCallCursor: Equatable, Sendable {
     var started: String
     var app: String
     var id: String

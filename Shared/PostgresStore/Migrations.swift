@@ -1,5 +1,5 @@
 /// Brings a database to this build's tables, and checks that it is there.
-public struct Migrations: Sendable {
+package struct Migrations: Sendable {
     /// The advisory lock's number: any will do that no other program takes on the same database ("helio").
     private static let lock: Int64 = 0x68_656C_696F
     /// How long one statement of a migration may take.
@@ -9,7 +9,7 @@ public struct Migrations: Sendable {
     private let migrations: [Migration]
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.init(pool: pool, migrations: Migration.all) }
+    package init(pool: PostgresPool) { self.init(pool: pool, migrations: Migration.all) }
 
     init(pool: PostgresPool, migrations: [Migration]) {
         self.pool = pool
@@ -20,7 +20,7 @@ public struct Migrations: Sendable {
     /// - Returns: the names of the migrations that were applied now.
     /// - Throws: ``PostgresError/Kind/migration`` when an applied file differs from this build's, or the database is of
     ///   a newer build; else what PostgreSQL says.
-    public func apply() async throws(PostgresError) -> [String] {
+    package func apply() async throws(PostgresError) -> [String] {
         try await pool.withConnection { connection async throws(PostgresError) in
             do throws(PostgresError) {
                 return try await apply(on: connection)
@@ -34,7 +34,7 @@ public struct Migrations: Sendable {
 
     /// Makes sure that exactly this build's migrations are applied.
     /// - Throws: ``PostgresError/Kind/migration`` that says what to do; else what PostgreSQL says.
-    public func check() async throws(PostgresError) {
+    package func check() async throws(PostgresError) {
         let exists = try await pool.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS found")
         guard try exists.first?.bool("found") == true else {
             throw PostgresError(.migration, "the database has no tables yet: run `heliographctl migrate`")

@@ -1,4 +1,4 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What the mirrors say is there, page by page, to be compared with Redis: the one reader of them among the services.
 extension MirrorStore {
@@ -8,7 +8,7 @@ extension MirrorStore {
     /// Present sessions, by user.
     /// - Parameter last: the last user of the page before; nil to begin.
     /// - Throws: ``PostgresError``.
-    public func presentSessions(after last: UserKey?, limit: Int) async throws(PostgresError) -> [PresenceMirrorRow] {
+    package func presentSessions(after last: UserKey?, limit: Int) async throws(PostgresError) -> [PresenceMirrorRow] {
         let rows = try await pool.query(
             """
             SELECT app, account, version, uid, session, gateway, device, detached,
@@ -34,7 +34,7 @@ extension MirrorStore {
 
     /// The channels that a user is in.
     /// - Throws: ``PostgresError``.
-    public func channels(of user: UserKey) async throws(PostgresError) -> [ChannelName] {
+    package func channels(of user: UserKey) async throws(PostgresError) -> [ChannelName] {
         let rows = try await pool.query(
             "SELECT channel FROM channel_members WHERE app = $1 AND account = $2 AND present",
             [.text(user.app.rawValue), .text(user.account.rawValue)])
@@ -48,7 +48,7 @@ extension MirrorStore {
     /// Present memberships, by channel and account.
     /// - Parameter last: the last one of the page before; nil to begin.
     /// - Throws: ``PostgresError``.
-    public func presentMembers(
+    package func presentMembers(
         after last: MemberMirrorRow?, limit: Int
     ) async throws(PostgresError) -> [MemberMirrorRow] {
         let rows = try await pool.query(

@@ -1,28 +1,28 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A user's session as it stands in Redis at some version.
-public struct PresenceMirrorRow: Equatable, Sendable {
+package struct PresenceMirrorRow: Equatable, Sendable {
     /// Whose.
-    public var user: UserKey
+    package var user: UserKey
     /// Grows with every change of the user's session.
-    public var version: Int64
+    package var version: Int64
     /// Whether there is a session; the rest then tells about the last one.
-    public var present: Bool
+    package var present: Bool
     /// The account's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// The session.
-    public var session: SessionID
+    package var session: SessionID
     /// Where its connection is, or last was.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
     /// The client's `device` field.
-    public var device: String
+    package var device: String
     /// Whether it is without a connection at present.
-    public var detached: Bool
+    package var detached: Bool
     /// When it began, Unix milliseconds.
-    public var since: Int64
+    package var since: Int64
 
     /// Makes the record.
-    public init(
+    package init(
         user: UserKey, version: Int64, present: Bool, uid: UInt32, session: SessionID, gateway: GatewayID,
         device: String, detached: Bool, since: Int64
     ) {
@@ -39,22 +39,22 @@ public struct PresenceMirrorRow: Equatable, Sendable {
 }
 
 /// A membership as it stands in Redis at some version.
-public struct MemberMirrorRow: Equatable, Sendable {
+package struct MemberMirrorRow: Equatable, Sendable {
     /// Of which channel.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// Whose.
-    public var account: Account
+    package var account: Account
     /// Grows with every change of the channel's members.
-    public var version: Int64
+    package var version: Int64
     /// Whether the account is a member.
-    public var present: Bool
+    package var present: Bool
     /// The account's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// When it joined, Unix milliseconds.
-    public var joinedAt: Int64
+    package var joinedAt: Int64
 
     /// Makes the record.
-    public init(
+    package init(
         channel: ChannelKey, account: Account, version: Int64, present: Bool, uid: UInt32, joinedAt: Int64
     ) {
         self.channel = channel
@@ -69,18 +69,18 @@ public struct MemberMirrorRow: Equatable, Sendable {
 /// The tables `presence_sessions` and `channel_members`: copies of Redis for administrators, never read by services.
 ///
 /// Rows may come twice and late: a row that is not newer than the stored one is skipped.
-public struct MirrorStore: Sendable {
+package struct MirrorStore: Sendable {
     /// Rows of each table that are deleted at once at most.
-    public static let pruneBatch = 20_000
+    package static let pruneBatch = 20_000
 
     let pool: PostgresPool
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// Writes users' sessions, in one statement.
     /// - Throws: ``PostgresError``.
-    public func sessions(_ rows: [PresenceMirrorRow]) async throws(PostgresError) {
+    package func sessions(_ rows: [PresenceMirrorRow]) async throws(PostgresError) {
         guard !rows.isEmpty else { return }
         try await pool.query(
             """
@@ -107,7 +107,7 @@ public struct MirrorStore: Sendable {
 
     /// Writes memberships, in one statement.
     /// - Throws: ``PostgresError``.
-    public func members(_ rows: [MemberMirrorRow]) async throws(PostgresError) {
+    package func members(_ rows: [MemberMirrorRow]) async throws(PostgresError) {
         guard !rows.isEmpty else { return }
         try await pool.query(
             """
@@ -132,7 +132,7 @@ public struct MirrorStore: Sendable {
     /// - Returns: how many were deleted.
     /// - Throws: ``PostgresError``.
     @discardableResult
-    public func prune() async throws(PostgresError) -> Int {
+    package func prune() async throws(PostgresError) -> Int {
         var pruned = 0
         for table in ["presence_sessions", "channel_members"] {
             pruned += try await pool.query(

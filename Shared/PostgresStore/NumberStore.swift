@@ -1,16 +1,16 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A number under which telephones reach an account.
-public struct SIPNumber: Equatable, Sendable {
+package struct SIPNumber: Equatable, Sendable {
     /// The number as it stands in the request of the trunk, with or without `+`.
-    public var number: String
+    package var number: String
     /// Who answers it.
-    public var user: UserKey
+    package var user: UserKey
     /// When it was first given to anybody, Unix milliseconds.
-    public var createdAt: Int64
+    package var createdAt: Int64
 
     /// Makes the record.
-    public init(number: String, user: UserKey, createdAt: Int64) {
+    package init(number: String, user: UserKey, createdAt: Int64) {
         self.number = number
         self.user = user
         self.createdAt = createdAt
@@ -18,17 +18,17 @@ public struct SIPNumber: Equatable, Sendable {
 }
 
 /// The table `sip_numbers`. Every method throws ``PostgresError``.
-public struct NumberStore: Sendable {
+package struct NumberStore: Sendable {
     private static let columns =
         "number, app, account, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms"
 
     private let pool: PostgresPool
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// Whose number it is; nil when it is nobody's.
-    public func find(_ number: String) async throws(PostgresError) -> SIPNumber? {
+    package func find(_ number: String) async throws(PostgresError) -> SIPNumber? {
         let rows = try await pool.query(
             "SELECT \(Self.columns) FROM sip_numbers WHERE number = $1", [.text(number)],
             within: pool.configuration.actTimeout)
@@ -37,7 +37,7 @@ public struct NumberStore: Sendable {
     }
 
     /// All numbers in their order, or an app's.
-    public func list(app: AppID? = nil) async throws(PostgresError) -> [SIPNumber] {
+    package func list(app: AppID? = nil) async throws(PostgresError) -> [SIPNumber] {
         var numbers: [SIPNumber] = []
         let rows = try await pool.query(
             "SELECT \(Self.columns) FROM sip_numbers WHERE $1::text IS NULL OR app = $1 ORDER BY number",
@@ -48,7 +48,7 @@ public struct NumberStore: Sendable {
 
     /// Gives a number to an account, in place of whoever had it in the same app.
     /// - Returns: false when there is no such app, or the number is another app's.
-    public func set(_ number: String, to user: UserKey) async throws(PostgresError) -> Bool {
+    package func set(_ number: String, to user: UserKey) async throws(PostgresError) -> Bool {
         try await pool.query(
             """
             INSERT INTO sip_numbers (number, app, account)
@@ -61,7 +61,7 @@ public struct NumberStore: Sendable {
 
     /// Takes a number back.
     /// - Returns: false when it was nobody's.
-    public func remove(_ number: String) async throws(PostgresError) -> Bool {
+    package func remove(_ number: String) async throws(PostgresError) -> Bool {
         try await pool.query("DELETE FROM sip_numbers WHERE number = $1", [.text(number)]).affected == 1
     }
 }

@@ -1,9 +1,9 @@
 internal import SignalingProtocol
 
 /// What the users of an app may do with its trunk: whom they may call, as whom, how often and for how long.
-public struct PhonePolicy: Equatable, Sendable {
+package struct PhonePolicy: Equatable, Sendable {
     /// A list of numbers, or the rule that stands where nobody gave one.
-    public enum Numbers: Equatable, Sendable {
+    package enum Numbers: Equatable, Sendable {
         /// Nobody said. Callees: all in an app that asks for tokens, none in an open one. Callers: the account's own.
         case unsaid
         /// Every number, in so many words.
@@ -13,29 +13,29 @@ public struct PhonePolicy: Equatable, Sendable {
     }
 
     /// Whom users may call: starts of numbers, as they are dialled. The `+` is one of the characters.
-    public var callees = Numbers.unsaid
+    package var callees = Numbers.unsaid
     /// What a caller may be shown as (`srcNum`) besides the account's own numbers and the trunk's user: numbers, or starts of
     /// numbers with `*` behind them.
-    public var callers = Numbers.unsaid
+    package var callers = Numbers.unsaid
     /// Calls of one user to telephones at once.
-    public var callsPerUser = Limits.phoneCallsPerUser
+    package var callsPerUser = Limits.phoneCallsPerUser
     /// New calls of one user to telephones in a minute.
-    public var newCallsPerUser = Limits.newPhoneCallsPerUser
+    package var newCallsPerUser = Limits.newPhoneCallsPerUser
     /// Calls of all users to telephones at once.
-    public var callsPerApp = Limits.phoneCallsPerApp
+    package var callsPerApp = Limits.phoneCallsPerApp
     /// New calls of all users to telephones in a minute.
-    public var newCallsPerApp = Limits.newPhoneCallsPerApp
+    package var newCallsPerApp = Limits.newPhoneCallsPerApp
     /// Seconds from the answer to the end of a call with a telephone, at most.
-    public var longestCall = Limits.longestPhoneCall
+    package var longestCall = Limits.longestPhoneCall
 
     /// What stands where nobody said anything.
-    public init() {}
+    package init() {}
 
     /// Whether a telephone may be called.
     /// - Parameters:
     ///   - name: the user part of the URI that is dialled, without escapes.
     ///   - isOpen: the app takes logins without a token.
-    public func allowsCallee(_ name: String, isOpen: Bool) -> Bool {
+    package func allowsCallee(_ name: String, isOpen: Bool) -> Bool {
         switch callees {
         case .unsaid: !isOpen
         case .any: true
@@ -44,7 +44,7 @@ public struct PhonePolicy: Equatable, Sendable {
     }
 
     /// Whether the list has a caller's number; the account's own numbers are the asker's to look at.
-    public func allowsCaller(_ number: String) -> Bool {
+    package func allowsCaller(_ number: String) -> Bool {
         switch callers {
         case .unsaid: false
         case .any: true

@@ -2,7 +2,7 @@
 ///
 /// closed -> open (a query's time was over, or no connection could be made) -> probing -> closed, or -> open again. While it
 /// is not closed, queries fail at once; only the probe is sent.
-public struct PostgresBreaker: Sendable {
+package struct PostgresBreaker: Sendable {
     private enum State {
         /// Queries are sent. Goes to `open`.
         case closed
@@ -13,7 +13,7 @@ public struct PostgresBreaker: Sendable {
     }
 
     /// What the driver has to do.
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Wait so long, call ``probes()``, send a probe, and tell what became of it.
         case probe(after: Duration)
         /// Queries may be sent again.
@@ -23,16 +23,16 @@ public struct PostgresBreaker: Sendable {
     }
 
     /// The pause after the first probe that failed; it doubles with each.
-    public static let firstPause = Duration.milliseconds(50)
+    package static let firstPause = Duration.milliseconds(50)
     private let longestPause: Duration
     private var state = State.closed
 
     /// A breaker that lets queries through.
     /// - Parameter longestPause: between two probes.
-    public init(longestPause: Duration) { self.longestPause = longestPause }
+    package init(longestPause: Duration) { self.longestPause = longestPause }
 
     /// Why a query is not to be sent; nil when it is.
-    public var refusal: PostgresError? {
+    package var refusal: PostgresError? {
         switch state {
         case .closed: nil
         case .open(_, let cause), .probing(_, let cause):
@@ -41,7 +41,7 @@ public struct PostgresBreaker: Sendable {
     }
 
     /// A query was not answered in its time, or no connection could be made for it.
-    public mutating func failed(_ error: PostgresError) -> Action {
+    package mutating func failed(_ error: PostgresError) -> Action {
         // Others that were sent before fail later.
         guard case .closed = state else { return .none }
         state = .open(failures: 0, error)
@@ -49,12 +49,12 @@ public struct PostgresBreaker: Sendable {
     }
 
     /// The probe is about to be sent.
-    public mutating func probes() {
+    package mutating func probes() {
         if case .open(let failures, let cause) = state { state = .probing(failures: failures, cause) }
     }
 
     /// The probe was answered; nil for success.
-    public mutating func probed(_ error: PostgresError?) -> Action {
+    package mutating func probed(_ error: PostgresError?) -> Action {
         guard case .probing(let failures, _) = state else { return .none }
         guard let error else {
             state = .closed

@@ -1,33 +1,33 @@
 internal import CPostgres
 
 /// Where PostgreSQL is and how long to wait for it.
-public struct PostgresConfiguration: Sendable {
+package struct PostgresConfiguration: Sendable {
     /// The connection URL as libpq takes it (`postgresql://user:password@host:port/database?sslmode=...`). Holds a
     /// password: never logged.
-    public let url: String
+    package let url: String
     /// What the URL says of its hosts, one after the other: libpq's `host`, `hostaddr` and `port`.
     let hosts: [[String: String]]
     /// How long a connection attempt to one host may take; default 3 s.
-    public var connectTimeout: Duration = .seconds(3)
+    package var connectTimeout: Duration = .seconds(3)
     /// How long a query may take, the wait for a free connection not counted; default 5 s. The server is told by
     /// `statement_timeout`; half a second later the client gives up and drops the connection.
-    public var queryTimeout: Duration = .seconds(5)
+    package var queryTimeout: Duration = .seconds(5)
     /// How long a query may take that somebody waits for, the wait for a free connection counted; default 1 s. Past it the
     /// connection is dropped, and whether a change took effect is unknown.
-    public var actTimeout: Duration = .seconds(1)
+    package var actTimeout: Duration = .seconds(1)
     /// The same for one that writes; default 2 s.
-    public var changeTimeout: Duration = .seconds(2)
+    package var changeTimeout: Duration = .seconds(2)
     /// Queries that may wait for a free connection of the pool; default 4096. Beyond it they fail with `FULL`.
-    public var waitingQueries = 4096
+    package var waitingQueries = 4096
     /// Prepared statements kept per connection; default 128. Beyond it, statements run unprepared.
-    public var preparedStatements = 128
+    package var preparedStatements = 128
     /// The longest pause between two looks whether a PostgreSQL that did not answer is back; default 1 s. Queries fail at
     /// once until it is.
-    public var longestBackOff: Duration = .seconds(1)
+    package var longestBackOff: Duration = .seconds(1)
 
     /// Takes a checked URL; nothing is connected.
     /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it.
-    public init(url: String) throws(PostgresError) {
+    package init(url: String) throws(PostgresError) {
         guard !url.utf8.contains(0), url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {
             throw PostgresError(.configuration, "the PostgreSQL URL does not start with postgresql://")
         }

@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What went wrong between us and PostgreSQL.
-public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Kinds of failure that are ours and have no SQLSTATE.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// The URL cannot be used.
         case configuration = "CONFIGURATION"
         /// There is no connection, or it broke: whether a statement under way took effect is unknown.
@@ -21,37 +21,37 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     /// PostgreSQL's SQLSTATE (five characters), or the raw value of a ``Kind``.
-    public var code: String
+    package var code: String
     /// What happened, without values of parameters.
-    public var message: String
+    package var message: String
 
     /// Makes an error of our own.
-    public init(_ kind: Kind, _ message: String) {
+    package init(_ kind: Kind, _ message: String) {
         code = kind.rawValue
         self.message = message
     }
 
     /// Makes an error that the server reported.
     /// - Parameter sqlState: five characters.
-    public init(sqlState: String, message: String) {
+    package init(sqlState: String, message: String) {
         code = sqlState
         self.message = message
     }
 
     /// Which failure of our own it is; nil for the server's.
-    public var kind: Kind? { Kind(rawValue: code) }
+    package var kind: Kind? { Kind(rawValue: code) }
 
     /// Whether the request itself is at fault (bad value, broken constraint), so that it fails again when repeated.
-    public var isDataError: Bool { kind == .nul || code.hasPrefix("22") || code.hasPrefix("23") }
+    package var isDataError: Bool { kind == .nul || code.hasPrefix("22") || code.hasPrefix("23") }
 
     /// Whether a row with that key is already there.
-    public var isDuplicate: Bool { code == "23505" }
+    package var isDuplicate: Bool { code == "23505" }
 
     /// Whether the row belongs to one that is not there.
-    public var isMissingReference: Bool { code == "23503" }
+    package var isMissingReference: Bool { code == "23503" }
 
     /// What a client is told: a NUL is their mistake; lateness is a timeout; all else means try again.
-    public var signaling: SignalingError {
+    package var signaling: SignalingError {
         switch kind {
         case .nul: SignalingError(.wrongParameter, "nul_character", "a value holds the NUL character")
         case .full: SignalingError(.failed, "overloaded", message)
@@ -62,5 +62,5 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     /// Code and message on one line.
-    public var description: String { "postgres \(code): \(message)" }
+    package var description: String { "postgres \(code): \(message)" }
 }

@@ -1,5 +1,5 @@
 /// A value for `$1`, `$2`, ...; always sent as text and never spliced into SQL.
-public enum PostgresParameter: Equatable, Sendable {
+package enum PostgresParameter: Equatable, Sendable {
     /// SQL NULL.
     case null
     /// `text`.
@@ -16,10 +16,10 @@ public enum PostgresParameter: Equatable, Sendable {
     case bools([Bool])
 
     /// Text or NULL.
-    public static func optional(_ text: String?) -> PostgresParameter { text.map { .text($0) } ?? .null }
+    package static func optional(_ text: String?) -> PostgresParameter { text.map { .text($0) } ?? .null }
 
     /// An integer or NULL.
-    public static func optional(_ number: Int64?) -> PostgresParameter { number.map { .int($0) } ?? .null }
+    package static func optional(_ number: Int64?) -> PostgresParameter { number.map { .int($0) } ?? .null }
 
     /// The parameter's text, zero-terminated as libpq wants it; nil for NULL.
     /// - Throws: ``PostgresError`` with ``PostgresError/Kind/nul``: it would be cut off at the NUL.
@@ -70,14 +70,14 @@ extension PostgresParameter: ExpressibleByStringLiteral, ExpressibleByIntegerLit
     ExpressibleByNilLiteral
 {
     /// `text`.
-    public init(stringLiteral value: String) { self = .text(value) }
+    package init(stringLiteral value: String) { self = .text(value) }
 
     /// `bigint`.
-    public init(integerLiteral value: Int64) { self = .int(value) }
+    package init(integerLiteral value: Int64) { self = .int(value) }
 
     /// `boolean`.
-    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
 
     /// SQL NULL.
-    public init(nilLiteral: ()) { self = .null }
+    package init(nilLiteral: ()) { self = .null }
 }

@@ -1,5 +1,5 @@
 internal import DequeModule
-public import Logging
+package import Logging
 internal import Metrics
 internal import Synchronization
 
@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// A query that finds all of them busy waits its turn, in order. When PostgreSQL is away or hangs, queries fail at once with
 /// ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool looks by itself whether it is back.
-public final class PostgresPool: Sendable {
+package final class PostgresPool: Sendable {
     private struct Waiter {
         var deadline: ContinuousClock.Instant
         var continuation: CheckedContinuation<Result<PostgresConnection, PostgresError>, Never>
@@ -21,14 +21,14 @@ public final class PostgresPool: Sendable {
     }
 
     /// The bounds and the address.
-    public let configuration: PostgresConfiguration
+    package let configuration: PostgresConfiguration
     private let logger: Logger
     private let hosts: PostgresHosts
     private let state: Mutex<State>
 
     /// Makes a pool; connections are opened when first used.
     /// - Parameter connections: how many, at least one; default 2.
-    public init(configuration: PostgresConfiguration, connections: Int = 2, logger: Logger) {
+    package init(configuration: PostgresConfiguration, connections: Int = 2, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
         let hosts = PostgresHosts(count: configuration.hosts.count)
@@ -48,7 +48,7 @@ public final class PostgresPool: Sendable {
     /// - Throws: ``PostgresError``: the server's SQLSTATE, or one of our own kinds. After closed and timeout it is
     ///   unknown whether the statement took effect; nothing is repeated here.
     @discardableResult
-    public func query(
+    package func query(
         _ sql: String, _ parameters: [PostgresParameter] = [], within time: Duration? = nil
     ) async throws(PostgresError) -> PostgresRows {
         if let refusal = state.withLock({ $0.breaker.refusal }) {
@@ -70,10 +70,10 @@ public final class PostgresPool: Sendable {
 
     /// Asks the server for a sign of life.
     /// - Throws: ``PostgresError`` that says why there is none.
-    public func ping() async throws(PostgresError) { try await query("SELECT 1") }
+    package func ping() async throws(PostgresError) { try await query("SELECT 1") }
 
     /// Whether ``ping()`` succeeds.
-    public var isReachable: Bool {
+    package var isReachable: Bool {
         get async {
             do throws(PostgresError) { try await ping() } catch { return false }
             return true
@@ -81,7 +81,7 @@ public final class PostgresPool: Sendable {
     }
 
     /// Closes the connections, each when its present query is over; later and waiting queries fail.
-    public func close() async {
+    package func close() async {
         let (idle, waiters) = state.withLock { state in
             let old = (state.idle, state.waiters)
             state.isClosed = true

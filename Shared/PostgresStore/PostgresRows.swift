@@ -1,9 +1,9 @@
 /// The answer to a query: rows of named columns, each value as PostgreSQL's text.
-public struct PostgresRows: RandomAccessCollection, Sendable {
+package struct PostgresRows: RandomAccessCollection, Sendable {
     /// The columns' names, left to right.
-    public let columns: [String]
+    package let columns: [String]
     /// For a statement without rows: how many it touched.
-    public let affected: Int
+    package let affected: Int
     private let cells: [String?]
     private let rowCount: Int
 
@@ -15,13 +15,13 @@ public struct PostgresRows: RandomAccessCollection, Sendable {
     }
 
     /// Zero.
-    public var startIndex: Int { 0 }
+    package var startIndex: Int { 0 }
 
     /// The number of rows.
-    public var endIndex: Int { rowCount }
+    package var endIndex: Int { rowCount }
 
     /// One row.
-    public subscript(position: Int) -> PostgresRow {
+    package subscript(position: Int) -> PostgresRow {
         precondition(position >= 0 && position < rowCount, "row \(position) of \(rowCount)")
         let start = position * columns.count
         return PostgresRow(columns: columns, cells: cells[start..<start + columns.count])
@@ -29,13 +29,13 @@ public struct PostgresRows: RandomAccessCollection, Sendable {
 }
 
 /// One row of an answer.
-public struct PostgresRow: Sendable {
+package struct PostgresRow: Sendable {
     let columns: [String]
     let cells: ArraySlice<String?>
 
     /// A column's text; nil for NULL.
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column.
-    public func optionalString(_ column: String) throws(PostgresError) -> String? {
+    package func optionalString(_ column: String) throws(PostgresError) -> String? {
         guard let index = columns.firstIndex(of: column) else {
             throw PostgresError(.shape, "the answer has no column \(column)")
         }
@@ -44,14 +44,14 @@ public struct PostgresRow: Sendable {
 
     /// A column's text.
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column or it is NULL.
-    public func string(_ column: String) throws(PostgresError) -> String {
+    package func string(_ column: String) throws(PostgresError) -> String {
         guard let text = try optionalString(column) else { throw PostgresError(.shape, "\(column) is NULL") }
         return text
     }
 
     /// A column's integer; nil for NULL.
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column or it is no integer.
-    public func optionalInt64(_ column: String) throws(PostgresError) -> Int64? {
+    package func optionalInt64(_ column: String) throws(PostgresError) -> Int64? {
         guard let text = try optionalString(column) else { return nil }
         guard let number = Int64(text) else { throw PostgresError(.shape, "\(column) is no integer") }
         return number
@@ -59,14 +59,14 @@ public struct PostgresRow: Sendable {
 
     /// A column's integer.
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column, it is NULL or no integer.
-    public func int64(_ column: String) throws(PostgresError) -> Int64 {
+    package func int64(_ column: String) throws(PostgresError) -> Int64 {
         guard let number = try optionalInt64(column) else { throw PostgresError(.shape, "\(column) is NULL") }
         return number
     }
 
     /// A column's boolean.
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column, it is NULL or no boolean.
-    public func bool(_ column: String) throws(PostgresError) -> Bool {
+    package func bool(_ column: String) throws(PostgresError) -> Bool {
         switch try string(column) {
         case "t": return true
         case "f": return false

@@ -1,9 +1,9 @@
 /// Records of PostgreSQL for a second, and beyond that for as long as PostgreSQL is away.
 ///
 /// Keys without a record are remembered like the others, so that wrong ones cost no query each.
-public struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable {
+package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable {
     /// Milliseconds that an entry counts as fresh.
-    public static var freshness: Int64 { 1000 }
+    package static var freshness: Int64 { 1000 }
 
     private struct Entry {
         var record: Record?
@@ -11,15 +11,15 @@ public struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     }
 
     /// Keys remembered at most.
-    public let bound: Int
+    package let bound: Int
     private var entries: [Key: Entry] = [:]
 
     /// An empty cache.
     /// - Parameter bound: keys remembered at most; default 10,000.
-    public init(bound: Int = 10_000) { self.bound = bound }
+    package init(bound: Int = 10_000) { self.bound = bound }
 
     /// What is known of a key.
-    public enum Finding {
+    package enum Finding {
         /// Read within a second; nil: there is no such record.
         case fresh(Record?)
         /// Read longer ago: use it only when PostgreSQL does not answer.
@@ -30,7 +30,7 @@ public struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable 
 
     /// Looks a key up.
     /// - Parameter now: milliseconds of a clock that never goes back.
-    public func find(_ key: Key, now: Int64) -> Finding {
+    package func find(_ key: Key, now: Int64) -> Finding {
         guard let entry = entries[key] else { return .missing }
         return now - entry.readAt < Self.freshness ? .fresh(entry.record) : .stale(entry.record)
     }
@@ -39,7 +39,7 @@ public struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     /// - Parameters:
     ///   - record: nil when there is none.
     ///   - now: milliseconds of the same clock.
-    public mutating func store(_ record: Record?, for key: Key, now: Int64) {
+    package mutating func store(_ record: Record?, for key: Key, now: Int64) {
         if entries.count >= bound, entries[key] == nil {
             // Wrong keys first: a flood of them must not push out what keeps the service going.
             let empty = entries.filter { $0.value.record == nil }.keys

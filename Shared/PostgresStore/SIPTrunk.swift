@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// How an app's calls reach telephones, and how telephones reach it: one SIP peer.
-public struct SIPTrunk: Equatable, Sendable {
+package struct SIPTrunk: Equatable, Sendable {
     /// How SIP messages travel.
-    public enum Transport: String, Sendable, CaseIterable {
+    package enum Transport: String, Sendable, CaseIterable {
         /// Datagrams.
         case udp
         /// One connection, kept and used again.
@@ -12,7 +12,7 @@ public struct SIPTrunk: Equatable, Sendable {
         case tls
 
         /// The port that the transport has when none is said.
-        public var standardPort: Int {
+        package var standardPort: Int {
             switch self {
             case .udp, .tcp: 5060
             case .tls: 5061
@@ -21,7 +21,7 @@ public struct SIPTrunk: Equatable, Sendable {
     }
 
     /// How digits travel.
-    public enum DTMF: String, Sendable, CaseIterable {
+    package enum DTMF: String, Sendable, CaseIterable {
         /// As telephone-events where the peer has them, else by INFO.
         case auto
         /// As telephone-events only.
@@ -31,7 +31,7 @@ public struct SIPTrunk: Equatable, Sendable {
     }
 
     /// Whether media is encrypted.
-    public enum SRTP: String, Sendable, CaseIterable {
+    package enum SRTP: String, Sendable, CaseIterable {
         /// Never.
         case off
         /// Where the peer can.
@@ -41,45 +41,45 @@ public struct SIPTrunk: Equatable, Sendable {
     }
 
     /// The app; each has one trunk at most.
-    public var app: AppID
+    package var app: AppID
     /// A host name or an address.
-    public var host: String
+    package var host: String
     /// 1...65535.
-    public var port: Int
+    package var port: Int
     /// How SIP messages travel.
-    public var transport: Transport
+    package var transport: Transport
     /// The user name for digest authentication and registration.
-    public var authUser: String?
+    package var authUser: String?
     /// Its secret. Never logged.
-    public var secret: String?
+    package var secret: String?
     /// The domain in From; the host when nil.
-    public var fromDomain: String?
+    package var fromDomain: String?
     /// Whether the bridge registers at the peer.
-    public var register: Bool
+    package var register: Bool
     /// How digits travel.
-    public var dtmf: DTMF
+    package var dtmf: DTMF
     /// Whether media is encrypted.
-    public var srtp: SRTP
+    package var srtp: SRTP
     /// How long a telephone may ring, seconds; 1...3600.
-    public var ringSeconds: Int
+    package var ringSeconds: Int
     /// Whether requests from other addresses are taken with digest authentication.
-    public var acceptDigest: Bool
+    package var acceptDigest: Bool
     /// Whether the SIP messages of its calls are logged.
-    public var trace: Bool
+    package var trace: Bool
     /// What P-Asserted-Identity says of every caller (RFC 3325): a URI; nil to leave it out.
-    public var assertedIdentity: String?
+    package var assertedIdentity: String?
     /// What Privacy asks for (RFC 3323), such as `id`; nil to leave it out.
-    public var privacy: String?
+    package var privacy: String?
     /// What the app's users may do with it.
-    public var policy: PhonePolicy
+    package var policy: PhonePolicy
     /// Whether the app takes logins without a token. Told by the database, not set with the trunk.
-    public var isOfOpenApp: Bool
+    package var isOfOpenApp: Bool
     /// When it was set, Unix milliseconds; 0 for one that is not stored yet.
-    public var updatedAt: Int64
+    package var updatedAt: Int64
 
     /// Makes a trunk.
     /// - Parameter port: nil for the transport's own.
-    public init(
+    package init(
         app: AppID, host: String, port: Int? = nil, transport: Transport = .udp, authUser: String? = nil,
         secret: String? = nil, fromDomain: String? = nil, register: Bool = false, dtmf: DTMF = .auto,
         srtp: SRTP = .off, ringSeconds: Int = 60, acceptDigest: Bool = false, trace: Bool = false,

@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The table `sip_trunks`. Every method throws ``PostgresError``.
-public struct TrunkStore: Sendable {
+package struct TrunkStore: Sendable {
     private static let columns =
         "app, host, port, transport, auth_user, secret, from_domain, register, dtmf, srtp, ring_seconds, accept_digest, "
         + "trace, callees, callers, calls_per_user, new_calls_per_user, calls_per_app, new_calls_per_app, longest_call, "
@@ -12,10 +12,10 @@ public struct TrunkStore: Sendable {
     private let pool: PostgresPool
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// An app's trunk; nil when it has none.
-    public func find(_ app: AppID) async throws(PostgresError) -> SIPTrunk? {
+    package func find(_ app: AppID) async throws(PostgresError) -> SIPTrunk? {
         let rows = try await pool.query(
             "SELECT \(Self.columns) FROM \(Self.table) WHERE app = $1", [.text(app.rawValue)],
             within: pool.configuration.actTimeout)
@@ -24,7 +24,7 @@ public struct TrunkStore: Sendable {
     }
 
     /// All trunks, by app.
-    public func list() async throws(PostgresError) -> [SIPTrunk] {
+    package func list() async throws(PostgresError) -> [SIPTrunk] {
         var trunks: [SIPTrunk] = []
         for row in try await pool.query("SELECT \(Self.columns) FROM \(Self.table) ORDER BY app") {
             trunks.append(try SIPTrunk(row))
@@ -34,7 +34,7 @@ public struct TrunkStore: Sendable {
 
     /// Sets an app's trunk, in place of the one it had.
     /// - Throws: an error that ``PostgresError/isMissingReference`` when there is no such app.
-    public func set(_ trunk: SIPTrunk) async throws(PostgresError) {
+    package func set(_ trunk: SIPTrunk) async throws(PostgresError) {
         try await pool.query(
             """
             INSERT INTO sip_trunks (app, host, port, transport, auth_user, secret, from_domain, register, dtmf, srtp,
@@ -66,7 +66,7 @@ public struct TrunkStore: Sendable {
 
     /// Takes an app's trunk away.
     /// - Returns: false when it had none.
-    public func remove(_ app: AppID) async throws(PostgresError) -> Bool {
+    package func remove(_ app: AppID) async throws(PostgresError) -> Bool {
         try await pool.query("DELETE FROM sip_trunks WHERE app = $1", [.text(app.rawValue)]).affected == 1
     }
 }

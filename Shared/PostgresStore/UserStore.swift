@@ -1,29 +1,29 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What is kept of a user who logs in.
-public struct UserLogin: Equatable, Sendable {
+package struct UserLogin: Equatable, Sendable {
     /// The user's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// The user's attributes.
-    public var attributes: VersionedAttributes
+    package var attributes: VersionedAttributes
 
     /// Makes the record.
-    public init(uid: UInt32, attributes: VersionedAttributes) {
+    package init(uid: UInt32, attributes: VersionedAttributes) {
         self.uid = uid
         self.attributes = attributes
     }
 }
 
 /// The table `users`.
-public struct UserStore: Sendable {
+package struct UserStore: Sendable {
     private let pool: PostgresPool
 
     /// Works on the database of `pool`.
-    public init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool) { self.pool = pool }
 
     /// The numbers of accounts, in order; 0 for those that were never seen, and are given none now.
     /// - Throws: ``PostgresError``.
-    public func numbers(of users: [UserKey]) async throws(PostgresError) -> [UInt32] {
+    package func numbers(of users: [UserKey]) async throws(PostgresError) -> [UInt32] {
         var numbers = [UInt32](repeating: 0, count: users.count)
         let rows = try await pool.query(
             """
@@ -43,7 +43,7 @@ public struct UserStore: Sendable {
     /// What is kept of users who log in, one answer per user, in order. A number is given to an account when it is first
     /// seen, the same ever after, unique in the cluster, from 1 up. Also notes that the users were seen now.
     /// - Throws: ``PostgresError``; 2200H when all 4,294,967,295 numbers are taken.
-    public func logins(of users: [UserKey]) async throws(PostgresError) -> [UserLogin] {
+    package func logins(of users: [UserKey]) async throws(PostgresError) -> [UserLogin] {
         guard !users.isEmpty else { return [] }
         let none = UserLogin(uid: 0, attributes: VersionedAttributes(version: 0, attributes: []))
         var logins = [UserLogin](repeating: none, count: users.count)

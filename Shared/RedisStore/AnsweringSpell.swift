@@ -2,9 +2,9 @@
 ///
 /// While Redis did not answer, nobody could keep a lease up or resume a session: who judges those must first give them the
 /// time that they would have had.
-public struct AnsweringSpell: Sendable {
+package struct AnsweringSpell: Sendable {
     /// The longest time (ms) between two answers that is no gap, as long as the two clocks agree on it.
-    public static let longestPause: Int64 = 2500
+    package static let longestPause: Int64 = 2500
 
     private struct Answer {
         let redis: Int64
@@ -16,14 +16,14 @@ public struct AnsweringSpell: Sendable {
     private var last: Answer?
 
     /// Nothing was heard yet.
-    public init() {}
+    package init() {}
 
     /// Redis has told its time.
     /// - Parameters:
     ///   - redis: that time, ms.
     ///   - local: when the answer came, ms of a local clock that never goes back.
     ///   - connection: the number of the connection that it came over: a new one tells that an outage lay between.
-    public mutating func answered(redis: Int64, local: Int64, connection: Int) {
+    package mutating func answered(redis: Int64, local: Int64, connection: Int) {
         // A step of Redis' clock ends leases as an outage does.
         let isUnbroken =
             last.map { last in
@@ -36,7 +36,7 @@ public struct AnsweringSpell: Sendable {
 
     /// Since when (Redis clock, ms); nil when the last answer is too long ago, or came over another connection.
     /// - Parameters: as for ``answered(redis:local:connection:)``.
-    public func since(local: Int64, connection: Int) -> Int64? {
+    package func since(local: Int64, connection: Int) -> Int64? {
         guard let last, connection == last.connection, local - last.local <= Self.longestPause else { return nil }
         return start
     }

@@ -1,8 +1,8 @@
-public import Logging
+package import Logging
 internal import Metrics
 internal import NIOCore
-public import ServiceLifecycle
-public import SignalingProtocol
+import ServiceLifecycle
+package import SignalingProtocol
 internal import SignalingWire
 
 /// Takes a service's commands from its streams, hands each to its handler, and publishes the answers.
@@ -11,23 +11,23 @@ internal import SignalingWire
 /// has been told `timeout`. A post, which nobody waits for, is tried until it is done. What fails every instance that
 /// takes it is set aside after some deliveries, to `dead:SERVICE`. On graceful shutdown nothing new is read, and what is
 /// being handled is finished.
-public struct CommandConsumer: Service {
+package struct CommandConsumer: Service {
     /// Bounds and times of a consumer.
-    public struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// Commands in work at once; default 1024. More stay on the stream.
-        public var inFlight = 1024
+        package var inFlight = 1024
         /// Entries of one read of each stream; default 128.
-        public var batch = 128
+        package var batch = 128
         /// How long an entry shows no life before another instance takes it; default 2.5 s.
-        public var abandonedAfter: Duration = .milliseconds(2500)
+        package var abandonedAfter: Duration = .milliseconds(2500)
         /// Deliveries after which an entry that no instance could handle is set aside; default 5. An outage of a store does
         /// not count.
-        public var deliveries = 5
+        package var deliveries = 5
         /// How long a consumer is silent before it is removed; default 1 h.
-        public var consumerGoneAfter: Duration = .seconds(3600)
+        package var consumerGoneAfter: Duration = .seconds(3600)
 
         /// The defaults.
-        public init() {}
+        package init() {}
     }
 
     private let service: ServiceName
@@ -46,7 +46,7 @@ public struct CommandConsumer: Service {
     ///   - instance: this process' name, unique among the instances of the service.
     ///   - configuration: for a connection of its own, which blocks in reads.
     ///   - connection: for answers and claims.
-    public init(
+    package init(
         service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
         router: CommandRouter, limits: Limits = Limits(), logger: Logger
     ) {
@@ -64,7 +64,7 @@ public struct CommandConsumer: Service {
     /// Makes a consumer of one sip-bridge's own stream: its commands are handled one at a time, in their order, and
     /// take effect once.
     /// - Parameters: as for the other.
-    public init(
+    package init(
         bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, router: CommandRouter,
         limits: Limits = Limits(), logger: Logger
     ) {
@@ -81,7 +81,7 @@ public struct CommandConsumer: Service {
 
     /// Makes the streams, for senders who never make one; ``run()`` does so too, but only some time after its start.
     /// - Throws: `RedisError`.
-    public func createStream() async throws(RedisError) {
+    package func createStream() async throws(RedisError) {
         for group in groups(connection) { try await group.create() }
     }
 
@@ -90,7 +90,7 @@ public struct CommandConsumer: Service {
     }
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis are waited out.
-    public func run() async throws {
+    package func run() async throws {
         let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
         reader.start()
         let works = works(reader)

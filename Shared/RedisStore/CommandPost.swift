@@ -1,22 +1,22 @@
-public import SignalingProtocol
-public import SignalingWire
+package import SignalingProtocol
+package import SignalingWire
 
 /// Commands that nobody waits for, from one service to another. They stay on streams of their own until they are done:
 /// whoever takes them may be away for any time. A full Redis takes them: what they follow from has happened.
 /// The connection must keep ``StreamAppend/library`` loaded.
-public enum CommandPost {
+package enum CommandPost {
     /// The command that appends `command` to its service's stream of posts.
     /// - Parameters:
     ///   - id: makes a repetition harmless; derive it from the id of what caused it.
     ///   - deadline: when it is of no use any more, Redis clock, ms; default 0, for never.
-    public static func command(for command: some WireCommand, id: CommandID, deadline: Int64 = 0) -> RedisCommand {
+    package static func command(for command: some WireCommand, id: CommandID, deadline: Int64 = 0) -> RedisCommand {
         envelope(command, id, deadline).adding(to: KeySpace.posts(type(of: command).service), isVital: true)
     }
 
     /// The command that appends `command` to the stream of one sip-bridge. Its answer is null when that bridge is gone:
     /// its stream, once removed, is not made again.
     /// - Parameter id: as for ``command(for:id:deadline:)``.
-    public static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
+    package static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
         envelope(command, id, 0).adding(to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
     }
 

@@ -1,17 +1,17 @@
-public import SignalingProtocol
-public import SignalingWire
+package import SignalingProtocol
+package import SignalingWire
 
 /// What a handler knows about a command besides its fields.
-public struct CommandContext: Sendable, Equatable {
+package struct CommandContext: Sendable, Equatable {
     /// The same each time the command is delivered.
-    public var id: CommandID
+    package var id: CommandID
     /// When it must no longer take effect, Redis clock, ms; 0 for never.
-    public var deadline: Int64
+    package var deadline: Int64
     /// Who waits for the answer; nil when nobody does.
-    public var asker: GatewayID?
+    package var asker: GatewayID?
 
     /// Makes a context.
-    public init(id: CommandID, deadline: Int64, asker: GatewayID? = nil) {
+    package init(id: CommandID, deadline: Int64, asker: GatewayID? = nil) {
         self.id = id
         self.deadline = deadline
         self.asker = asker
@@ -19,14 +19,14 @@ public struct CommandContext: Sendable, Equatable {
 }
 
 /// An answer, and what follows from the command without the asker having to wait for it.
-public struct FollowedReply<Reply: Sendable>: Sendable {
+package struct FollowedReply<Reply: Sendable>: Sendable {
     /// The answer.
-    public var reply: Reply
+    package var reply: Reply
     /// Sent before the answer, and again when the command is delivered again: to be harmless then. A failure is logged.
-    public var then: [RedisCommand]
+    package var then: [RedisCommand]
 
     /// Makes an answer.
-    public init(_ reply: Reply, then: [RedisCommand]) {
+    package init(_ reply: Reply, then: [RedisCommand]) {
         self.reply = reply
         self.then = then
     }
@@ -39,17 +39,17 @@ struct CommandOutcome: Sendable {
 }
 
 /// Which handler takes which command of a service.
-public struct CommandRouter: Sendable {
+package struct CommandRouter: Sendable {
     typealias Route = @Sendable (FieldReader, CommandContext) async -> CommandOutcome
 
     private(set) var routes: [String: Route] = [:]
 
     /// Takes nothing yet.
-    public init() {}
+    package init() {}
 
     /// Handles commands of one type. A command may be delivered more than once, also while an earlier delivery is still
     /// being handled: the handler makes it take effect once by its id.
-    public mutating func on<C: WireCommand>(
+    package mutating func on<C: WireCommand>(
         _ type: C.Type, _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> C.Reply
     ) {
         add(type) { command, context async throws(SignalingError) in
@@ -58,7 +58,7 @@ public struct CommandRouter: Sendable {
     }
 
     /// Handles commands of one type, as ``on(_:_:)`` does, where more is to be done than to answer.
-    public mutating func onFollowed<C: WireCommand>(
+    package mutating func onFollowed<C: WireCommand>(
         _ type: C.Type,
         _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> FollowedReply<C.Reply>
     ) {

@@ -1,7 +1,7 @@
-public import Logging
-public import NIOCore
-public import SignalingProtocol
-public import SignalingWire
+package import Logging
+package import NIOCore
+package import SignalingProtocol
+package import SignalingWire
 
 /// Sends a gateway's commands to the services and matches the answers.
 ///
@@ -10,7 +10,7 @@ public import SignalingWire
 /// After an outage of Redis, unanswered ones are sent again under the same id, which makes them take effect once.
 ///
 /// `@unchecked Sendable`: every member is used on the connection's event loop only.
-public final class CommandSender: @unchecked Sendable {
+package final class CommandSender: @unchecked Sendable {
     private struct Pending {
         let operation: String
         let stream: String
@@ -42,7 +42,7 @@ public final class CommandSender: @unchecked Sendable {
     /// - Parameters:
     ///   - sender: whose topic (``SignalingProtocol/KeySpace``) the answers come to; hand them to ``received(_:_:)``.
     ///   - maxPending: unanswered commands; default 65,536. One more fails (`overloaded`).
-    public init(sender: GatewayID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
+    package init(sender: GatewayID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
         self.sender = sender
         self.connection = connection
         self.logger = logger
@@ -51,12 +51,12 @@ public final class CommandSender: @unchecked Sendable {
     }
 
     /// How many commands wait for an answer; on the loop only.
-    public var pendingCount: Int { pending.count }
+    package var pendingCount: Int { pending.count }
 
     /// Sends a command; on the loop only. The completion comes there once, with the answer, the service's error, `timeout`
     /// at the deadline (0...0.1 s late), or `unavailable` or `overloaded`, possibly before this returns.
     /// - Parameter time: until the deadline; default 8 s.
-    public func send<C: WireCommand>(
+    package func send<C: WireCommand>(
         _ command: C, within time: TimeAmount = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
@@ -65,7 +65,7 @@ public final class CommandSender: @unchecked Sendable {
 
     /// Sends a command, as ``send(_:within:_:)`` does; at its deadline, or past it, it is not sent at all.
     /// - Parameter deadline: when its asker gives up: counted from the moment at which it asked.
-    public func send<C: WireCommand>(
+    package func send<C: WireCommand>(
         _ command: C, by deadline: NIODeadline, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
         connection.eventLoop.assertInEventLoop()
@@ -96,7 +96,7 @@ public final class CommandSender: @unchecked Sendable {
 
     /// An answer came on the sender's topic; on the loop only. An answer that nobody waits for (late, or given twice) is
     /// dropped.
-    public func received(_ id: CommandID, _ outcome: Result<[UInt8], SignalingError>) {
+    package func received(_ id: CommandID, _ outcome: Result<[UInt8], SignalingError>) {
         connection.eventLoop.assertInEventLoop()
         pending.removeValue(forKey: id)?.completion(outcome)
     }
@@ -106,7 +106,7 @@ public final class CommandSender: @unchecked Sendable {
     ///
     /// While the command connection stands, a command is sent again once only: it may be its answer that broke the
     /// subscription.
-    public func resendPending() {
+    package func resendPending() {
         connection.eventLoop.assertInEventLoop()
         let connections = connection.connectionCount
         let ids = pending.filter { !$0.value.isSending && $0.value.repeatedOn != connections }.map(\.key)

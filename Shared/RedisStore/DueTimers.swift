@@ -1,23 +1,23 @@
 internal import Logging
-public import NIOCore
+package import NIOCore
 internal import ServiceLifecycle
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A timer that was claimed.
-public struct DueTimer: Sendable, Equatable {
+package struct DueTimer: Sendable, Equatable {
     /// What the timer is for; unique in its service.
-    public var member: String
+    package var member: String
     /// When the claim ends (Redis clock, ms): the proof for ``DueTimers/done(_:)``.
-    public var score: Int64
+    package var score: Int64
 }
 
 /// A service's timers, kept in Redis so that they outlive the process that set them.
 ///
 /// A claim hides a timer for a lease; a claimant that dies loses it to the next. So a timer may fire twice, or with nothing
 /// left to do: handlers look at the state before they act. Functions: `due.lua`.
-public struct DueTimers: Sendable {
+package struct DueTimers: Sendable {
     /// The library that the connection must keep loaded.
-    public static let library = RedisFunctionLibrary(name: "heliograph_due", parts: [PackageResources.due_lua])
+    package static let library = RedisFunctionLibrary(name: "heliograph_due", parts: [PackageResources.due_lua])
 
     private let connection: RedisConnection
     private let key: String
@@ -25,7 +25,7 @@ public struct DueTimers: Sendable {
     private let nextLook = NextLook()
 
     /// The timers of a service.
-    public init(service: ServiceName, connection: RedisConnection) {
+    package init(service: ServiceName, connection: RedisConnection) {
         self.connection = connection
         key = KeySpace.due(service)
         logger = Logger(label: "due.\(service.rawValue)")
@@ -33,19 +33,19 @@ public struct DueTimers: Sendable {
 
     /// The command that sets (or moves) a timer, for a pipeline of the caller's.
     /// - Parameter due: the Redis clock, ms.
-    public func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
+    package func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
         nextLook.hears(of: due)
         return .function("heliograph_due_set", tag: key, .int64(due), .string(member))
     }
 
     /// Sets a timer, or moves one.
     /// - Parameter due: the Redis clock, ms.
-    public func schedule(_ member: String, atMilliseconds due: Int64) async throws(RedisError) {
+    package func schedule(_ member: String, atMilliseconds due: Int64) async throws(RedisError) {
         _ = try await connection.execute(scheduling(member, atMilliseconds: due))
     }
 
     /// Removes a timer; no effect if there is none.
-    public func cancel(_ member: String) async throws(RedisError) {
+    package func cancel(_ member: String) async throws(RedisError) {
         _ = try await connection.execute(RedisCommand("ZREM", .string(key), .string(member)))
     }
 
@@ -53,7 +53,7 @@ public struct DueTimers: Sendable {
     /// - Parameters:
     ///   - limit: how many at most; default 100.
     ///   - lease: how long they stay hidden from other claims; default 10 s.
-    public func claim(limit: Int = 100, lease: TimeAmount = .seconds(10)) async throws(RedisError) -> [DueTimer] {
+    package func claim(limit: Int = 100, lease: TimeAmount = .seconds(10)) async throws(RedisError) -> [DueTimer] {
         let milliseconds = lease.nanoseconds / 1_000_000
         let reply = try await connection.execute(
             .function("heliograph_due_claim", tag: key, .int(limit), .int64(milliseconds)))
@@ -69,7 +69,7 @@ public struct DueTimers: Sendable {
     }
 
     /// Removes claimed timers that have been handled, except those that were set anew since the claim.
-    public func done(_ timers: [DueTimer]) async throws(RedisError) {
+    package func done(_ timers: [DueTimer]) async throws(RedisError) {
         guard !timers.isEmpty else { return }
         let arguments = timers.flatMap { [RedisArgument.string($0.member), .int64($0.score)] }
         _ = try await connection.execute(.function("heliograph_due_done", tag: key, arguments: arguments))
@@ -84,7 +84,7 @@ public struct DueTimers: Sendable {
     ///   - interval: from one look to the next at least; default 250 ms.
     ///   - lease: how long a handler may take before the timer fires elsewhere; default 10 s.
     ///   - handler: acts on one timer, after a look at the state.
-    public func run(
+    package func run(
         every interval: TimeAmount = .milliseconds(250), lease: TimeAmount = .seconds(10),
         handler: @escaping @Sendable (DueTimer) async throws -> Void
     ) async {

@@ -1,9 +1,9 @@
-public import Logging
-public import NIOCore
-public import ServiceLifecycle
+package import Logging
+package import NIOCore
+import ServiceLifecycle
 
 /// Something that one of a service's processes does about once a minute; whichever comes first.
-public struct ExclusiveRounds: Service {
+package struct ExclusiveRounds: Service {
     private let key: String
     private let period: TimeAmount
     private let connection: RedisConnection
@@ -16,7 +16,7 @@ public struct ExclusiveRounds: Service {
     ///   - period: from the start of one round to the next.
     ///   - round: does it; to call `renew`, which throws when another process has taken over, more often than `period`. What
     ///     it throws is logged.
-    public init(
+    package init(
         _ name: String, every period: TimeAmount, connection: RedisConnection, logger: Logger,
         round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
     ) {
@@ -28,7 +28,7 @@ public struct ExclusiveRounds: Service {
     }
 
     /// Goes on until graceful shutdown or cancellation.
-    public func run() async throws {
+    package func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 do {

@@ -1,21 +1,21 @@
-public import Logging
+package import Logging
 internal import NIOCore
-public import ServiceLifecycle
-public import SignalingProtocol
-public import SignalingWire
+import ServiceLifecycle
+package import SignalingProtocol
+package import SignalingWire
 
 /// The stream of changes that a service copies into PostgreSQL.
-public enum MirrorStream {
+package enum MirrorStream {
     /// Changes that are kept while nobody copies them, about: the oldest beyond it are lost to the mirror, which is
     /// repaired by later changes of the same rows.
-    public static let maxLength = 1_000_000
+    package static let maxLength = 1_000_000
 
     /// The entry's one field: a change, packed.
     private static let field = "r"
 
     /// The command that records a change, in a full Redis too: the change is made. The connection must keep
     /// ``StreamAppend/library`` loaded.
-    public static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
+    package static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
         var command = StreamAppend.command(to: KeySpace.mirror(service), isVital: true)
         let words: [RedisArgument] = ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]
         for word in words { command.append(word) }
@@ -32,7 +32,7 @@ public enum MirrorStream {
 }
 
 /// Copies a service's changes, in batches, at least once, at most about a second behind.
-public struct MirrorConsumer: Service {
+package struct MirrorConsumer: Service {
     private let service: ServiceName
     private let instance: String
     private let configuration: RedisConfiguration
@@ -47,7 +47,7 @@ public struct MirrorConsumer: Service {
     ///   - connection: for acknowledgements and claims.
     ///   - handler: copies at most 500 changes. When it throws, the same changes come again after a pause; so it must skip
     ///     by itself what can never be copied.
-    public init(
+    package init(
         service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
         logger: Logger, handler: @escaping @Sendable ([FieldReader]) async throws -> Void
     ) {
@@ -66,7 +66,7 @@ public struct MirrorConsumer: Service {
     private static let gathering = TimeAmount.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
-    public func run() async throws {
+    package func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) { await copy() }
     }
 

@@ -1,4 +1,4 @@
-internal import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
     internal import Glibc
@@ -8,7 +8,7 @@ internal import NIOCore
 
 /// The builder of a pub/sub connection: a message costs one copy and nothing else, because the word `message` is compared
 /// in place, a topic that repeats reuses its String, and a payload the buffer of the last, unless somebody kept that.
-final class PushBuilder: ReplyBuilder {
+package final class PushBuilder: ReplyBuilder {
     private enum Kind {
         case message
         case subscribed
@@ -17,7 +17,7 @@ final class PushBuilder: ReplyBuilder {
     }
 
     /// Receives each message.
-    var onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void = { _, _ in }
+    package var onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void = { _, _ in }
     /// Receives each confirmation of SUBSCRIBE (true) and UNSUBSCRIBE (false).
     var onConfirmation: (_ topic: String, _ subscribed: Bool) -> Void = { _, _ in }
 

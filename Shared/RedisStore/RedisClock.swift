@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// When Redis' clock is set, this one follows with the next answer. Until then deadlines that were given before a step
 /// forward end early, by the step, and those before a step back late.
-public final class RedisClock: Sendable {
+package final class RedisClock: Sendable {
     private static let start = ContinuousClock.now
 
     /// Microseconds that Redis' clock is ahead of our own, which counts from `start`; nil before the first answer.
@@ -35,7 +35,7 @@ public final class RedisClock: Sendable {
     }
 
     /// Milliseconds; nil before the first answer.
-    public var now: Int64? { time(at: .now) }
+    package var now: Int64? { time(at: .now) }
 
     /// Redis' time at a moment of ours, ms; nil before the first answer.
     func time(at instant: ContinuousClock.Instant) -> Int64? {

@@ -1,7 +1,7 @@
-public import NIOCore
+package import NIOCore
 
 /// One argument of a command. Literals of strings and integers are arguments.
-public enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+package enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByIntegerLiteral
 {
     /// Text, as UTF-8.
@@ -14,33 +14,33 @@ public enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, Expr
     case buffer(ByteBuffer)
 
     /// An integer of any type that fits 64 signed bits.
-    public static func int(_ value: some BinaryInteger) -> RedisArgument { .int64(Int64(value)) }
+    package static func int(_ value: some BinaryInteger) -> RedisArgument { .int64(Int64(value)) }
 
     /// A text argument.
-    public init(stringLiteral value: String) { self = .string(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
 
     /// A decimal argument.
-    public init(integerLiteral value: Int64) { self = .int64(value) }
+    package init(integerLiteral value: Int64) { self = .int64(value) }
 }
 
 /// Arguments of a command, kept as they go over the wire.
-public struct RedisArguments: Sendable, Equatable {
+package struct RedisArguments: Sendable, Equatable {
     /// How many.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// Each of them in RESP. hiredis' encoder would make an sds of its own that is then copied; the format is two lines of
     /// arithmetic, so this is both simpler and one copy cheaper.
     fileprivate private(set) var body: [UInt8] = []
 
     /// None.
-    public init() {}
+    package init() {}
 
     /// Bytes that they take over the wire.
-    public var bytes: Int { body.count }
+    package var bytes: Int { body.count }
 
     fileprivate mutating func reserve(bytes: Int) { body.reserveCapacity(bytes) }
 
     /// Adds an argument at the end.
-    public mutating func append(_ argument: RedisArgument) {
+    package mutating func append(_ argument: RedisArgument) {
         switch argument {
         case .string(let text): append(text)
         case .int64(let value): append(String(value))
@@ -50,15 +50,15 @@ public struct RedisArguments: Sendable, Equatable {
     }
 
     /// Adds text at the end, as UTF-8.
-    public mutating func append(_ text: String) {
+    package mutating func append(_ text: String) {
         text.utf8Span.span.withUnsafeBytes { append($0) }
     }
 
     /// Adds an integer at the end, as decimal text.
-    public mutating func append(_ value: Int) { append(String(value)) }
+    package mutating func append(_ value: Int) { append(String(value)) }
 
     /// Adds arguments at the end.
-    public mutating func append(contentsOf more: RedisArguments) {
+    package mutating func append(contentsOf more: RedisArguments) {
         count += more.count
         body.append(contentsOf: more.body)
     }
@@ -85,7 +85,7 @@ public struct RedisArguments: Sendable, Equatable {
 }
 
 /// A command and its arguments.
-public struct RedisCommand: Sendable, Equatable {
+package struct RedisCommand: Sendable, Equatable {
     /// What is logged of it: arguments may be confidential.
     let name: String
     let isFunctionCall: Bool
@@ -99,29 +99,29 @@ public struct RedisCommand: Sendable, Equatable {
     }
 
     /// Makes a command.
-    public init(_ name: String, _ arguments: RedisArgument...) {
+    package init(_ name: String, _ arguments: RedisArgument...) {
         self.init(name, arguments: arguments)
     }
 
     /// Makes a command of a list of arguments.
-    public init(_ name: String, arguments: [RedisArgument]) {
+    package init(_ name: String, arguments: [RedisArgument]) {
         self.init(name: name, isFunctionCall: false, bytes: 64 + 16 * arguments.count)
         append(name)
         for argument in arguments { append(argument) }
     }
 
     /// A call of a function on one key: `FCALL name 1 tag arguments...`.
-    public static func function(_ name: String, tag: String, _ arguments: RedisArgument...) -> RedisCommand {
+    package static func function(_ name: String, tag: String, _ arguments: RedisArgument...) -> RedisCommand {
         function(name, tag: tag, arguments: arguments)
     }
 
     /// A call of a function on one key, with a list of arguments.
-    public static func function(_ name: String, tag: String, arguments: [RedisArgument]) -> RedisCommand {
+    package static func function(_ name: String, tag: String, arguments: [RedisArgument]) -> RedisCommand {
         function(name, keys: [tag], arguments: arguments)
     }
 
     /// A call of a function: `FCALL name <count> keys... arguments...`.
-    public static func function(_ name: String, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
+    package static func function(_ name: String, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
         var command = function(name, keys: keys.count, bytes: 64 + 32 * keys.count + 16 * arguments.count)
         for key in keys { command.append(key) }
         for argument in arguments { command.append(argument) }
@@ -130,26 +130,26 @@ public struct RedisCommand: Sendable, Equatable {
 
     /// The start of a call of a function; the keys and the arguments are to be appended.
     /// - Parameter bytes: of all that, about; saves copies.
-    public static func function(_ name: String, keys: Int, bytes: Int) -> RedisCommand {
+    package static func function(_ name: String, keys: Int, bytes: Int) -> RedisCommand {
         var command = RedisCommand(name: name, isFunctionCall: true, bytes: bytes + 64)
         command.append(keys)
         return command
     }
 
     /// Adds an argument at the end.
-    public mutating func append(_ argument: RedisArgument) { words.append(argument) }
+    package mutating func append(_ argument: RedisArgument) { words.append(argument) }
 
     /// Adds text at the end, as UTF-8.
-    public mutating func append(_ text: String) { words.append(text) }
+    package mutating func append(_ text: String) { words.append(text) }
 
     /// Adds an integer at the end, as decimal text.
-    public mutating func append(_ value: Int) { words.append(value) }
+    package mutating func append(_ value: Int) { words.append(value) }
 
     /// Adds arguments at the end.
-    public mutating func append(contentsOf more: RedisArguments) { words.append(contentsOf: more) }
+    package mutating func append(contentsOf more: RedisArguments) { words.append(contentsOf: more) }
 
     /// Writes the command in RESP into the outgoing buffer.
-    func encode(into buffer: inout ByteBuffer, functions: FunctionNames = FunctionNames()) {
+    package func encode(into buffer: inout ByteBuffer, functions: FunctionNames = FunctionNames()) {
         buffer.writeInteger(UInt8(ascii: "*"))
         buffer.writeString(String(isFunctionCall ? words.count + 2 : words.count))
         buffer.writeInteger(0x0D0A as UInt16)

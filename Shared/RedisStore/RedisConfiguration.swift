@@ -1,44 +1,44 @@
-public import NIOCore
+package import NIOCore
 internal import SignalingProtocol
 
 /// Where Redis is, how to enter, and the bounds of a connection.
-public struct RedisConfiguration: Sendable, Equatable {
+package struct RedisConfiguration: Sendable, Equatable {
     /// Host name or address.
-    public var host: String
+    package var host: String
     /// TCP port; default 6379.
-    public var port: Int
+    package var port: Int
     /// Whether the connection is over TLS (`rediss`).
-    public var usesTLS: Bool
+    package var usesTLS: Bool
     /// ACL user; nil is Redis' default user.
-    public var user: String?
+    package var user: String?
     /// Password; nil for none.
-    public var password: String?
+    package var password: String?
     /// Database number; default 0.
-    public var database: Int
+    package var database: Int
     /// A PEM file with the authorities that may sign the server's certificate; nil (default) for the system's.
-    public var certificateAuthorityFile: String?
+    package var certificateAuthorityFile: String?
     /// How long one attempt to connect may take, and after it the handshake; default 3 s each.
-    public var connectTimeout: TimeAmount = .seconds(3)
+    package var connectTimeout: TimeAmount = .seconds(3)
     /// How long a command may wait for its answer, waiting for a connection included; default 5 s.
-    public var commandTimeout: TimeAmount = .seconds(5)
+    package var commandTimeout: TimeAmount = .seconds(5)
     /// Waits between attempts to connect.
-    public var backOff = BackOff()
+    package var backOff = BackOff()
     /// Commands that may wait for a connection or an answer; default 65,536. One more fails with `FULL`.
-    public var maxPendingCommands = 65_536
+    package var maxPendingCommands = 65_536
     /// Bytes of those commands; default 64 MiB. More fails with `FULL`.
-    public var maxPendingBytes = 64 << 20
+    package var maxPendingBytes = 64 << 20
     /// Bytes of one reply; default 64 MiB. A larger one breaks the connection.
-    public var maxReplyBytes = 64 << 20
+    package var maxReplyBytes = 64 << 20
     /// Topics that a subscriber may hold; default 1,000,000. One more fails with `FULL`.
-    public var maxTopics = 1_000_000
+    package var maxTopics = 1_000_000
     /// How long a subscriber may hear nothing before it asks, and then again before it reconnects; default 5 s.
-    public var subscriberIdleTimeout: TimeAmount = .seconds(5)
+    package var subscriberIdleTimeout: TimeAmount = .seconds(5)
 
     /// Reads `redis://[[user]:password@]host[:port][/database]`, or `rediss://...` for TLS, optionally followed by
     /// `?cacert=FILE` (``certificateAuthorityFile``). User, password and file are percent-decoded; an IPv6 address stands in
     /// brackets. A password without a user may be written `redis://:password@host`.
     /// - Throws: code `URL` with what is wrong; the message never holds the password.
-    public init(url: String) throws(RedisError) {
+    package init(url: String) throws(RedisError) {
         let rest: Substring
         if url.hasPrefix("redis://") {
             usesTLS = false

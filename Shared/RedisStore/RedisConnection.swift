@@ -1,6 +1,6 @@
 internal import DequeModule
-public import Logging
-public import NIOCore
+package import Logging
+package import NIOCore
 internal import Synchronization
 
 /// A connection for commands that renews itself.
@@ -11,7 +11,7 @@ internal import Synchronization
 /// connection that leaves a command unanswered for the command timeout is dropped and made anew.
 ///
 /// `@unchecked Sendable`: the state is used on ``eventLoop`` only; the two flags are atomic.
-public final class RedisConnection: @unchecked Sendable {
+package final class RedisConnection: @unchecked Sendable {
     /// What one command waits for.
     private struct Pending {
         let command: RedisCommand
@@ -33,9 +33,9 @@ public final class RedisConnection: @unchecked Sendable {
     private static let deadlineStep = TimeAmount.milliseconds(20)
 
     /// The loop of ``send(_:repeatedUntil:_:)`` and of all callbacks.
-    public let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     /// Redis' clock: asked for with each connect, and every two seconds.
-    public let clock = RedisClock()
+    package let clock = RedisClock()
     private let configuration: RedisConfiguration
     private let libraries: [RedisFunctionLibrary]
     private let functions: FunctionNames
@@ -67,7 +67,7 @@ public final class RedisConnection: @unchecked Sendable {
     /// - Parameters:
     ///   - libraries: loaded at each connect, and again when a call finds its function missing.
     ///   - keepsClock: whether to ask for Redis' time; default true. Not where a command may block.
-    public init(
+    package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
         keepsClock: Bool = true, logger: Logger
     ) {
@@ -84,7 +84,7 @@ public final class RedisConnection: @unchecked Sendable {
     }
 
     /// Begins to connect, and keeps doing so until ``close()``. From any thread.
-    public func start() {
+    package func start() {
         eventLoop.execute {
             self.link.start(owner: self)
             guard self.keepsClock, !self.isClosed else { return }
@@ -95,7 +95,7 @@ public final class RedisConnection: @unchecked Sendable {
     }
 
     /// Closes; commands that wait fail with `CLOSED`, later ones too. From any thread.
-    public func close() async {
+    package func close() async {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
                 self.isClosed = true
@@ -108,14 +108,14 @@ public final class RedisConnection: @unchecked Sendable {
     }
 
     /// Whether commands flow now. From any thread.
-    public var isConnected: Bool { up.load(ordering: .acquiring) }
+    package var isConnected: Bool { up.load(ordering: .acquiring) }
 
     /// How often the connection was made; a change tells that an outage lay between. From any thread.
-    public var connectionCount: Int { connections.load(ordering: .acquiring) }
+    package var connectionCount: Int { connections.load(ordering: .acquiring) }
 
     /// Asks to be called after each connect, libraries loaded, and soon if connected already. From any thread; the
     /// callback comes on the loop.
-    public func onConnected(_ callback: @escaping @Sendable () -> Void) {
+    package func onConnected(_ callback: @escaping @Sendable () -> Void) {
         eventLoop.execute {
             self.connectedCallbacks.append(callback)
             if self.link.isUp { callback() }
@@ -127,7 +127,7 @@ public final class RedisConnection: @unchecked Sendable {
     /// - Parameter until: for a command that takes effect once however often it comes: it is sent again, in its place
     ///   among others of this kind, when a connection broke before the answer, and completes then at the latest. Default
     ///   nil: it is not, and its outcome is unknown.
-    public func send(
+    package func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
@@ -155,7 +155,7 @@ public final class RedisConnection: @unchecked Sendable {
     }
 
     /// Has `act` called just before what this turn of the loop sent is written, to send more; on ``eventLoop`` only.
-    public func beforeWriting(_ act: @escaping () -> Void) {
+    package func beforeWriting(_ act: @escaping () -> Void) {
         eventLoop.assertInEventLoop()
         gatherers.append(act)
         scheduleFlush()
@@ -163,7 +163,7 @@ public final class RedisConnection: @unchecked Sendable {
 
     /// Sends a command from anywhere.
     /// - Throws: an error reply, `CLOSED`, `TIMEOUT` or `FULL`.
-    public func execute(_ command: RedisCommand) async throws(RedisError) -> RedisValue {
+    package func execute(_ command: RedisCommand) async throws(RedisError) -> RedisValue {
         let result: Result<RedisValue, RedisError> = await withCheckedContinuation { continuation in
             onLoop { self.send(command) { continuation.resume(returning: $0) } }
         }
@@ -172,7 +172,7 @@ public final class RedisConnection: @unchecked Sendable {
 
     /// Sends commands from anywhere, in one write; they do not wait for each other.
     /// - Returns: one result per command, in order.
-    public func execute(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
+    package func execute(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         guard !commands.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             onLoop {

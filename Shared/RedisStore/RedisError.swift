@@ -1,17 +1,17 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Why a Redis command has no result.
-public struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The first word of the server's error (`SIG`, `ERR`, `WRONGTYPE`, `NOGROUP`, ...), or one of ours: `CLOSED` (the
     /// connection broke after the command was written; its outcome is unknown), `TIMEOUT` (no answer, or never written,
     /// within the command timeout), `FULL` (a named bound was hit; nothing was sent), `URL`, `TLS`, `PROTOCOL`, `SHAPE` (an
     /// answer that is not what the caller expects).
-    public var code: String
+    package var code: String
     /// The rest of the error's text.
-    public var message: String
+    package var message: String
 
     /// Makes an error.
-    public init(code: String, message: String) {
+    package init(code: String, message: String) {
         self.code = code
         self.message = message
     }
@@ -24,7 +24,7 @@ public struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// What a client is told: the code, reason and text of a Function's `SIG <code> <reason> <text>`; `memory_full` for
     /// Redis' own refusal at `maxmemory`; and for everything else that Redis is not available.
-    public var signaling: SignalingError {
+    package var signaling: SignalingError {
         if code == "OOM" { return .memoryFull }
         guard code == "SIG" else { return .unavailable("redis") }
         let parts = message.split(separator: " ", maxSplits: 2)
@@ -35,7 +35,7 @@ public struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Code and message on one line.
-    public var description: String { "\(code) \(message)" }
+    package var description: String { "\(code) \(message)" }
 
     static let closed = RedisError(code: "CLOSED", message: "the connection to Redis broke, the outcome is unknown")
     static let shutDown = RedisError(code: "CLOSED", message: "this connection was closed by its owner")

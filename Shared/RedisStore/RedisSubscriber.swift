@@ -1,5 +1,5 @@
-public import Logging
-public import NIOCore
+package import Logging
+package import NIOCore
 internal import Synchronization
 
 /// A pub/sub connection that renews itself and its subscriptions.
@@ -7,14 +7,14 @@ internal import Synchronization
 /// Pub/sub is at most once: after `onReconnected` the owner reads what it missed from the logs.
 ///
 /// `@unchecked Sendable`: the state is used on ``eventLoop`` only; the flag is atomic.
-public final class RedisSubscriber: @unchecked Sendable {
+package final class RedisSubscriber: @unchecked Sendable {
     private struct Waiter {
         let deadline: NIODeadline
         let completion: (Result<Void, RedisError>) -> Void
     }
 
     /// The loop of all calls and callbacks.
-    public let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     private let configuration: RedisConfiguration
     private let link: RedisLink
     private let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
@@ -38,7 +38,7 @@ public final class RedisSubscriber: @unchecked Sendable {
     ///   - onMessage: a message of a wanted topic.
     ///   - onBatchEnd: all messages that one read of the socket brought were handed over.
     ///   - onReconnected: after an outage, everything is subscribed again; what was published meanwhile is lost.
-    public init(
+    package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, logger: Logger,
         onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
         onBatchEnd: @escaping () -> Void = {}, onReconnected: @escaping () -> Void = {}
@@ -53,10 +53,10 @@ public final class RedisSubscriber: @unchecked Sendable {
     }
 
     /// Whether the connection stands and all wanted topics are subscribed. From any thread.
-    public var isConnected: Bool { up.load(ordering: .acquiring) }
+    package var isConnected: Bool { up.load(ordering: .acquiring) }
 
     /// Begins to connect, and keeps doing so until ``close()``. From any thread.
-    public func start() {
+    package func start() {
         eventLoop.execute {
             self.link.start(owner: self)
             self.timer = self.eventLoop.scheduleRepeatedTask(
@@ -66,7 +66,7 @@ public final class RedisSubscriber: @unchecked Sendable {
     }
 
     /// Closes; who waits for a confirmation gets `CLOSED`. From any thread.
-    public func close() async {
+    package func close() async {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
                 self.isClosed = true
@@ -83,7 +83,7 @@ public final class RedisSubscriber: @unchecked Sendable {
     /// Wants a topic; on ``eventLoop`` only. Completes when the server confirmed it, `TIMEOUT` after the command timeout
     /// (the topic is still wanted then and is subscribed when Redis is back; ``unsubscribe(_:)`` gives it up), `FULL` at the
     /// bound of topics.
-    public func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
+    package func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
         eventLoop.assertInEventLoop()
         guard !isClosed else { return completion(.failure(.shutDown)) }
         guard table.wantedCount < configuration.maxTopics || table.isWanted(topic) else {
@@ -101,7 +101,7 @@ public final class RedisSubscriber: @unchecked Sendable {
 
     /// Wants a topic no more; on ``eventLoop`` only. No message of it is handed over from now on; who still waits for its
     /// confirmation gets `CLOSED`.
-    public func unsubscribe(_ topic: String) {
+    package func unsubscribe(_ topic: String) {
         eventLoop.assertInEventLoop()
         guard let waiters = table.drop(topic) else { return }
         if link.isUp { write(RedisCommand("UNSUBSCRIBE", .string(topic))) }

@@ -1,31 +1,31 @@
 internal import NIOCore
-public import ServiceLifecycle
+import ServiceLifecycle
 internal import Synchronization
 
 /// Asks Redis for its time each second, to know since when it has been answering this process without a gap: an
 /// ``AnsweringSpell``, for those who judge whether a lease or a session's time is over.
-public final class RedisUptime: Service {
+package final class RedisUptime: Service {
     private let connection: RedisConnection
     private let spell = Mutex(AnsweringSpell())
 
     /// Watches over the connection's Redis once ``run()`` runs.
-    public init(connection: RedisConnection) { self.connection = connection }
+    package init(connection: RedisConnection) { self.connection = connection }
 
     /// Since when (Redis clock, ms); nil while that is not known.
-    public var since: Int64? {
+    package var since: Int64? {
         spell.withLock { $0.since(local: Self.now, connection: connection.connectionCount) }
     }
 
     /// From when on (Redis clock, ms) a lease that lives for `milliseconds` may be taken for ended: its keeper must have had
     /// Redis for so long. Nil while that is not known: then it is to be asked again.
-    public func mayEnd(after milliseconds: Int64) -> Int64? { since.map { $0 + milliseconds } }
+    package func mayEnd(after milliseconds: Int64) -> Int64? { since.map { $0 + milliseconds } }
 
     /// Waits until Redis has been answering for so long: what it forgot has been told to it again by then.
     /// - Parameters:
     ///   - milliseconds: by Redis' clock.
     ///   - renew: called each second meanwhile; what it throws ends the wait.
     /// - Returns: false when this process is to end before that.
-    public func wait(for milliseconds: Int64, _ renew: () async throws -> Void) async throws -> Bool {
+    package func wait(for milliseconds: Int64, _ renew: () async throws -> Void) async throws -> Bool {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let time = try await connection.execute(RedisCommand("TIME")).array ?? []
             if let since, let seconds = time.first?.int, seconds * 1000 >= since + milliseconds { return true }
@@ -36,7 +36,7 @@ public final class RedisUptime: Service {
     }
 
     /// Asks until graceful shutdown or cancellation.
-    public func run() async throws {
+    package func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 let before = connection.connectionCount

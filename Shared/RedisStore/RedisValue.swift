@@ -1,7 +1,7 @@
-public import NIOCore
+package import NIOCore
 
 /// One reply of Redis (RESP2).
-public enum RedisValue: Sendable, Equatable {
+package enum RedisValue: Sendable, Equatable {
     /// The null bulk string or null array.
     case null
     /// An integer.
@@ -18,10 +18,10 @@ public enum RedisValue: Sendable, Equatable {
 
 extension RedisValue {
     /// Whether this is null.
-    public var isNull: Bool { self == .null }
+    package var isNull: Bool { self == .null }
 
     /// The integer, or the integer that a text spells; nil otherwise.
-    public var int: Int64? {
+    package var int: Int64? {
         switch self {
         case .integer(let value): value
         case .bulk, .simple: string.flatMap { Int64($0) }
@@ -30,7 +30,7 @@ extension RedisValue {
     }
 
     /// The text of a status or of bytes (invalid UTF-8 is repaired); nil otherwise.
-    public var string: String? {
+    package var string: String? {
         switch self {
         case .simple(let text): text
         case .bulk(let buffer): String(buffer: buffer)
@@ -39,7 +39,7 @@ extension RedisValue {
     }
 
     /// The bytes of a status or of bytes; nil otherwise.
-    public var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         switch self {
         case .simple(let text): Array(text.utf8)
         case .bulk(let buffer): Array(buffer.readableBytesView)
@@ -48,13 +48,13 @@ extension RedisValue {
     }
 
     /// The bytes without a copy; nil unless this is bytes.
-    public var buffer: ByteBuffer? {
+    package var buffer: ByteBuffer? {
         guard case .bulk(let buffer) = self else { return nil }
         return buffer
     }
 
     /// The elements of a list; nil otherwise.
-    public var array: [RedisValue]? {
+    package var array: [RedisValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }

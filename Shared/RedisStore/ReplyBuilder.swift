@@ -1,9 +1,9 @@
-internal import NIOCore
+import NIOCore
 
 /// Collects what hiredis' reader reports into Swift values, without a tree of `redisReply` in between.
 ///
 /// A class, because C callbacks find it through one pointer; its subclass for pub/sub avoids most of the work.
-class ReplyBuilder {
+package class ReplyBuilder {
     /// The kinds of text that RESP2 has.
     enum TextKind {
         case bulk
@@ -12,13 +12,16 @@ class ReplyBuilder {
     }
 
     /// Receives each whole reply.
-    var onReply: (RedisValue) -> Void = { _ in }
+    package var onReply: (RedisValue) -> Void = { _ in }
     /// The innermost list that is being read, and how many elements it wants yet; 0 outside of lists.
     private var elements: [RedisValue] = []
     private var missing = 0
     /// The lists around it.
     private var outer: [(elements: [RedisValue], missing: Int)] = []
     private var complete: RedisValue?
+
+    /// A builder that nobody listens to yet.
+    package init() {}
 
     func beginArray(count: Int, depth: Int) {
         guard count > 0 else { return add(.array([])) }

@@ -1,8 +1,8 @@
 internal import CHiredis
-internal import NIOCore
+package import NIOCore
 
 /// hiredis' protocol reader, feeding a ``ReplyBuilder``. Used on one event loop only.
-final class ReplyReader {
+package final class ReplyReader {
     /// hiredis moves what is left of its buffer after each reply, so a buffer much larger than this becomes quadratic.
     private static let sliceBytes = 16 * 1024
 
@@ -11,7 +11,9 @@ final class ReplyReader {
     private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
     private let reader: UnsafeMutablePointer<redisReader>?
 
-    init(builder: ReplyBuilder, maxReplyBytes: Int) {
+    /// Each whole reply goes to the builder.
+    /// - Parameter maxReplyBytes: bytes of one reply at most.
+    package init(builder: ReplyBuilder, maxReplyBytes: Int) {
         self.builder = builder
         self.maxReplyBytes = maxReplyBytes
         functions = .allocate(capacity: 1)
@@ -29,7 +31,7 @@ final class ReplyReader {
 
     /// Parses what arrived; each whole reply is handed to the builder's receiver before this returns.
     /// - Throws: code `PROTOCOL`; the connection is then of no more use.
-    func feed(_ buffer: ByteBuffer) throws(RedisError) {
+    package func feed(_ buffer: ByteBuffer) throws(RedisError) {
         guard let reader else { throw RedisError(code: "PROTOCOL", message: "no memory for a reader") }
         let failure: RedisError? = buffer.withUnsafeReadableBytes { bytes in
             var offset = 0

@@ -1,7 +1,7 @@
 /// The two ways to append to a stream. Functions: `streams.lua`.
-public enum StreamAppend {
+package enum StreamAppend {
     /// The library that a connection must keep loaded to append what is vital.
-    public static let library = RedisFunctionLibrary(name: "heliograph_streams", parts: [PackageResources.streams_lua])
+    package static let library = RedisFunctionLibrary(name: "heliograph_streams", parts: [PackageResources.streams_lua])
 
     /// The start of a command that appends to a stream; the words that follow the stream's name in XADD are to be appended.
     /// - Parameter isVital: never refused for want of memory, for 2 us more of Redis: for what frees memory, keeps something

@@ -1,11 +1,11 @@
 /// Why a process refuses to start: everything that is wrong with its environment, in one line.
-public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// One problem each, naming the setting and what it must be, never the value that was given.
-    public let problems: [String]
+    package let problems: [String]
 
     /// Creates the error from at least one problem.
-    public init(problems: [String]) { self.problems = problems }
+    package init(problems: [String]) { self.problems = problems }
 
     /// The one line to print.
-    public var description: String { "configuration: " + problems.joined(separator: "; ") }
+    package var description: String { "configuration: " + problems.joined(separator: "; ") }
 }

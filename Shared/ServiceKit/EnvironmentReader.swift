@@ -7,36 +7,36 @@
 /// Reads settings named `HELIOGRAPH_...` and remembers everything that is wrong with them, to report it at once.
 ///
 /// An empty value counts as not set, because that is what `NAME=${NAME:-}` in a container's definition means.
-public struct EnvironmentReader: Sendable {
+package struct EnvironmentReader: Sendable {
     /// The start of every name.
-    public static let prefix = "HELIOGRAPH_"
+    package static let prefix = "HELIOGRAPH_"
 
     /// The settings asked for so far, in order.
-    public private(set) var settings: [Setting] = []
+    package private(set) var settings: [Setting] = []
     private let environment: [String: String]
     private var problems: [String] = []
 
     /// Reads from a given environment.
-    public init(environment: [String: String]) { self.environment = environment }
+    package init(environment: [String: String]) { self.environment = environment }
 
     /// Reads from the process's environment.
-    public static func process() -> EnvironmentReader {
+    package static func process() -> EnvironmentReader {
         EnvironmentReader(environment: ProcessInfo.processInfo.environment)
     }
 
     /// Text; `standard` when not set.
     /// - Parameter name: the name without the prefix.
-    public mutating func string(_ name: String, default standard: String, _ meaning: String = "") -> String {
+    package mutating func string(_ name: String, default standard: String, _ meaning: String = "") -> String {
         value(name, form: "text", standard: standard, meaning) { $0 } ?? standard
     }
 
     /// Text; nil when not set.
-    public mutating func optional(_ name: String, _ meaning: String = "") -> String? {
+    package mutating func optional(_ name: String, _ meaning: String = "") -> String? {
         value(name, form: "text", standard: "", meaning) { $0 }
     }
 
     /// A whole number within bounds.
-    public mutating func int(
+    package mutating func int(
         _ name: String, default standard: Int, in range: ClosedRange<Int>, _ meaning: String = ""
     ) -> Int {
         let form = "a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -46,7 +46,7 @@ public struct EnvironmentReader: Sendable {
     }
 
     /// Yes or no: `true`, `yes`, `on`, `1` or `false`, `no`, `off`, `0`.
-    public mutating func bool(_ name: String, default standard: Bool, _ meaning: String = "") -> Bool {
+    package mutating func bool(_ name: String, default standard: Bool, _ meaning: String = "") -> Bool {
         value(name, form: "true or false", standard: String(standard), meaning) { text in
             switch text.lowercased() {
             case "true", "yes", "on", "1": true
@@ -57,7 +57,7 @@ public struct EnvironmentReader: Sendable {
     }
 
     /// A time span such as `250ms`, `30s`, `5m` or `2h`; a bare whole number counts seconds.
-    public mutating func duration(
+    package mutating func duration(
         _ name: String, default standard: Duration, in range: ClosedRange<Duration>, _ meaning: String = ""
     ) -> Duration {
         let form = "a time span from \(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
@@ -67,7 +67,7 @@ public struct EnvironmentReader: Sendable {
     }
 
     /// One of an enumeration's raw values.
-    public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, default standard: Choice, _ meaning: String = ""
     ) -> Choice {
         let form = "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", ")
@@ -78,12 +78,12 @@ public struct EnvironmentReader: Sendable {
     /// - Parameters:
     ///   - name: the name without the prefix.
     ///   - why: what it must be; not the value, which may be a secret.
-    public mutating func reject(_ name: String, _ why: String) {
+    package mutating func reject(_ name: String, _ why: String) {
         problems.append("\(Self.prefix)\(name) \(why)")
     }
 
     /// Ends the reading: throws when something was wrong or an unknown name with the prefix is set.
-    public func finish() throws(ConfigurationError) {
+    package func finish() throws(ConfigurationError) {
         let known = Set(settings.map(\.name))
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }.sorted()
         let all = problems + unknown.map { "\($0) is not a setting of this service" }

@@ -1,14 +1,14 @@
 /// A GET or HEAD request to the health listener.
-public struct HTTPQuery: Equatable, Sendable {
+package struct HTTPQuery: Equatable, Sendable {
     /// The path, as it came, without the query.
-    public let path: String
+    package let path: String
     /// The query's fields, percent-decoded; the first of each name counts.
-    public let parameters: [String: String]
+    package let parameters: [String: String]
     /// The `Host` header; nil when there is none.
-    public let host: String?
+    package let host: String?
 
     /// Takes a request target apart, as in `/getaddr?vid=abc`.
-    public init(target: String, host: String? = nil) {
+    package init(target: String, host: String? = nil) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts.first.map(String.init) ?? ""
         var parameters: [String: String] = [:]

@@ -1,11 +1,11 @@
 /// A path of the health listener that a service adds, such as discovery.
-public struct HTTPRoute: Sendable {
+package struct HTTPRoute: Sendable {
     /// The whole path, as in `/getaddr`.
-    public let path: String
+    package let path: String
     let answer: @Sendable (HTTPQuery) async -> HTTPAnswer
 
     /// Creates a route for GET and HEAD.
-    public init(_ path: String, _ answer: @escaping @Sendable (HTTPQuery) async -> HTTPAnswer) {
+    package init(_ path: String, _ answer: @escaping @Sendable (HTTPQuery) async -> HTTPAnswer) {
         self.path = path
         self.answer = answer
     }

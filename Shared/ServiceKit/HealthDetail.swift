@@ -1,16 +1,16 @@
 /// A fact about the process that `/healthz` shows.
-public struct HealthDetail: Sendable {
+package struct HealthDetail: Sendable {
     let name: String
     let json: String
 
     /// A text.
-    public init(_ name: String, _ text: String) {
+    package init(_ name: String, _ text: String) {
         self.name = name
         json = JSONEscape.string(text)
     }
 
     /// A number.
-    public init(_ name: String, _ number: Int) {
+    package init(_ name: String, _ number: Int) {
         self.name = name
         json = String(number)
     }

@@ -1,12 +1,12 @@
-public import Logging
-public import NIOCore
+package import Logging
+package import NIOCore
 internal import NIOHTTP1
-public import NIOPosix
-public import ServiceLifecycle
+import NIOPosix
+import ServiceLifecycle
 
 /// The listener for `/healthz` (alive), `/readyz` (dependencies answer), `/metrics` (Prometheus text) and a service's
 /// further routes.
-public struct HealthServer: Service {
+package struct HealthServer: Service {
     private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPPart<HTTPResponseHead, ByteBuffer>>
 
     /// Connections at one time; further ones are closed at once.
@@ -28,7 +28,7 @@ public struct HealthServer: Service {
     ///   - routes: further paths.
     ///   - details: facts that `/healthz` shows besides the service and the instance.
     ///   - onListening: told the port, once.
-    public init(
+    package init(
         configuration: ServiceConfiguration, metrics: PrometheusRegistry, checks: [ReadinessCheck] = [],
         routes: [HTTPRoute] = [], details: @escaping @Sendable () async -> [HealthDetail] = { [] }, logger: Logger,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -45,7 +45,7 @@ public struct HealthServer: Service {
     }
 
     /// Serves until graceful shutdown or cancellation; throws when the address can't be bound.
-    public func run() async throws {
+    package func run() async throws {
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .bind(host: host, port: port) { channel in

@@ -1,10 +1,10 @@
-public import Logging
+package import Logging
 
 /// Sets up the process's logging, once.
-public enum LogBootstrap {
+package enum LogBootstrap {
     /// Sends all loggers' lines to standard output and makes the process's own logger.
     /// - Returns: a logger that carries the service and the instance.
-    public static func start(_ configuration: ServiceConfiguration) -> Logger {
+    package static func start(_ configuration: ServiceConfiguration) -> Logger {
         let (format, level) = (configuration.logFormat, configuration.logLevel)
         LoggingSystem.bootstrap { label in
             LineLogHandler(label: label, format: format, logLevel: level, output: .standardOutput)

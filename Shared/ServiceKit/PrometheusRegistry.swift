@@ -1,13 +1,13 @@
-public import Metrics
+package import Metrics
 internal import Synchronization
 
 /// The metrics of a process, as swift-metrics' backend and as Prometheus text.
 ///
 /// Counters get the suffix `_total`, timers become histograms in seconds, aggregating recorders histograms, others gauges.
 /// The same label with the same dimensions is one series, however often it is made.
-public final class PrometheusRegistry: MetricsFactory {
+package final class PrometheusRegistry: MetricsFactory {
     /// Series kept at most; further ones count nothing but `heliograph_metrics_refused_total`.
-    public static let seriesBound = 10_000
+    package static let seriesBound = 10_000
 
     enum Kind: String {
         case counter
@@ -30,10 +30,10 @@ public final class PrometheusRegistry: MetricsFactory {
     private let state = Mutex(State())
 
     /// Creates a registry with nothing in it.
-    public init() {}
+    package init() {}
 
     /// Everything in the Prometheus text format 0.0.4, the process's own figures included.
-    public func text() -> String {
+    package func text() -> String {
         let (families, refused) = state.withLock { ($0.families, $0.refused) }
         var text = ""
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
@@ -83,43 +83,43 @@ public final class PrometheusRegistry: MetricsFactory {
 
 extension PrometheusRegistry {
     /// A counter; its text name ends in `_total`.
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, suffix: "_total", kind: .counter, dimensions) { PrometheusCounter() }
     }
 
     /// A counter of fractions; its text name ends in `_total`.
-    public func makeFloatingPointCounter(
+    package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
         series(label, suffix: "_total", kind: .counter, dimensions) { PrometheusGauge() }
     }
 
     /// A gauge.
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, kind: .gauge, dimensions) { PrometheusGauge() }
     }
 
     /// A gauge, or a histogram when it aggregates.
-    public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return series(label, kind: .gauge, dimensions) { PrometheusGauge() } }
         return series(label, kind: .histogram, dimensions) { PrometheusHistogram(bounds: PrometheusHistogram.values) }
     }
 
     /// A histogram in seconds; its text name ends in `_seconds`.
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         series(label, suffix: "_seconds", kind: .histogram, dimensions) {
             PrometheusHistogram(bounds: PrometheusHistogram.seconds)
         }
     }
 
     /// Forgets a counter.
-    public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+    package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
     /// Forgets a counter of fractions.
-    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
     /// Forgets a gauge.
-    public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+    package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
     /// Forgets a recorder.
-    public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+    package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
     /// Forgets a timer.
-    public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+    package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 }

@@ -1,9 +1,9 @@
 internal import UnixSignals
 
 /// The operator's word that files have changed: SIGHUP.
-public enum ReloadSignal {
+package enum ReloadSignal {
     /// Calls back for each signal until the task is cancelled. From the first call on SIGHUP no longer ends the process.
-    public static func each(_ act: @Sendable () async -> Void) async {
+    package static func each(_ act: @Sendable () async -> Void) async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) { await act() }
     }
 }

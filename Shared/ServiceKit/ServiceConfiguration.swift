@@ -1,27 +1,27 @@
-public import Logging
+package import Logging
 internal import SignalingProtocol
 
 /// The settings that every service has.
-public struct ServiceConfiguration: Sendable {
+package struct ServiceConfiguration: Sendable {
     /// The service's name, as in `presence`.
-    public var service: String
+    package var service: String
     /// This process among its kind: the name of its consumer, in logs and in `/healthz`.
-    public var instance: String
+    package var instance: String
     /// Where Redis is: `redis://` or `rediss://`.
-    public var redisURL: String
+    package var redisURL: String
     /// Where PostgreSQL is.
-    public var postgresURL: String
+    package var postgresURL: String
     /// The least severe level that is logged.
-    public var logLevel: Logger.Level
+    package var logLevel: Logger.Level
     /// How log lines look.
-    public var logFormat: LogFormat
+    package var logFormat: LogFormat
     /// The address that the health and metrics listener binds to.
-    public var httpHost: String
+    package var httpHost: String
     /// Its port; 0 takes any that is free.
-    public var httpPort: Int
+    package var httpPort: Int
 
     /// Reads the settings of `service` from the environment.
-    public init(service: String, reading reader: inout EnvironmentReader) {
+    package init(service: String, reading reader: inout EnvironmentReader) {
         self.service = service
         instance = reader.string(
             "INSTANCE", default: "\(service)-\(SecureRandom.hex(bytes: 4))", "this process among its kind")

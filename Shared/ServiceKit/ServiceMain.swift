@@ -9,7 +9,7 @@ internal import Metrics
 #endif
 
 /// The whole life of a service's process: settings, logging, metrics, health listener, services, exit code.
-public enum ServiceMain {
+package enum ServiceMain {
     /// Runs the service and ends the process: 0 after a graceful end, 1 after an error, 2 for a wrong argument.
     ///
     /// The arguments do not set anything: `--print-configuration` lists the settings, one a line (see ``Setting/line``),
@@ -18,7 +18,7 @@ public enum ServiceMain {
     ///   - service: the service's name, as in `presence`.
     ///   - settings: reads the service's own settings.
     ///   - assemble: builds its parts; an error ends the process with one line.
-    public static func run<Settings: Sendable>(
+    package static func run<Settings: Sendable>(
         _ service: String, settings read: @Sendable (inout EnvironmentReader) -> Settings,
         assemble: @Sendable (ServiceContext, Settings) async throws -> ServiceAssembly
     ) async -> Never {
@@ -52,7 +52,7 @@ public enum ServiceMain {
     }
 
     /// ``run(_:settings:assemble:)`` for a service without settings of its own.
-    public static func run(
+    package static func run(
         _ service: String, assemble: @Sendable (ServiceContext) async throws -> ServiceAssembly
     ) async -> Never {
         await run(service, settings: { _ in }, assemble: { context, _ in try await assemble(context) })

@@ -1,11 +1,11 @@
-public import Logging
-public import ServiceLifecycle
+package import Logging
+package import ServiceLifecycle
 internal import UnixSignals
 
 /// Runs a process's services until SIGTERM or SIGINT.
-public enum ServiceRunner {
+package enum ServiceRunner {
     /// How long graceful shutdown may take before what is left is cancelled, unless a service says otherwise.
-    public static let shutdownDeadline: Duration = .seconds(30)
+    package static let shutdownDeadline: Duration = .seconds(30)
     /// How long cancelled services may take to end before the process is ended for them.
     static let cancellationDeadline: Duration = .seconds(5)
 
@@ -14,7 +14,7 @@ public enum ServiceRunner {
     /// The first thing that happens at shutdown is that `/readyz` answers 503. A service that returns before that, or
     /// throws, ends the process.
     /// - Returns: the exit code, 0 after a graceful end.
-    public static func run(
+    package static func run(
         health: HealthServer, services: [any Service], deadline: Duration = shutdownDeadline, logger: Logger
     ) async -> Int32 {
         var group = ServiceGroupConfiguration(

@@ -1,14 +1,14 @@
 /// A setting that a process takes from its environment, as ``EnvironmentReader`` came to know it.
-public struct Setting: Equatable, Sendable {
+package struct Setting: Equatable, Sendable {
     /// The whole name, with the prefix.
-    public let name: String
+    package let name: String
     /// What a value must look like, as in "a whole number from 0 to 65535".
-    public let form: String
+    package let form: String
     /// The value when not set; empty when there is none.
-    public let standard: String
+    package let standard: String
     /// What it is for, in a few words.
-    public let meaning: String
+    package let meaning: String
 
     /// One line for a listing: name, form, default and meaning, separated by tabs.
-    public var line: String { "\(name)\t\(form)\t\(standard)\t\(meaning)" }
+    package var line: String { "\(name)\t\(form)\t\(standard)\t\(meaning)" }
 }

@@ -1,16 +1,16 @@
-public import PostgresStore
-public import SignalingProtocol
+package import PostgresStore
+package import SignalingProtocol
 
 /// Answers for apps' settings. What needs them goes on with what was last known while PostgreSQL is away.
 ///
 /// Whether there is an app is judged by the list of all ids, read some times a second at most: an id that somebody made up
 /// costs no query of its own.
-public struct AppDirectory: Sendable {
+package struct AppDirectory: Sendable {
     private let records: CachedRecords<AppID, AppSettings>
     private let ids: KnownIDs
 
     /// Answers from the table `apps`, at most a second old.
-    public init(store: AppStore) {
+    package init(store: AppStore) {
         records = CachedRecords { app async throws(PostgresError) in
             try await store.find(app).map {
                 AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired, limits: $0.limits)
@@ -21,7 +21,7 @@ public struct AppDirectory: Sendable {
 
     /// The settings of one app.
     /// - Throws: `SignalingError` with reason `unknown_app`, or that PostgreSQL is not available and the app not known yet.
-    public func settings(of app: AppID) async throws(SignalingError) -> AppSettings {
+    package func settings(of app: AppID) async throws(SignalingError) -> AppSettings {
         let settings: AppSettings?
         do throws(PostgresError) {
             settings = try await ids.contains(app) ? try await records.find(app) : nil

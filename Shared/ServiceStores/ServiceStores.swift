@@ -1,22 +1,22 @@
-public import Logging
+package import Logging
 internal import NIOPosix
-public import PostgresStore
-public import RedisStore
-public import ServiceKit
-public import ServiceLifecycle
+package import PostgresStore
+package import RedisStore
+package import ServiceKit
+import ServiceLifecycle
 
 /// A service's two stores: opened first, closed last, and asked by `/readyz`.
-public struct ServiceStores: Service {
+package struct ServiceStores: Service {
     /// The connection for commands and functions.
-    public let redis: RedisConnection
+    package let redis: RedisConnection
     /// What further connections of the service are made with.
-    public let redisConfiguration: RedisConfiguration
+    package let redisConfiguration: RedisConfiguration
     /// The connections to PostgreSQL.
-    public let pool: PostgresPool
+    package let pool: PostgresPool
 
     /// Joins given stores, for one process or a test.
     /// - Parameter libraries: the functions that the service calls.
-    public init(
+    package init(
         redis configuration: RedisConfiguration, libraries: [RedisFunctionLibrary], pool: PostgresPool, logger: Logger
     ) {
         redis = RedisConnection(
@@ -29,7 +29,7 @@ public struct ServiceStores: Service {
     /// Makes the stores that a process's settings describe, and looks at the database.
     /// - Throws: `RedisError` or `PostgresError` for settings that cannot be used, and for a database whose migrations
     ///   are not this build's. A database that is away stops nothing.
-    public init(
+    package init(
         _ context: ServiceContext, libraries: [RedisFunctionLibrary], postgresConnections: Int
     ) async throws {
         let postgres = try PostgresConfiguration(url: context.configuration.postgresURL)
@@ -47,7 +47,7 @@ public struct ServiceStores: Service {
     }
 
     /// Whether each store answers.
-    public var checks: [ReadinessCheck] {
+    package var checks: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [redis] in
                 do throws(RedisError) {
@@ -69,7 +69,7 @@ public struct ServiceStores: Service {
     }
 
     /// Opens the stores, and closes them at the graceful shutdown.
-    public func run() async throws {
+    package func run() async throws {
         redis.start()
         // Ends by an error when cancelled instead; the stores are to be closed all the same.
         try? await gracefulShutdown()

@@ -2,29 +2,29 @@
 ///
 /// A limit is a property, a line in ``all``, and an option of `heliographctl app limit`: PostgreSQL, the wire between
 /// services and the listings follow from the line.
-public struct AppLimits: Equatable, Sendable {
+package struct AppLimits: Equatable, Sendable {
     /// Channel messages of one session in a second, and as many instant messages.
-    public var messagesPerSecond = Limits.messagesPerSecond
+    package var messagesPerSecond = Limits.messagesPerSecond
     /// Messages of one channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise.
-    public var channelMessagesPerSecond = Limits.channelMessagesPerSecond
+    package var channelMessagesPerSecond = Limits.channelMessagesPerSecond
     /// Other acts of one session in a second: neither messages nor attribute changes nor polls.
-    public var actsPerSecond = Limits.actsPerSecond
+    package var actsPerSecond = Limits.actsPerSecond
     /// Attribute changes of one session in a second.
-    public var attributeChangesPerSecond = Limits.attributeChangesPerSecond
+    package var attributeChangesPerSecond = Limits.attributeChangesPerSecond
     /// Attribute changes of one channel in a second, over the whole cluster.
-    public var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
+    package var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
     /// Messages that wait for one user at most.
-    public var mailboxEntries = Limits.mailboxEntries
+    package var mailboxEntries = Limits.mailboxEntries
     /// Bytes of messages that wait for one user at most.
-    public var mailboxBytes = Limits.mailboxBytes
+    package var mailboxBytes = Limits.mailboxBytes
     /// Whether clients may join the special channels, which tell an app's servers who comes and goes.
-    public var specialChannelsOpen = true
+    package var specialChannelsOpen = true
 
     /// The limits of an app whose operator has set none.
-    public init() {}
+    package init() {}
 
     /// Every limit that is a number.
-    public static let all: [AppLimit] = [
+    package static let all: [AppLimit] = [
         AppLimit("messagesPerSecond", wire: "rate", \.messagesPerSecond),
         AppLimit("channelMessagesPerSecond", wire: "channelRate", \.channelMessagesPerSecond),
         AppLimit("actsPerSecond", \.actsPerSecond),
@@ -35,23 +35,23 @@ public struct AppLimits: Equatable, Sendable {
     ]
 
     /// One of ``all``; what is out of its range is brought into it.
-    public subscript(limit: AppLimit) -> Int {
+    package subscript(limit: AppLimit) -> Int {
         get { self[keyPath: limit.property] }
         set { self[keyPath: limit.property] = min(max(newValue, limit.range.lowerBound), limit.range.upperBound) }
     }
 }
 
 /// One number of ``AppLimits``.
-public struct AppLimit: Sendable {
+package struct AppLimit: Sendable {
     /// A rate of so many a second is none.
-    public static let unlimited = 1_000_000
+    package static let unlimited = 1_000_000
 
     /// Its name in the table `apps` and in listings.
-    public let name: String
+    package let name: String
     /// Its name between services.
-    public let wire: String
+    package let wire: String
     /// What it may be set to.
-    public let range: ClosedRange<Int>
+    package let range: ClosedRange<Int>
     let property: any WritableKeyPath<AppLimits, Int> & Sendable
 
     init(
@@ -65,5 +65,5 @@ public struct AppLimit: Sendable {
     }
 
     /// What holds where nothing was set.
-    public var standard: Int { AppLimits()[keyPath: property] }
+    package var standard: Int { AppLimits()[keyPath: property] }
 }

@@ -1,12 +1,12 @@
 /// Changes of attributes in steps that hold up nobody in Redis.
-public enum AttributeSteps {
+package enum AttributeSteps {
     /// Changes of one step at most.
-    public static let count = 100
+    package static let count = 100
     /// Bytes of names and values of one step at most, unless one change has more.
-    public static let bytes = 65_536
+    package static let bytes = 65_536
 
     /// The changes in steps; one empty step when there is none.
-    public static func of(_ changes: [AttributeChange]) -> [[AttributeChange]] {
+    package static func of(_ changes: [AttributeChange]) -> [[AttributeChange]] {
         var steps: [[AttributeChange]] = [[]]
         var taken = 0
         for change in changes {
@@ -22,7 +22,7 @@ public enum AttributeSteps {
     }
 
     /// Attributes in steps; as for changes.
-    public static func of(_ attributes: [Attribute]) -> [[AttributeChange]] { of(attributes.map { .update($0) }) }
+    package static func of(_ attributes: [Attribute]) -> [[AttributeChange]] { of(attributes.map { .update($0) }) }
 
     private static func size(of change: AttributeChange) -> Int {
         switch change {

@@ -1,10 +1,10 @@
 /// Attributes that the system reads or keeps. Source: Signaling API, "Built-in attributes".
-public enum BuiltInAttribute {
+package enum BuiltInAttribute {
     /// Of a user: seconds without a connection after which they count as offline.
-    public static let connectionTimeout = "_conn_timeout"
+    package static let connectionTimeout = "_conn_timeout"
 
     /// Of a channel.
-    public enum Channel: String, Sendable, CaseIterable {
+    package enum Channel: String, Sendable, CaseIterable {
         /// 1: joins and leaves are announced (default); 0: they are not.
         case userNotification = "_userNotification"
         /// Seconds from the last member's leaving to the end of the channel and its attributes, 0: at once; default
@@ -24,7 +24,7 @@ public enum BuiltInAttribute {
         case attributeLimit = "_setattr_limit"
 
         /// Whether only the system may change it.
-        public var isReadOnly: Bool {
+        package var isReadOnly: Bool {
             switch self {
             case .memberNumber, .totalMemberNumber: true
             case .userNotification, .timeToLive, .autoUpdateNumber, .autoUpdateTotal, .sendLimit, .attributeLimit: false

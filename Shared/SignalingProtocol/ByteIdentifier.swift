@@ -2,30 +2,30 @@
 ///
 /// `String` compares by canonical equivalence, so "é" in its two Unicode spellings is one key of a Swift dictionary but
 /// two keys in Redis and PostgreSQL. Identifiers compare as the stores do.
-public protocol ByteIdentifier: Hashable, Comparable, Sendable, CustomStringConvertible {
+package protocol ByteIdentifier: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The text as clients and stores spell it.
     var rawValue: String { get }
 }
 
 extension ByteIdentifier {
     /// Equality of the UTF-8 bytes.
-    public static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         var (left, right) = (left.rawValue, right.rawValue)
         return left.withUTF8 { left in right.withUTF8 { left.count == $0.count && left.elementsEqual($0) } }
     }
 
     /// Order of the UTF-8 bytes.
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 
     /// Feeds the UTF-8 bytes, so that hashing agrees with `==`.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = rawValue
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(UInt8(0xFF))
     }
 
     /// The raw text.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }

@@ -1,14 +1,14 @@
 /// Who acts in a channel.
-public struct Actor: Equatable, Sendable {
+package struct Actor: Equatable, Sendable {
     /// The user.
-    public var user: UserKey
+    package var user: UserKey
     /// The account's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// The session that acts.
-    public var session: SessionID
+    package var session: SessionID
 
     /// Makes the record.
-    public init(user: UserKey, uid: UInt32, session: SessionID) {
+    package init(user: UserKey, uid: UInt32, session: SessionID) {
         self.user = user
         self.uid = uid
         self.session = session
@@ -16,22 +16,22 @@ public struct Actor: Equatable, Sendable {
 }
 
 /// Joins a channel, leaving the one that the session was in.
-public struct JoinChannel: ServiceCommand {
+package struct JoinChannel: ServiceCommand {
     /// channel-state.
-    public static let service = ServiceName.channelState
+    package static let service = ServiceName.channelState
     /// `channel.join`.
-    public static let operation = "channel.join"
+    package static let operation = "channel.join"
     /// What the join answer tells.
-    public typealias Reply = ChannelJoined
+    package typealias Reply = ChannelJoined
     /// Who joins.
-    public var actor: Actor
+    package var actor: Actor
     /// Which channel of the actor's app.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// Numbers the session's joins and leaves; 0: not numbered.
-    public var turn: Int64
+    package var turn: Int64
 
     /// Joins `channel`.
-    public init(actor: Actor, channel: ChannelName, turn: Int64 = 0) {
+    package init(actor: Actor, channel: ChannelName, turn: Int64 = 0) {
         self.actor = actor
         self.channel = channel
         self.turn = turn
@@ -39,18 +39,18 @@ public struct JoinChannel: ServiceCommand {
 }
 
 /// A channel was joined.
-public struct ChannelJoined: Equatable, Sendable {
+package struct ChannelJoined: Equatable, Sendable {
     /// The channel's sequence number at the join: the joiner is shown the events above it.
-    public var sequence: Int64
+    package var sequence: Int64
     /// The `channel2` id of the join: what a client that resumes before it saw an event gives as `after`.
-    public var id: Int64
+    package var id: Int64
     /// The latest members, the joiner among them.
-    public var members: LatestMembers
+    package var members: LatestMembers
     /// The channel's attributes.
-    public var attributes: [Attribute]
+    package var attributes: [Attribute]
 
     /// Makes the answer.
-    public init(sequence: Int64, id: Int64, members: LatestMembers, attributes: [Attribute]) {
+    package init(sequence: Int64, id: Int64, members: LatestMembers, attributes: [Attribute]) {
         self.sequence = sequence
         self.id = id
         self.members = members
@@ -59,26 +59,26 @@ public struct ChannelJoined: Equatable, Sendable {
 }
 
 /// Leaves a channel. No effect unless that session is the member.
-public struct LeaveChannel: ServiceCommand {
+package struct LeaveChannel: ServiceCommand {
     /// channel-state.
-    public static let service = ServiceName.channelState
+    package static let service = ServiceName.channelState
     /// `channel.leave`.
-    public static let operation = "channel.leave"
+    package static let operation = "channel.leave"
     /// Frees memory.
-    public var isVital: Bool { true }
+    package var isVital: Bool { true }
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// Who leaves.
-    public var actor: Actor
+    package var actor: Actor
     /// Which channel.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// Why: one of the 600s.
-    public var reason: SignalingCode
+    package var reason: SignalingCode
     /// Numbers the session's joins and leaves; 0: not numbered.
-    public var turn: Int64
+    package var turn: Int64
 
     /// Leaves `channel`.
-    public init(actor: Actor, channel: ChannelName, reason: SignalingCode, turn: Int64 = 0) {
+    package init(actor: Actor, channel: ChannelName, reason: SignalingCode, turn: Int64 = 0) {
         self.actor = actor
         self.channel = channel
         self.reason = reason
@@ -88,24 +88,24 @@ public struct LeaveChannel: ServiceCommand {
 
 /// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a member, but
 /// its session must be the account's present one, at the asking gateway.
-public struct ChangeChannelAttributes: ServiceCommand {
+package struct ChangeChannelAttributes: ServiceCommand {
     /// channel-state.
-    public static let service = ServiceName.channelState
+    package static let service = ServiceName.channelState
     /// `channel.attribute.change`.
-    public static let operation = "channel.attribute.change"
+    package static let operation = "channel.attribute.change"
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// Who changes them.
-    public var actor: Actor
+    package var actor: Actor
     /// Of which channel.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// The change.
-    public var change: AttributeChange
+    package var change: AttributeChange
     /// Changes of the channel's attributes that its app allows in a second.
-    public var limitPerSecond: Int
+    package var limitPerSecond: Int
 
     /// Applies `change`.
-    public init(
+    package init(
         actor: Actor, channel: ChannelName, change: AttributeChange,
         limitPerSecond: Int = Limits.channelAttributeChangesPerSecond
     ) {
@@ -117,7 +117,7 @@ public struct ChangeChannelAttributes: ServiceCommand {
 }
 
 /// One change of a set of attributes.
-public enum AttributeChange: Equatable, Sendable {
+package enum AttributeChange: Equatable, Sendable {
     /// Sets one.
     case update(Attribute)
     /// Deletes one.
@@ -127,87 +127,87 @@ public enum AttributeChange: Equatable, Sendable {
 }
 
 /// Asks how many members a channel has.
-public struct CountMembers: ServiceCommand {
+package struct CountMembers: ServiceCommand {
     /// channel-state.
-    public static let service = ServiceName.channelState
+    package static let service = ServiceName.channelState
     /// `channel.count`.
-    public static let operation = "channel.count"
+    package static let operation = "channel.count"
     /// The number.
-    public typealias Reply = MemberCount
+    package typealias Reply = MemberCount
     /// Which channel.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
 
     /// Asks about `channel`.
-    public init(channel: ChannelKey) { self.channel = channel }
+    package init(channel: ChannelKey) { self.channel = channel }
 }
 
 /// How many members a channel has.
-public struct MemberCount: Equatable, Sendable {
+package struct MemberCount: Equatable, Sendable {
     /// Zero for a channel that does not exist.
-    public var count: Int
+    package var count: Int
 
     /// Makes the answer.
-    public init(count: Int) { self.count = count }
+    package init(count: Int) { self.count = count }
 }
 
 /// Asks whether a user is in a channel.
-public struct QueryMember: ServiceCommand {
+package struct QueryMember: ServiceCommand {
     /// channel-state.
-    public static let service = ServiceName.channelState
+    package static let service = ServiceName.channelState
     /// `channel.contains`.
-    public static let operation = "channel.contains"
+    package static let operation = "channel.contains"
     /// The answer.
-    public typealias Reply = MemberStatus
+    package typealias Reply = MemberStatus
     /// Which channel.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// Whom.
-    public var account: Account
+    package var account: Account
 
     /// Asks about `account`.
-    public init(channel: ChannelKey, account: Account) {
+    package init(channel: ChannelKey, account: Account) {
         self.channel = channel
         self.account = account
     }
 }
 
 /// Whether a user is in a channel.
-public struct MemberStatus: Equatable, Sendable {
+package struct MemberStatus: Equatable, Sendable {
     /// True for members.
-    public var isMember: Bool
+    package var isMember: Bool
 
     /// Makes the answer.
-    public init(isMember: Bool) { self.isMember = isMember }
+    package init(isMember: Bool) { self.isMember = isMember }
 }
 
 /// Asks for a channel's members.
-public struct ListMembers: ServiceCommand {
+package struct ListMembers: ServiceCommand {
     /// channel-state.
-    public static let service = ServiceName.channelState
+    package static let service = ServiceName.channelState
     /// `channel.members`.
-    public static let operation = "channel.members"
+    package static let operation = "channel.members"
     /// The list.
-    public typealias Reply = MemberList
+    package typealias Reply = MemberList
     /// Which channel.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// How many of the latest.
-    public var limit: Int
+    package var limit: Int
 
     /// Asks for the latest `limit` members.
-    public init(channel: ChannelKey, limit: Int) {
+    package init(channel: ChannelKey, limit: Int) {
         self.channel = channel
         self.limit = limit
     }
 }
 
 /// A channel's members.
-public struct MemberList: Equatable, Sendable {
+package struct MemberList: Equatable, Sendable {
     /// How many there are in all.
-    public var total: Int
+    package var total: Int
     /// The latest, newest first.
-    public var members: [Member]
+    package var members: [Member]
 
     /// Makes the answer.
-    public init(total: Int, members: [Member]) {
+    package init(total: Int, members: [Member]) {
         self.total = total
         self.members = members
     }

@@ -1,18 +1,18 @@
 /// Something that happened in a channel, as published to its topic and kept in its log.
-public struct ChannelEvent: Equatable, Sendable {
+package struct ChannelEvent: Equatable, Sendable {
     /// Gap-free number within the channel, cluster-internal.
-    public var sequence: Int64
+    package var sequence: Int64
     /// The `channel2` id for clients: the Redis clock in microseconds, strictly rising within the channel.
-    public var id: Int64
+    package var id: Int64
     /// The account concerned: sender, joiner, leaver, setter.
-    public var account: Account
+    package var account: Account
     /// That account's number; 0 when it is no user of the cluster (a server).
-    public var uid: UInt32
+    package var uid: UInt32
     /// What happened.
-    public var kind: Kind
+    package var kind: Kind
 
     /// What happened in the channel.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// A message, verbatim.
         case message(String)
         /// A user joined.
@@ -24,7 +24,7 @@ public struct ChannelEvent: Equatable, Sendable {
     }
 
     /// Makes an event.
-    public init(sequence: Int64, id: Int64, account: Account, uid: UInt32, kind: Kind) {
+    package init(sequence: Int64, id: Int64, account: Account, uid: UInt32, kind: Kind) {
         self.sequence = sequence
         self.id = id
         self.account = account

@@ -1,9 +1,9 @@
 internal import CCrypto
 
 /// Comparison that takes the same time wherever the difference is.
-public enum ConstantTime {
+package enum ConstantTime {
     /// Whether two texts have the same bytes.
-    public static func equal(_ left: String, _ right: String) -> Bool {
+    package static func equal(_ left: String, _ right: String) -> Bool {
         let left = Array(left.utf8)
         let right = Array(right.utf8)
         return left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0

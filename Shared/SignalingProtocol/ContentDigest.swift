@@ -1,7 +1,7 @@
 internal import CCrypto
 
 /// Digests of content, in the text that protocols write them in.
-public enum ContentDigest: Sendable, CaseIterable {
+package enum ContentDigest: Sendable, CaseIterable {
     /// MD5: for protocols that know nothing better.
     case md5
     /// SHA-1: for protocols that prescribe it and do not rest on it, as the WebSocket handshake.
@@ -10,10 +10,10 @@ public enum ContentDigest: Sendable, CaseIterable {
     case sha256
 
     /// The digest of a text's UTF-8 bytes, in lower-case hexadecimal.
-    public func text(of content: String) -> String { Hex.text(digest(of: content)) }
+    package func text(of content: String) -> String { Hex.text(digest(of: content)) }
 
     /// The digest of a text's UTF-8 bytes, in base64 with padding (RFC 4648, section 4).
-    public func base64(of content: String) -> String {
+    package func base64(of content: String) -> String {
         let digest = digest(of: content)
         // Four characters for three bytes, and the zero that ends C's texts.
         var text = [UInt8](repeating: 0, count: (digest.count + 2) / 3 * 4 + 1)
@@ -32,7 +32,7 @@ public enum ContentDigest: Sendable, CaseIterable {
     }
 
     /// The keyed digest (HMAC) of a text's UTF-8 bytes, in lower-case hexadecimal.
-    public func text(of content: String, key: String) -> String {
+    package func text(of content: String, key: String) -> String {
         let bytes = Array(content.utf8)
         let keyBytes = Array(key.utf8)
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

@@ -4,14 +4,14 @@ internal import CCrypto
 ///
 /// Source: Native SDK 1.4, "Dynamic Key". No signaling client sends one; servers that hand them out or check them use
 /// this.
-public struct DynamicKey: Equatable, Sendable {
+package struct DynamicKey: Equatable, Sendable {
     /// Characters of a key.
-    public static let length = 103
+    package static let length = 103
     /// Seconds after its time stamp within which a key must be used.
-    public static let useWithin: Int64 = 300
+    package static let useWithin: Int64 = 300
 
     /// What a key is for.
-    public enum Service: String, Sendable, CaseIterable {
+    package enum Service: String, Sendable, CaseIterable {
         /// Joining a channel.
         case call = "ACS"
         /// Recording a channel.
@@ -21,16 +21,16 @@ public struct DynamicKey: Equatable, Sendable {
     }
 
     /// The app id; at most 32 characters.
-    public var appID: String
+    package var appID: String
     /// When the key was made, Unix seconds.
-    public var timestamp: Int64
+    package var timestamp: Int64
     /// Any number, to tell keys of one second apart.
-    public var random: UInt32
+    package var random: UInt32
     /// When the service ends, Unix seconds; 0: never.
-    public var expiry: Int64
+    package var expiry: Int64
 
     /// Makes the parts of a key.
-    public init(appID: String, timestamp: Int64, random: UInt32, expiry: Int64) {
+    package init(appID: String, timestamp: Int64, random: UInt32, expiry: Int64) {
         self.appID = appID
         self.timestamp = timestamp
         self.random = random
@@ -40,7 +40,7 @@ public struct DynamicKey: Equatable, Sendable {
     /// The key's text.
     /// - Parameter certificate: the app's certificate, which signs it.
     /// - Throws: `SignalingError` (1004) when a number has more than 10 digits or the app id is not 32 characters.
-    public func text(
+    package func text(
         for service: Service, channel: String, uid: UInt32, certificate: String
     ) throws(SignalingError) -> String {
         guard appID.utf8.count == 32, Self.isTenDigits(timestamp), Self.isTenDigits(expiry) else {
@@ -58,7 +58,7 @@ public struct DynamicKey: Equatable, Sendable {
     /// - Throws: `SignalingError`: 1004 `malformed_key`, 206 `wrong_key` (another app, channel, user, service or
     ///   certificate), 204 `key_expired` (older than ``useWithin``, or its service is over).
     @discardableResult
-    public static func check(
+    package static func check(
         _ text: String, for service: Service, app: String, channel: String, uid: UInt32, certificate: String, now: Int64
     ) throws(SignalingError) -> DynamicKey {
         let bytes = Array(text.utf8)

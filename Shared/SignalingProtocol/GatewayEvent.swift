@@ -1,5 +1,5 @@
 /// What is published to one gateway's topic.
-public enum GatewayEvent: Equatable, Sendable {
+package enum GatewayEvent: Equatable, Sendable {
     /// The answer to a command: its fields, or why it failed.
     case reply(CommandID, Result<[UInt8], SignalingError>)
     /// Entries were added to mailboxes of users whose sessions are here.
@@ -11,16 +11,16 @@ public enum GatewayEvent: Equatable, Sendable {
 }
 
 /// A waiting message for a session.
-public struct MailDelivery: Equatable, Sendable {
+package struct MailDelivery: Equatable, Sendable {
     /// Whose user's mailbox has it.
-    public var session: SessionID
+    package var session: SessionID
     /// The version that was given to this user before; 0 for none. Who does not know it has missed something.
-    public var previous: Int64
+    package var previous: Int64
     /// The message.
-    public var entry: MailboxEntry
+    package var entry: MailboxEntry
 
     /// Makes a delivery.
-    public init(session: SessionID, previous: Int64, entry: MailboxEntry) {
+    package init(session: SessionID, previous: Int64, entry: MailboxEntry) {
         self.session = session
         self.previous = previous
         self.entry = entry
@@ -28,16 +28,16 @@ public struct MailDelivery: Equatable, Sendable {
 }
 
 /// A waiting message.
-public struct MailboxEntry: Equatable, Sendable {
+package struct MailboxEntry: Equatable, Sendable {
     /// Grows with each entry of a user, never reused and never falling.
-    public var version: Int64
+    package var version: Int64
     /// The Redis clock (ms) after which it must not be delivered.
-    public var expiresAt: Int64
+    package var expiresAt: Int64
     /// The `msg-v2` line for the client.
-    public var line: String
+    package var line: String
 
     /// Makes an entry.
-    public init(version: Int64, expiresAt: Int64, line: String) {
+    package init(version: Int64, expiresAt: Int64, line: String) {
         self.version = version
         self.expiresAt = expiresAt
         self.line = line

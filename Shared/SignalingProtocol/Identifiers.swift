@@ -1,11 +1,11 @@
 /// The id of an app (a tenant); `vid` on the wire. 1...64 visible ASCII characters, case sensitive.
-public struct AppID: ByteIdentifier {
+package struct AppID: ByteIdentifier {
     /// The text as clients spell it.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes a checked id.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when the text is no app id.
-    public init(_ rawValue: String) throws(SignalingError) {
+    package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.appIDBytes).contains(rawValue.utf8.count),
             rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
@@ -20,13 +20,13 @@ public struct AppID: ByteIdentifier {
 ///
 /// Source: Signaling API, "login" (`account`); white space is refused because the account is a field of a
 /// space-separated line.
-public struct Account: ByteIdentifier {
+package struct Account: ByteIdentifier {
     /// The text as clients spell it.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes a checked account.
     /// - Throws: `SignalingError` with ``SignalingCode/invalidUser``.
-    public init(_ rawValue: String) throws(SignalingError) {
+    package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.accountBytes).contains(rawValue.utf8.count),
             rawValue.isVisibleASCII
                 || rawValue.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace && !$0.isControl })
@@ -40,13 +40,13 @@ public struct Account: ByteIdentifier {
 }
 
 /// The name of a channel within an app. 1...128 bytes of UTF-8 without control characters; spaces are allowed.
-public struct ChannelName: ByteIdentifier {
+package struct ChannelName: ByteIdentifier {
     /// The text as clients spell it, special channels in their canonical spelling.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes a checked name; both spellings of a special channel become one.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
-    public init(_ rawValue: String) throws(SignalingError) {
+    package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.channelNameBytes).contains(rawValue.utf8.count),
             rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
         else {
@@ -58,17 +58,17 @@ public struct ChannelName: ByteIdentifier {
     }
 
     /// A special channel's name.
-    public init(_ special: SpecialChannel) {
+    package init(_ special: SpecialChannel) {
         rawValue = special.rawValue
     }
 
     /// Which special channel this is, or nil for an ordinary one.
-    public var special: SpecialChannel? { SpecialChannel(rawValue: rawValue) }
+    package var special: SpecialChannel? { SpecialChannel(rawValue: rawValue) }
 }
 
 /// Channels that the system speaks in, for servers. The documents differ in the number of leading underscores; both
 /// spellings mean the same channel.
-public enum SpecialChannel: String, Sendable, CaseIterable {
+package enum SpecialChannel: String, Sendable, CaseIterable {
     /// Every login and offline event of the app.
     case userOnline = "_agora_user_online"
     /// Every join and leave of the app.
@@ -81,13 +81,13 @@ public enum SpecialChannel: String, Sendable, CaseIterable {
 
 /// The name of a user's or channel's attribute. 1...128 bytes of UTF-8 without control characters; a leading underscore
 /// is reserved for built-in attributes.
-public struct AttributeName: ByteIdentifier {
+package struct AttributeName: ByteIdentifier {
     /// The text as clients spell it.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes a checked name.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
-    public init(_ rawValue: String) throws(SignalingError) {
+    package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.attributeNameBytes).contains(rawValue.utf8.count),
             rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
         else {
@@ -100,28 +100,28 @@ public struct AttributeName: ByteIdentifier {
 }
 
 /// One user of one app: accounts of different apps are unrelated even when their text is equal.
-public struct UserKey: Hashable, Sendable {
+package struct UserKey: Hashable, Sendable {
     /// The app.
-    public let app: AppID
+    package let app: AppID
     /// The account within it.
-    public let account: Account
+    package let account: Account
 
     /// Joins the two.
-    public init(app: AppID, account: Account) {
+    package init(app: AppID, account: Account) {
         self.app = app
         self.account = account
     }
 }
 
 /// One channel of one app.
-public struct ChannelKey: Hashable, Sendable {
+package struct ChannelKey: Hashable, Sendable {
     /// The app.
-    public let app: AppID
+    package let app: AppID
     /// The name within it.
-    public let name: ChannelName
+    package let name: ChannelName
 
     /// Joins the two.
-    public init(app: AppID, name: ChannelName) {
+    package init(app: AppID, name: ChannelName) {
         self.app = app
         self.name = name
     }

@@ -1,26 +1,26 @@
 /// An act in a call between two users: they invite, acknowledge, accept, refuse, end, or send each other digits.
-public struct CallAct: ServiceCommand {
+package struct CallAct: ServiceCommand {
     /// invitation.
-    public static let service = ServiceName.invitation
+    package static let service = ServiceName.invitation
     /// `call.act`.
-    public static let operation = "call.act"
+    package static let operation = "call.act"
     /// For what ends a call.
-    public var isVital: Bool { verb == .refuse || verb == .end }
+    package var isVital: Bool { verb == .refuse || verb == .end }
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// What the actor does.
-    public var verb: CallVerb
+    package var verb: CallVerb
     /// Who acts.
-    public var actor: Actor
+    package var actor: Actor
     /// The channel that the call is about; joining it is another act.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// The other party: an account, or a phone number.
-    public var peer: String
+    package var peer: String
     /// The actor's JSON text, passed on.
-    public var extra: String
+    package var extra: String
 
     /// Does `verb` to `peer`.
-    public init(verb: CallVerb, actor: Actor, channel: ChannelName, peer: String, extra: String) {
+    package init(verb: CallVerb, actor: Actor, channel: ChannelName, peer: String, extra: String) {
         self.verb = verb
         self.actor = actor
         self.channel = channel
@@ -30,7 +30,7 @@ public struct CallAct: ServiceCommand {
 }
 
 /// What a party can do in a call; the raw value is the function's name and the mailbox entry's type on the wire.
-public enum CallVerb: String, Sendable, CaseIterable {
+package enum CallVerb: String, Sendable, CaseIterable {
     /// The caller invites.
     case invite = "voip_invite"
     /// The callee's client has the invitation.
@@ -46,20 +46,20 @@ public enum CallVerb: String, Sendable, CaseIterable {
 }
 
 /// Tells that a user's session is over: the calls that it was in end.
-public struct EndSessionCalls: ServiceCommand {
+package struct EndSessionCalls: ServiceCommand {
     /// invitation.
-    public static let service = ServiceName.invitation
+    package static let service = ServiceName.invitation
     /// `call.session-ended`.
-    public static let operation = "call.session-ended"
+    package static let operation = "call.session-ended"
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// Whose session.
-    public var user: UserKey
+    package var user: UserKey
     /// Which session.
-    public var session: SessionID
+    package var session: SessionID
 
     /// Ends the calls of `session`.
-    public init(user: UserKey, session: SessionID) {
+    package init(user: UserKey, session: SessionID) {
         self.user = user
         self.session = session
     }

@@ -2,70 +2,70 @@
 ///
 /// Each part that a client may choose is escaped, so that names with colons or braces cannot collide across users,
 /// channels and apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one channel, share a slot.
-public enum KeySpace {
+package enum KeySpace {
     /// The common start of a user's keys: `{a:APP:u:ACCOUNT}`. Functions take it as their one key and append suffixes.
-    public static func tag(_ user: UserKey) -> String {
+    package static func tag(_ user: UserKey) -> String {
         "{a:\(escape(user.app.rawValue)):u:\(escape(user.account.rawValue))}"
     }
 
     /// The common start of an app's own keys: `{a:APP}`.
-    public static func tag(_ app: AppID) -> String { "{a:\(escape(app.rawValue))}" }
+    package static func tag(_ app: AppID) -> String { "{a:\(escape(app.rawValue))}" }
 
     /// The common start of a channel's keys: `{a:APP:c:CHANNEL}`.
-    public static func tag(_ channel: ChannelKey) -> String {
+    package static func tag(_ channel: ChannelKey) -> String {
         "{a:\(escape(channel.app.rawValue)):c:\(escape(channel.name.rawValue))}"
     }
 
     /// The common start of a call's keys: `{a:APP:i:CHANNEL:CALLER:CALLEE}`.
-    public static func callTag(channel: ChannelKey, caller: Account, callee: Account) -> String {
+    package static func callTag(channel: ChannelKey, caller: Account, callee: Account) -> String {
         let parties = "\(escape(caller.rawValue)):\(escape(callee.rawValue))"
         return "{a:\(escape(channel.app.rawValue)):i:\(escape(channel.name.rawValue)):\(parties)}"
     }
 
     /// The pub/sub topic of a channel's events.
-    public static func topic(_ channel: ChannelKey) -> String { tag(channel) + ":events" }
+    package static func topic(_ channel: ChannelKey) -> String { tag(channel) + ":events" }
 
     /// The pub/sub topic of one gateway: replies to its commands, and events for its sessions.
-    public static func topic(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):events" }
+    package static func topic(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):events" }
 
     /// A gateway's lease, a string with time to live that holds its public addresses and load.
-    public static func lease(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue)" }
+    package static func lease(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue)" }
 
     /// The set of sessions (as ``Line`` routes) of a gateway; a hint, verified against each session's hash.
-    public static func sessions(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):sessions" }
+    package static func sessions(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):sessions" }
 
     /// Gateway ids by the time of their last heartbeat (ms).
-    public static let gateways = "gateways"
+    package static let gateways = "gateways"
 
     /// A sip-bridge's lease, a string with time to live.
-    public static func bridgeLease(_ bridge: GatewayID) -> String { "bridge:\(bridge.rawValue)" }
+    package static func bridgeLease(_ bridge: GatewayID) -> String { "bridge:\(bridge.rawValue)" }
 
     /// The common start of what is kept of a sip-bridge's calls: `{bridge:ID}`.
-    public static func bridgeTag(_ bridge: GatewayID) -> String { "{bridge:\(bridge.rawValue)}" }
+    package static func bridgeTag(_ bridge: GatewayID) -> String { "{bridge:\(bridge.rawValue)}" }
 
     /// Ids of sip-bridges by the time of their last heartbeat (ms).
-    public static let bridges = "bridges"
+    package static let bridges = "bridges"
 
     /// The stream of a service's commands that somebody waits for.
-    public static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
+    package static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
 
     /// The stream of a service's commands that nobody waits for. It is never cut: they stay until they are done.
-    public static func posts(_ service: ServiceName) -> String { "post:\(service.rawValue)" }
+    package static func posts(_ service: ServiceName) -> String { "post:\(service.rawValue)" }
 
     /// The stream of what was taken off a service's other streams, because no instance could handle it.
-    public static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
+    package static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
 
     /// The stream of one sip-bridge's own commands: orders about the calls that it holds.
-    public static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
+    package static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
 
     /// Libraries of Redis Functions by the time at which a process named them last (ms).
-    public static let libraries = "libraries"
+    package static let libraries = "libraries"
 
     /// A service's deadlines.
-    public static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }
+    package static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }
 
     /// The stream of changes that a service copies into PostgreSQL.
-    public static func mirror(_ service: ServiceName) -> String { "mirror:\(service.rawValue)" }
+    package static func mirror(_ service: ServiceName) -> String { "mirror:\(service.rawValue)" }
 
     private static func escape(_ text: String) -> String { PercentEscape.escape(text) }
 }

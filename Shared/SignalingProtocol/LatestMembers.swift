@@ -3,21 +3,21 @@
 ///
 /// The text goes untouched from Redis to the gateway, where it becomes a part of the joiner's answer: two hundred members
 /// in each of many joins would be much to take apart and put together at every station.
-public struct LatestMembers: Equatable, Sendable {
+package struct LatestMembers: Equatable, Sendable {
     /// The lines, each ended by a newline. There may be some more than are listed.
-    public let text: [UInt8]
+    package let text: [UInt8]
 
     /// Takes a text that Redis keeps.
-    public init(text: [UInt8]) { self.text = text }
+    package init(text: [UInt8]) { self.text = text }
 
     /// Writes the text.
     /// - Parameter members: newest first.
-    public init(_ members: [Member]) {
+    package init(_ members: [Member]) {
         text = Array(members.reversed().map { "\($0.uid) \($0.account)\n" }.joined().utf8)
     }
 
     /// Who is listed, newest first; at most ``Limits/userListLatest``. Lines that are none are left out.
-    public var all: [Member] {
+    package var all: [Member] {
         var members: [Member] = []
         forEach { uid, account in
             guard let uid = UInt32(String(decoding: uid, as: UTF8.self)),
@@ -29,7 +29,7 @@ public struct LatestMembers: Equatable, Sendable {
     }
 
     /// Goes through those who are listed, newest first, with the bytes of their number, digits only, and of their account.
-    public func forEach(_ body: (_ uid: UnsafeBufferPointer<UInt8>, _ account: UnsafeBufferPointer<UInt8>) -> Void) {
+    package func forEach(_ body: (_ uid: UnsafeBufferPointer<UInt8>, _ account: UnsafeBufferPointer<UInt8>) -> Void) {
         text.withUnsafeBufferPointer { bytes in
             var end = bytes.count - 1
             var listed = 0

@@ -1,97 +1,97 @@
 /// The bounds of the API, in one place. Sources: Signaling API 1.4.4 (English and Chinese); where they disagree, the
 /// larger.
-public enum Limits {
+package enum Limits {
     /// Bytes of an app id.
-    public static let appIDBytes = 64
+    package static let appIDBytes = 64
     /// Bytes of an account.
-    public static let accountBytes = 128
+    package static let accountBytes = 128
     /// Bytes of a channel name.
-    public static let channelNameBytes = 128
+    package static let channelNameBytes = 128
     /// Bytes of an attribute name.
-    public static let attributeNameBytes = 128
+    package static let attributeNameBytes = 128
     /// Bytes of a user's or a channel's attribute value.
-    public static let attributeValueBytes = 8096
+    package static let attributeValueBytes = 8096
     /// Attributes of one user or channel. The functions of `0009_attribute_bounds.sql` say the same: change both.
-    public static let attributesPerOwner = 1000
+    package static let attributesPerOwner = 1000
     /// Bytes of the attributes of one user or channel, names and values. As above: change both.
-    public static let attributeBytesPerOwner = 1 << 20
+    package static let attributeBytesPerOwner = 1 << 20
     /// Changes of one channel's attributes in a second, over the whole cluster; `_setattr_limit` bounds each attribute besides.
-    public static let channelAttributeChangesPerSecond = 200
+    package static let channelAttributeChangesPerSecond = 200
     /// Bytes of a message to a user or a channel, and of an invitation's `extra`.
-    public static let messageBytes = 8192
+    package static let messageBytes = 8192
     /// Bytes of one client frame.
-    public static let frameBytes = 65_536
+    package static let frameBytes = 65_536
     /// Bytes of a client's frames before it has asked to log in: enough for a token of any length that is used.
-    public static let loginFrameBytes = 16_384
+    package static let loginFrameBytes = 16_384
     /// Bytes of calls that wait for a resume before nothing more is read from the client.
-    public static let heldCallBytes = 65_536
+    package static let heldCallBytes = 65_536
     /// Bytes of calls that wait for their turn before nothing more is read from the client.
-    public static let waitingCallBytes = 524_288
+    package static let waitingCallBytes = 524_288
     /// Bytes of entries in one mailbox answer, or one entry; the client is told that there are more.
-    public static let mailboxAnswerBytes = 262_144
+    package static let mailboxAnswerBytes = 262_144
     /// Apps that an event loop of a gateway does not know and asks for in a second, after a burst of
     /// ``appQuestionsBurst``: mostly ids that somebody made up.
-    public static let appQuestionsPerSecond = 100
+    package static let appQuestionsPerSecond = 100
     /// Apps that it asks for at once when it was quiet.
-    public static let appQuestionsBurst = 1000
+    package static let appQuestionsBurst = 1000
     /// Entries of one mailbox answer that a client may ask for.
-    public static let mailboxPage = 1...1000
+    package static let mailboxPage = 1...1000
     /// Entries of a user list in a join answer: the latest.
-    public static let userListLatest = 200
+    package static let userListLatest = 200
     /// Entries that `channel_query_userlist_all` gives when not told.
-    public static let userListAll = 1_000_000
+    package static let userListAll = 1_000_000
     /// Channel messages of one session in a second; instant messages are counted apart, with the same bound.
-    public static let messagesPerSecond = 60
+    package static let messagesPerSecond = 60
     /// Messages of one channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise.
-    public static let channelMessagesPerSecond = 200
+    package static let channelMessagesPerSecond = 200
     /// Other acts of one session in a second (neither messages nor attribute changes nor polls), after a burst of
     /// ``actsBurst``.
-    public static let actsPerSecond = 50
+    package static let actsPerSecond = 50
     /// Other acts that a session may do at once when it was quiet.
-    public static let actsBurst = 200
+    package static let actsBurst = 200
     /// Bytes of an answer that count as one more act, or poll: the loop that writes them has other users too.
-    public static let answerBytesPerAct = 16_384
+    package static let answerBytesPerAct = 16_384
     /// Attribute changes of one session in a second, of users and channels together, after a burst of
     /// ``attributeChangesBurst``.
-    public static let attributeChangesPerSecond = 20
+    package static let attributeChangesPerSecond = 20
     /// Attribute changes that a session may do at once when it was quiet.
-    public static let attributeChangesBurst = 100
+    package static let attributeChangesBurst = 100
     /// Polls of the mailbox (`user_getmsg`) of one session in a second, after a burst of ``pollsBurst``. A client polls
     /// once for each `notify` or page, and none that is well polls as often.
-    public static let pollsPerSecond = 200
+    package static let pollsPerSecond = 200
     /// Polls that a session may send at once when it was quiet.
-    public static let pollsBurst = 1000
+    package static let pollsBurst = 1000
     /// Seconds without a connection after which a user counts as offline, whatever `_conn_timeout` says.
-    public static let connectionTimeout = 20...120
+    package static let connectionTimeout = 20...120
     /// Seconds of `_conn_timeout` when not set.
-    public static let connectionTimeoutDefault = 120
+    package static let connectionTimeoutDefault = 120
     /// Seconds that an invitation may wait for the callee's acknowledgement.
-    public static let invitationTimeout = 0...30
+    package static let invitationTimeout = 0...30
     /// Seconds of that wait when not told.
-    public static let invitationTimeoutDefault = 20
+    package static let invitationTimeoutDefault = 20
     /// Calls of one user to telephones at once, unless the app's trunk says otherwise.
-    public static let phoneCallsPerUser = 10
+    package static let phoneCallsPerUser = 10
     /// New calls of one user to telephones in a minute, unless the app's trunk says otherwise.
-    public static let newPhoneCallsPerUser = 30
+    package static let newPhoneCallsPerUser = 30
     /// Calls of an app to telephones at once, unless its trunk says otherwise.
-    public static let phoneCallsPerApp = 100
+    package static let phoneCallsPerApp = 100
     /// New calls of an app to telephones in a minute, unless its trunk says otherwise.
-    public static let newPhoneCallsPerApp = 1000
+    package static let newPhoneCallsPerApp = 1000
     /// Seconds from the answer to the end of a call with a telephone, unless the app's trunk says otherwise.
-    public static let longestPhoneCall = 14_400
+    package static let longestPhoneCall = 14_400
     /// Calls of one user, of any kind, that are not over.
-    public static let callsPerUser = 1000
+    package static let callsPerUser = 1000
     /// Seconds a channel and its attributes outlive its last member, unless `_channel_ttl` says otherwise.
-    public static let channelTimeToLive = 7200
+    package static let channelTimeToLive = 7200
     /// Seconds a message may wait for its receiver, at most.
-    public static let messageTimeToLive = 2_592_000
+    package static let messageTimeToLive = 2_592_000
     /// Bytes of a service's answer to a gateway, which goes through the one subscription of all the gateway's users.
-    public static let replyBytes = 4 << 20
+    package static let replyBytes = 4 << 20
     /// Messages that wait for one user at most. Once half of that is there, or half of ``mailboxBytes``, each sender may have
     /// a quarter.
-    public static let mailboxEntries = 10_000
+    package static let mailboxEntries = 10_000
     /// Bytes of messages that wait for one user at most; each counts 64 more than its line.
-    public static let mailboxBytes = 16 << 20
+    package static let mailboxBytes = 16 << 20
     /// Call events that wait for one user at most, whatever else waits.
-    public static let mailboxCallEvents = 256
+    package static let mailboxCallEvents = 256
 }

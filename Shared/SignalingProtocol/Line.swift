@@ -2,16 +2,16 @@
 ///
 /// It carries where the session lives, so that any gateway can resume it: `SESSION.SECRET.APP.ACCOUNT`, the last two
 /// escaped. Never logged.
-public struct Line: Hashable, Sendable {
+package struct Line: Hashable, Sendable {
     /// The user that the session belongs to.
-    public let user: UserKey
+    package let user: UserKey
     /// The session.
-    public let session: SessionID
+    package let session: SessionID
     /// Unguessable text, visible ASCII without dots.
-    public let secret: String
+    package let secret: String
 
     /// Makes the line of a new session.
-    public init(user: UserKey, session: SessionID, secret: String) {
+    package init(user: UserKey, session: SessionID, secret: String) {
         self.user = user
         self.session = session
         self.secret = secret
@@ -19,7 +19,7 @@ public struct Line: Hashable, Sendable {
 
     /// Reads a line that a client sent.
     /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when it has not the shape of a line.
-    public init(wire: String) throws(SignalingError) {
+    package init(wire: String) throws(SignalingError) {
         let parts = wire.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         let bad = SignalingError(.notLoggedIn, "bad_line", "the line is not one of this cluster's")
@@ -36,7 +36,7 @@ public struct Line: Hashable, Sendable {
     }
 
     /// The text that clients carry.
-    public var wire: String {
+    package var wire: String {
         "\(session).\(secret).\(PercentEscape.escape(user.app.rawValue)).\(PercentEscape.escape(user.account.rawValue))"
     }
 }

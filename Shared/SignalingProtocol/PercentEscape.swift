@@ -1,7 +1,7 @@
 /// Escapes the few bytes that separate fields in our own keys and lines: `%`, `:`, `{`, `}`, `.`, space.
-public enum PercentEscape {
+package enum PercentEscape {
     /// Replaces each separator by `%` and two upper-case hex digits.
-    public static func escape(_ text: String) -> String {
+    package static func escape(_ text: String) -> String {
         guard text.utf8.contains(where: isSeparator) else { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 8)
@@ -18,7 +18,7 @@ public enum PercentEscape {
     }
 
     /// The inverse; nil when an escape is cut short, is not hex, or the result is not UTF-8.
-    public static func unescape(_ text: String) -> String? {
+    package static func unescape(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []
         var rest = text.utf8.makeIterator()

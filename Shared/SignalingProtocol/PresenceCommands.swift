@@ -1,29 +1,29 @@
 /// Asks for an app's settings, which gateways cache for a few seconds. Fails with `unknown_app`.
-public struct GetApp: ServiceCommand {
+package struct GetApp: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `app.get`.
-    public static let operation = "app.get"
+    package static let operation = "app.get"
     /// The app's settings.
-    public typealias Reply = AppSettings
+    package typealias Reply = AppSettings
     /// Which app.
-    public var app: AppID
+    package var app: AppID
 
     /// Asks for one app.
-    public init(app: AppID) { self.app = app }
+    package init(app: AppID) { self.app = app }
 }
 
 /// What a gateway must know of an app.
-public struct AppSettings: Equatable, Sendable {
+package struct AppSettings: Equatable, Sendable {
     /// The secret that tokens are made with; empty when the app has none. Never logged.
-    public var certificate: String
+    package var certificate: String
     /// Whether logins must carry a token; otherwise `_no_need_token` is accepted too.
-    public var tokenRequired: Bool
+    package var tokenRequired: Bool
     /// How much its users may send.
-    public var limits: AppLimits
+    package var limits: AppLimits
 
     /// Joins them.
-    public init(certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()) {
+    package init(certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()) {
         self.certificate = certificate
         self.tokenRequired = tokenRequired
         self.limits = limits
@@ -31,26 +31,26 @@ public struct AppSettings: Equatable, Sendable {
 }
 
 /// Opens a session after the gateway has checked the token: kicks the account's older session, announces the login.
-public struct OpenSession: ServiceCommand {
+package struct OpenSession: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `session.open`.
-    public static let operation = "session.open"
+    package static let operation = "session.open"
     /// What the login answer tells.
-    public typealias Reply = SessionOpened
+    package typealias Reply = SessionOpened
     /// The gateway that holds the connection.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
     /// The new session's line, made by the gateway; names the user and the session.
-    public var line: Line
+    package var line: Line
     /// The client's `device` field, for the admin's views; at most 64 bytes.
-    public var device: String
+    package var device: String
     /// Whether the client takes pushed mailbox entries.
-    public var push: Bool
+    package var push: Bool
     /// When the login's token expires, Unix seconds; 0: it had none.
-    public var tokenExpiry: Int64
+    package var tokenExpiry: Int64
 
     /// Opens `line`'s session.
-    public init(gateway: GatewayID, line: Line, device: String, push: Bool, tokenExpiry: Int64 = 0) {
+    package init(gateway: GatewayID, line: Line, device: String, push: Bool, tokenExpiry: Int64 = 0) {
         self.gateway = gateway
         self.line = line
         self.device = device
@@ -60,28 +60,28 @@ public struct OpenSession: ServiceCommand {
 }
 
 /// A session was opened.
-public struct SessionOpened: Equatable, Sendable {
+package struct SessionOpened: Equatable, Sendable {
     /// The account's number, the same at every login.
-    public var uid: UInt32
+    package var uid: UInt32
     /// When and by which claim.
-    public var hold: SessionHold
+    package var hold: SessionHold
 
     /// Makes the answer.
-    public init(uid: UInt32, hold: SessionHold = SessionHold()) {
+    package init(uid: UInt32, hold: SessionHold = SessionHold()) {
         self.uid = uid
         self.hold = hold
     }
 }
 
 /// What tells sessions of one account, and gateways of one session, apart when Redis has forgotten the last of them.
-public struct SessionHold: Equatable, Sendable {
+package struct SessionHold: Equatable, Sendable {
     /// When the session was opened, Redis clock (ms): of two sessions of an account the later one counts.
-    public var since: Int64
+    package var since: Int64
     /// When the gateway got it, Redis clock (us), at least one more than before: of two gateways the later one has it.
-    public var claim: Int64
+    package var claim: Int64
 
     /// Makes the record.
-    public init(since: Int64 = 0, claim: Int64 = 0) {
+    package init(since: Int64 = 0, claim: Int64 = 0) {
         self.since = since
         self.claim = claim
     }
@@ -89,44 +89,44 @@ public struct SessionHold: Equatable, Sendable {
 
 /// Moves a session to the asking gateway (`line_login`); its older connection, if any, is dropped silently. Fails with
 /// `bad_line` when the session is over or the secret is wrong, with `replaced` (103) when a newer login took its place.
-public struct ResumeSession: ServiceCommand {
+package struct ResumeSession: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `session.resume`.
-    public static let operation = "session.resume"
+    package static let operation = "session.resume"
     /// Keeps a session alive.
-    public var isVital: Bool { true }
+    package var isVital: Bool { true }
     /// What the gateway must know to go on.
-    public typealias Reply = SessionResumed
+    package typealias Reply = SessionResumed
     /// The gateway that holds the new connection.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
     /// The line that the client sent.
-    public var line: Line
+    package var line: Line
 
     /// Resumes `line`'s session on `gateway`.
-    public init(gateway: GatewayID, line: Line) {
+    package init(gateway: GatewayID, line: Line) {
         self.gateway = gateway
         self.line = line
     }
 }
 
 /// A session was resumed.
-public struct SessionResumed: Equatable, Sendable {
+package struct SessionResumed: Equatable, Sendable {
     /// The account's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// The channel it is in, if any.
-    public var channel: ChannelName?
+    package var channel: ChannelName?
     /// Whether the client takes pushed mailbox entries.
-    public var push: Bool
+    package var push: Bool
     /// When the login's token expires, Unix seconds; 0: it had none.
-    public var tokenExpiry: Int64
+    package var tokenExpiry: Int64
     /// When and by which claim.
-    public var hold: SessionHold
+    package var hold: SessionHold
     /// The number of its last join or leave: the next has a higher one.
-    public var turn: Int64
+    package var turn: Int64
 
     /// Makes the answer.
-    public init(
+    package init(
         uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold(),
         turn: Int64 = 0
     ) {
@@ -141,24 +141,24 @@ public struct SessionResumed: Equatable, Sendable {
 
 /// Tells that a session's connection is lost: it stays alive for the user's `_conn_timeout`. No effect unless the
 /// session is still on that gateway.
-public struct DetachSession: ServiceCommand {
+package struct DetachSession: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `session.detach`.
-    public static let operation = "session.detach"
+    package static let operation = "session.detach"
     /// Lets a session end.
-    public var isVital: Bool { true }
+    package var isVital: Bool { true }
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// The gateway that held the connection.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
     /// Whose session.
-    public var user: UserKey
+    package var user: UserKey
     /// Which session.
-    public var session: SessionID
+    package var session: SessionID
 
     /// Detaches `session`.
-    public init(gateway: GatewayID, user: UserKey, session: SessionID) {
+    package init(gateway: GatewayID, user: UserKey, session: SessionID) {
         self.gateway = gateway
         self.user = user
         self.session = session
@@ -166,24 +166,24 @@ public struct DetachSession: ServiceCommand {
 }
 
 /// Ends a session: it leaves its channel, its calls end, the offline event is announced.
-public struct CloseSession: ServiceCommand {
+package struct CloseSession: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `session.close`.
-    public static let operation = "session.close"
+    package static let operation = "session.close"
     /// Frees memory.
-    public var isVital: Bool { true }
+    package var isVital: Bool { true }
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// Whose session.
-    public var user: UserKey
+    package var user: UserKey
     /// Which session; an older one than the user's present one has no effect.
-    public var session: SessionID
+    package var session: SessionID
     /// Why, as the members of its channel are told: ``SignalingCode/leaveLogout`` and its like.
-    public var reason: SignalingCode
+    package var reason: SignalingCode
 
     /// Ends `session`.
-    public init(user: UserKey, session: SessionID, reason: SignalingCode) {
+    package init(user: UserKey, session: SessionID, reason: SignalingCode) {
         self.user = user
         self.session = session
         self.reason = reason
@@ -191,62 +191,62 @@ public struct CloseSession: ServiceCommand {
 }
 
 /// Ends a user's session, whichever it is, by an administrator's order: its client is closed with 100.
-public struct DisconnectUser: ServiceCommand {
+package struct DisconnectUser: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `user.disconnect`.
-    public static let operation = "user.disconnect"
+    package static let operation = "user.disconnect"
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// Whom.
-    public var user: UserKey
+    package var user: UserKey
 
     /// Disconnects `user`.
-    public init(user: UserKey) { self.user = user }
+    package init(user: UserKey) { self.user = user }
 }
 
 /// Asks whether a user is online (a detached session counts as online).
-public struct QueryUserStatus: ServiceCommand {
+package struct QueryUserStatus: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `user.status`.
-    public static let operation = "user.status"
+    package static let operation = "user.status"
     /// The status.
-    public typealias Reply = UserStatus
+    package typealias Reply = UserStatus
     /// Whom.
-    public var user: UserKey
+    package var user: UserKey
 
     /// Asks about `user`.
-    public init(user: UserKey) { self.user = user }
+    package init(user: UserKey) { self.user = user }
 }
 
 /// Whether a user is online.
-public struct UserStatus: Equatable, Sendable {
+package struct UserStatus: Equatable, Sendable {
     /// True from login to logout or `_conn_timeout` seconds after the connection is lost.
-    public var online: Bool
+    package var online: Bool
 
     /// Makes the answer.
-    public init(online: Bool) { self.online = online }
+    package init(online: Bool) { self.online = online }
 }
 
 /// Sets one of a user's attributes; answered after the change is committed in PostgreSQL. The session must be the user's
 /// present one, at the asking gateway.
-public struct SetUserAttribute: ServiceCommand {
+package struct SetUserAttribute: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `user.attribute.set`.
-    public static let operation = "user.attribute.set"
+    package static let operation = "user.attribute.set"
     /// Nothing.
-    public typealias Reply = Done
+    package typealias Reply = Done
     /// Whose.
-    public var user: UserKey
+    package var user: UserKey
     /// By which session.
-    public var session: SessionID
+    package var session: SessionID
     /// What.
-    public var attribute: Attribute
+    package var attribute: Attribute
 
     /// Sets `attribute`.
-    public init(user: UserKey, session: SessionID, attribute: Attribute) {
+    package init(user: UserKey, session: SessionID, attribute: Attribute) {
         self.user = user
         self.session = session
         self.attribute = attribute
@@ -254,54 +254,54 @@ public struct SetUserAttribute: ServiceCommand {
 }
 
 /// Asks for one of a user's attributes; a missing one is the empty string.
-public struct GetUserAttribute: ServiceCommand {
+package struct GetUserAttribute: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `user.attribute.get`.
-    public static let operation = "user.attribute.get"
+    package static let operation = "user.attribute.get"
     /// The value.
-    public typealias Reply = AttributeValue
+    package typealias Reply = AttributeValue
     /// Whose.
-    public var user: UserKey
+    package var user: UserKey
     /// Which.
-    public var name: AttributeName
+    package var name: AttributeName
 
     /// Asks for `name`.
-    public init(user: UserKey, name: AttributeName) {
+    package init(user: UserKey, name: AttributeName) {
         self.user = user
         self.name = name
     }
 }
 
 /// An attribute's value.
-public struct AttributeValue: Equatable, Sendable {
+package struct AttributeValue: Equatable, Sendable {
     /// Empty when missing.
-    public var value: String
+    package var value: String
 
     /// Makes the answer.
-    public init(value: String) { self.value = value }
+    package init(value: String) { self.value = value }
 }
 
 /// Asks for all of a user's attributes.
-public struct ListUserAttributes: ServiceCommand {
+package struct ListUserAttributes: ServiceCommand {
     /// presence.
-    public static let service = ServiceName.presence
+    package static let service = ServiceName.presence
     /// `user.attribute.list`.
-    public static let operation = "user.attribute.list"
+    package static let operation = "user.attribute.list"
     /// All of them.
-    public typealias Reply = AttributeList
+    package typealias Reply = AttributeList
     /// Whose.
-    public var user: UserKey
+    package var user: UserKey
 
     /// Asks for `user`'s.
-    public init(user: UserKey) { self.user = user }
+    package init(user: UserKey) { self.user = user }
 }
 
 /// All attributes of a user or a channel, by name.
-public struct AttributeList: Equatable, Sendable {
+package struct AttributeList: Equatable, Sendable {
     /// Sorted by name.
-    public var attributes: [Attribute]
+    package var attributes: [Attribute]
 
     /// Makes the answer.
-    public init(attributes: [Attribute]) { self.attributes = attributes }
+    package init(attributes: [Attribute]) { self.attributes = attributes }
 }

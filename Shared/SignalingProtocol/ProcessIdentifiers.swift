@@ -1,35 +1,35 @@
 /// The id of one run of one gateway process; never reused, so that a restarted gateway is another gateway.
-public struct GatewayID: ByteIdentifier {
+package struct GatewayID: ByteIdentifier {
     /// Visible ASCII without spaces, at most 64 bytes.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes an id that our own processes made.
-    public init(_ rawValue: String) { self.rawValue = rawValue }
+    package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
 /// The public id of one login, unique in the cluster: safe in logs and events, unlike the ``Line``.
-public struct SessionID: ByteIdentifier {
+package struct SessionID: ByteIdentifier {
     /// Visible ASCII without spaces.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes an id that our own processes made.
-    public init(_ rawValue: String) { self.rawValue = rawValue }
+    package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
 /// The id of one command: what makes a redelivered command take effect once.
-public struct CommandID: ByteIdentifier {
+package struct CommandID: ByteIdentifier {
     /// Visible ASCII without spaces.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Takes an id that our own processes made.
-    public init(_ rawValue: String) { self.rawValue = rawValue }
+    package init(_ rawValue: String) { self.rawValue = rawValue }
 
     /// The id of a command that follows from this one, the same each time this one is redelivered.
-    public func derived(_ suffix: String) -> CommandID { CommandID("\(rawValue).\(suffix)") }
+    package func derived(_ suffix: String) -> CommandID { CommandID("\(rawValue).\(suffix)") }
 }
 
 /// The services that take commands.
-public enum ServiceName: String, Sendable, CaseIterable {
+package enum ServiceName: String, Sendable, CaseIterable {
     /// Users: sessions, user attributes, mailbox housekeeping.
     case presence
     /// Channels: members, channel attributes.

@@ -1,8 +1,8 @@
 /// Unguessable text for lines, ids and certificates.
-public enum SecureRandom {
+package enum SecureRandom {
     /// Hex text of random bytes from the system's generator.
     /// - Parameter bytes: how many random bytes; the text has twice as many characters.
-    public static func hex(bytes: Int) -> String {
+    package static func hex(bytes: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         var random: [UInt8] = []
         while random.count < bytes {

@@ -1,7 +1,7 @@
 /// A request to a service, sent over its command stream and answered on the sender's topic.
 ///
 /// At least once: a service handles each by its id, so that a redelivered command takes effect once.
-public protocol ServiceCommand: Equatable, Sendable {
+package protocol ServiceCommand: Equatable, Sendable {
     /// What the service answers.
     associatedtype Reply: Equatable, Sendable
     /// The service that takes it.
@@ -15,38 +15,38 @@ public protocol ServiceCommand: Equatable, Sendable {
 
 extension ServiceCommand {
     /// Most commands can be refused.
-    public var isVital: Bool { false }
+    package var isVital: Bool { false }
 }
 
 /// The answer that carries nothing but success.
-public struct Done: Equatable, Sendable {
+package struct Done: Equatable, Sendable {
     /// Nothing more to say.
-    public init() {}
+    package init() {}
 }
 
 /// A member of a channel as lists show it.
-public struct Member: Hashable, Sendable {
+package struct Member: Hashable, Sendable {
     /// The user.
-    public var account: Account
+    package var account: Account
     /// The number that login returned for the account.
-    public var uid: UInt32
+    package var uid: UInt32
 
     /// Joins the two.
-    public init(account: Account, uid: UInt32) {
+    package init(account: Account, uid: UInt32) {
         self.account = account
         self.uid = uid
     }
 }
 
 /// A name and its value.
-public struct Attribute: Hashable, Sendable {
+package struct Attribute: Hashable, Sendable {
     /// The name.
-    public var name: AttributeName
+    package var name: AttributeName
     /// The value, verbatim.
-    public var value: String
+    package var value: String
 
     /// Joins the two.
-    public init(name: AttributeName, value: String) {
+    package init(name: AttributeName, value: String) {
         self.name = name
         self.value = value
     }

@@ -3,14 +3,14 @@
 ///
 /// A gateway that was cut off or frozen carries out what waits in its sockets when it is back; others may have the account
 /// by then.
-public struct SessionFence: Equatable, Sendable {
+package struct SessionFence: Equatable, Sendable {
     /// The session that acts.
-    public var session: SessionID
+    package var session: SessionID
     /// The gateway that holds its connection.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
 
     /// Makes a fence.
-    public init(session: SessionID, gateway: GatewayID) {
+    package init(session: SessionID, gateway: GatewayID) {
         self.session = session
         self.gateway = gateway
     }

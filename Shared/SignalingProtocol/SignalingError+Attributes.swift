@@ -1,7 +1,7 @@
 extension SignalingError {
     /// An owner of attributes would hold more of them than it may; nothing was changed.
     /// - Parameter owner: `user` or `channel`.
-    public static func tooManyAttributes(of owner: String) -> SignalingError {
+    package static func tooManyAttributes(of owner: String) -> SignalingError {
         let (count, bytes) = (Limits.attributesPerOwner, Limits.attributeBytesPerOwner)
         return SignalingError(
             .largeParameter, "too_many_attributes",

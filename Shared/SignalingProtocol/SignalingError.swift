@@ -17,17 +17,17 @@ public struct SignalingError: Error, Equatable, Sendable, CustomStringConvertibl
 
     /// The deadline of a command or a store call passed; whether it took effect is unknown.
     /// - Parameter code: the code that the documents give a timed-out call of this kind.
-    public static func timeout(_ code: SignalingCode = .failed) -> SignalingError {
+    package static func timeout(_ code: SignalingCode = .failed) -> SignalingError {
         SignalingError(code, "timeout", "no answer within the deadline")
     }
 
     /// A store that the request needs does not answer.
-    public static func unavailable(_ what: String) -> SignalingError {
+    package static func unavailable(_ what: String) -> SignalingError {
         SignalingError(.failed, "unavailable", "\(what) is not available, try again")
     }
 
     /// Redis has no room for more: what adds to it is refused, what frees memory is not. Nothing was done.
-    public static let memoryFull = SignalingError(
+    package static let memoryFull = SignalingError(
         .failed, "memory_full", "the memory of Redis is nearly used up, try again later")
 
     /// Code, reason and message on one line.

@@ -3,13 +3,13 @@ internal import CCrypto
 /// The login token: `1:APP:EXPIRY:MD5`, where MD5 is over account + app id + certificate + expiry.
 ///
 /// Source: "How to Get and Use a SignalingToken"; the public test vector is in the tests.
-public enum SignalingToken {
+package enum SignalingToken {
     /// What clients send when they have no token.
-    public static let none = "_no_need_token"
+    package static let none = "_no_need_token"
 
     /// Makes a token.
     /// - Parameter expiry: Unix seconds.
-    public static func make(account: String, app: AppID, certificate: String, expiry: Int64) -> String {
+    package static func make(account: String, app: AppID, certificate: String, expiry: Int64) -> String {
         "1:\(app):\(expiry):\(md5Hex(account + app.rawValue + certificate + String(expiry)))"
     }
 
@@ -20,7 +20,7 @@ public enum SignalingToken {
     /// - Throws: ``SignalingCode/loginTokenWrong`` (`TokenError...`), or, for a genuine token whose time is over,
     ///   ``SignalingCode/loginTokenExpired`` (`TokenErrorExpired`).
     @discardableResult
-    public static func check(
+    package static func check(
         _ token: String, account: Account, app: AppID, certificate: String, now: Int64
     ) throws(SignalingError) -> Int64 {
         // The app id may hold colons: the fixed fields are taken from both ends.

@@ -1,18 +1,18 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The content of a mailbox entry about a call. Source: wire protocol, section 7: all four keys are a must.
-public struct CallContent: Equatable, Sendable {
+package struct CallContent: Equatable, Sendable {
     /// The channel that the call is about.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// The other party, as the receiver sees it: an account, or a phone number.
-    public var peer: String
+    package var peer: String
     /// The other party's JSON text, or the system's own.
-    public var extra: String
+    package var extra: String
     /// The number that login returned for the other party; 0 when it is no user.
-    public var peerUID: UInt32
+    package var peerUID: UInt32
 
     /// Makes the content.
-    public init(channel: ChannelName, peer: String, extra: String, peerUID: UInt32) {
+    package init(channel: ChannelName, peer: String, extra: String, peerUID: UInt32) {
         self.channel = channel
         self.peer = peer
         self.extra = extra
@@ -20,7 +20,7 @@ public struct CallContent: Equatable, Sendable {
     }
 
     /// The JSON text.
-    public var text: String {
+    package var text: String {
         JSONValue.object([
             JSONMember("channel", .string(channel.rawValue)), JSONMember("peer", .string(peer)),
             JSONMember("extra", .string(extra)), JSONMember("peeruid", .number(String(peerUID))),

@@ -1,20 +1,20 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A function that a client calls, its arguments checked. Source: wire protocol, section 4.
-public struct ClientCall: Equatable, Sendable {
+package struct ClientCall: Equatable, Sendable {
     /// Whether the line that came with the call is the connection's own, as it must be.
-    public var isOnItsLine: Bool
+    package var isOnItsLine: Bool
     /// What is asked.
-    public var act: Act
+    package var act: Act
     /// The client's id of a message, at most ``messageIDBytes`` bytes: what makes a repeated send take effect once, for
     /// clients that take pushes (the old ones reuse ids).
-    public var messageID: String?
+    package var messageID: String?
 
     /// Bytes of a message id; longer ones are ignored.
-    public static let messageIDBytes = 64
+    package static let messageIDBytes = 64
 
     /// What a client can ask for.
-    public enum Act: Equatable, Sendable {
+    package enum Act: Equatable, Sendable {
         /// `user_getmsg`: entries up to this version were processed; give at most `limit` more.
         case pollMailbox(verClear: Int64, limit: Int)
         /// `user_sendmsg`: the entry waits for so many seconds.
@@ -107,7 +107,7 @@ extension ClientCall.Act {
     }
 
     /// Whether a message is sent, to a user or a channel.
-    public var isMessage: Bool {
+    package var isMessage: Bool {
         switch self {
         case .sendMessage, .sendChannelMessage: true
         case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,

@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// One text frame of a client: a JSON array `[name, argument]`. Source: wire protocol, sections 2 to 4.
-public enum ClientFrame: Equatable, Sendable {
+package enum ClientFrame: Equatable, Sendable {
     /// Asks for a new session.
     case login(LoginRequest)
     /// Goes on with an old one.
@@ -14,13 +14,13 @@ public enum ClientFrame: Equatable, Sendable {
     /// Reads a frame.
     /// - Parameter line: the connection's own, which calls must carry; empty before there is one.
     /// - Throws: `FrameError`.
-    @inlinable
-    public init(decoding bytes: some Collection<UInt8>, line: String = "") throws(FrameError) {
-        self = try bytes.withBytes { Self.decode($0, line: line) }.get()
+    ///
+    /// Takes an array, not any collection: across modules generic code is not specialized, which takes a third of the time.
+    package init(decoding bytes: [UInt8], line: String = "") throws(FrameError) {
+        self = try bytes.withUnsafeBufferPointer { Self.decode($0, line: line) }.get()
     }
 
-    @usableFromInline
-    static func decode(_ bytes: UnsafeBufferPointer<UInt8>, line: String) -> Result<ClientFrame, FrameError> {
+    private static func decode(_ bytes: UnsafeBufferPointer<UInt8>, line: String) -> Result<ClientFrame, FrameError> {
         do {
             return try JSONScanner.scan(bytes) { scanner throws(SignalingError) in
                 let outline = try JSONOutline(&scanner)
@@ -50,20 +50,20 @@ public enum ClientFrame: Equatable, Sendable {
 }
 
 /// What a client logs in with; not checked yet.
-public struct LoginRequest: Equatable, Sendable {
+package struct LoginRequest: Equatable, Sendable {
     /// The app id (`vid`); nil in the oldest clients, whose token names the app.
-    public var app: String?
+    package var app: String?
     /// The account; empty when missing.
-    public var account: String
+    package var account: String
     /// The token; empty when missing.
-    public var token: String
+    package var token: String
     /// The kind of client (`device`), at most ``deviceBytes`` of visible ASCII.
-    public var device: String
+    package var device: String
     /// Whether the client takes pushed mailbox entries (wire protocol, section 12.18).
-    public var push: Bool
+    package var push: Bool
 
     /// Bytes of `device` that are kept.
-    public static let deviceBytes = 64
+    package static let deviceBytes = 64
 
     init(_ argument: JSONValue) throws(FrameError) {
         guard case .object = argument else { throw FrameError(.shape, "the argument of login is an object") }
@@ -77,13 +77,13 @@ public struct LoginRequest: Equatable, Sendable {
 }
 
 /// What a client resumes its session with; not checked yet.
-public struct LineLoginRequest: Equatable, Sendable {
+package struct LineLoginRequest: Equatable, Sendable {
     /// The session's line; empty when missing.
-    public var line: String
+    package var line: String
     /// The channel that the client believes it is in.
-    public var channel: String?
+    package var channel: String?
     /// The last `channel2` id the client saw, within ``eventIDs``; nil when it does not ask for what it missed.
-    public var after: Int64?
+    package var after: Int64?
 
     /// Ids that a client can have seen: what it computes with them stays exact, and so do our sums.
     static let eventIDs: ClosedRange<Int64> = 0...(1 << 53)
@@ -97,11 +97,11 @@ public struct LineLoginRequest: Equatable, Sendable {
 }
 
 /// A `call2`: a function to call.
-public struct CallRequest: Equatable, Sendable {
+package struct CallRequest: Equatable, Sendable {
     /// The client's number of the call, as the raw text to be written back: clients compare its type and value.
-    public var id: String
+    package var id: String
     /// What is asked, or why it cannot be.
-    public var call: Result<ClientCall, SignalingError>
+    package var call: Result<ClientCall, SignalingError>
 
     /// Bytes of an id at most.
     static let idBytes = 32

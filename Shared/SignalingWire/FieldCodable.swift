@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A value that travels inside the cluster as named fields.
-public protocol FieldCodable {
+package protocol FieldCodable {
     /// Adds the value's fields.
     func write(to writer: inout FieldWriter)
     /// Reads the value back.
@@ -10,13 +10,13 @@ public protocol FieldCodable {
 }
 
 /// A command that can be put on a service's stream. The field names `op`, `id`, `from` and `ttl` belong to the envelope.
-public protocol WireCommand: ServiceCommand, FieldCodable where Reply: FieldCodable {}
+package protocol WireCommand: ServiceCommand, FieldCodable where Reply: FieldCodable {}
 
 extension Done: FieldCodable {
     /// Writes nothing.
-    public func write(to writer: inout FieldWriter) {}
+    package func write(to writer: inout FieldWriter) {}
     /// Reads nothing.
-    public init(from reader: FieldReader) throws(SignalingError) { self.init() }
+    package init(from reader: FieldReader) throws(SignalingError) { self.init() }
 }
 
 extension FieldWriter {

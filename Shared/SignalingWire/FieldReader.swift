@@ -1,22 +1,22 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Reads what ``FieldWriter`` wrote. Of fields with one name the first counts; unknown fields are ignored, so that a newer
 /// process may add some.
-public struct FieldReader: Sendable {
+package struct FieldReader: Sendable {
     /// Values of packed fields are parts of the whole: an answer may have a million bytes, several levels deep.
     private let fields: [(name: String, value: ArraySlice<UInt8>)]
 
     /// All fields, in order.
-    public var pairs: [(name: String, value: [UInt8])] { fields.map { (name: $0.name, value: Array($0.value)) } }
+    package var pairs: [(name: String, value: [UInt8])] { fields.map { (name: $0.name, value: Array($0.value)) } }
 
     /// Reads native pairs, of a stream entry or a hash.
-    public init(pairs: [(name: String, value: [UInt8])]) {
+    package init(pairs: [(name: String, value: [UInt8])]) {
         fields = pairs.map { (name: $0.name, value: $0.value[...]) }
     }
 
     /// Reads packed fields.
     /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not whole packed fields.
-    public init(encoded: some Collection<UInt8>) throws(SignalingError) {
+    package init(encoded: some Collection<UInt8>) throws(SignalingError) {
         try self.init(packed: Array(encoded)[...])
     }
 
@@ -34,46 +34,46 @@ public struct FieldReader: Sendable {
 
     /// The bytes of a field.
     /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when there is no such field, as do all readers.
-    public func bytes(_ name: String) throws(SignalingError) -> [UInt8] { Array(try field(name)) }
+    package func bytes(_ name: String) throws(SignalingError) -> [UInt8] { Array(try field(name)) }
 
     /// The text of a field.
-    public func string(_ name: String) throws(SignalingError) -> String {
+    package func string(_ name: String) throws(SignalingError) -> String {
         guard let text = String(validating: try field(name), as: UTF8.self) else { throw Self.malformed(name, "text") }
         return text
     }
 
     /// The bytes of a field that are a text.
-    public func text(_ name: String) throws(SignalingError) -> [UInt8] {
+    package func text(_ name: String) throws(SignalingError) -> [UInt8] {
         let value = try bytes(name)
         guard (try? UTF8Span(validating: value.span)) != nil else { throw Self.malformed(name, "text") }
         return value
     }
 
     /// The text of a field; nil when it is missing or no UTF-8.
-    public func optionalString(_ name: String) -> String? {
+    package func optionalString(_ name: String) -> String? {
         value(name).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// A number.
-    public func int64(_ name: String) throws(SignalingError) -> Int64 {
+    package func int64(_ name: String) throws(SignalingError) -> Int64 {
         guard let number = DecimalText.parse(try field(name)) else { throw Self.malformed(name, "number") }
         return number
     }
 
     /// A number.
-    public func int(_ name: String) throws(SignalingError) -> Int {
+    package func int(_ name: String) throws(SignalingError) -> Int {
         guard let number = Int(exactly: try int64(name)) else { throw Self.malformed(name, "number") }
         return number
     }
 
     /// A number of 32 bits.
-    public func uint32(_ name: String) throws(SignalingError) -> UInt32 {
+    package func uint32(_ name: String) throws(SignalingError) -> UInt32 {
         guard let number = UInt32(exactly: try int64(name)) else { throw Self.malformed(name, "32-bit number") }
         return number
     }
 
     /// `1` or `0`.
-    public func bool(_ name: String) throws(SignalingError) -> Bool {
+    package func bool(_ name: String) throws(SignalingError) -> Bool {
         switch try bytes(name) {
         case [UInt8(ascii: "1")]: true
         case [UInt8(ascii: "0")]: false
@@ -82,12 +82,12 @@ public struct FieldReader: Sendable {
     }
 
     /// A packed record.
-    public func record<Record: FieldCodable>(_ name: String, as type: Record.Type) throws(SignalingError) -> Record {
+    package func record<Record: FieldCodable>(_ name: String, as type: Record.Type) throws(SignalingError) -> Record {
         try Record(from: FieldReader(packed: try field(name)))
     }
 
     /// A packed list of records.
-    public func list<Record: FieldCodable>(_ name: String, of type: Record.Type) throws(SignalingError) -> [Record] {
+    package func list<Record: FieldCodable>(_ name: String, of type: Record.Type) throws(SignalingError) -> [Record] {
         var records: [Record] = []
         for (_, element) in try FieldReader(packed: try field(name)).fields {
             records.append(try Record(from: FieldReader(packed: element)))

@@ -1,8 +1,8 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension CallAct: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("verb", verb.rawValue)
         actor.write(to: &writer)
         writer.put("channel", channel.rawValue)
@@ -11,7 +11,7 @@ extension CallAct: WireCommand {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         guard let verb = CallVerb(rawValue: try reader.string("verb")) else {
             throw FieldReader.malformed("verb", "verb")
         }
@@ -23,13 +23,13 @@ extension CallAct: WireCommand {
 
 extension EndSessionCalls: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
         writer.put("session", session.rawValue)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(user: try reader.user(), session: try reader.session())
     }
 }

@@ -1,17 +1,15 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension JSONValue {
     /// Arrays and objects within each other at most.
-    public static let depthBound = 32
+    package static let depthBound = 32
 
     /// Reads one strict JSON text (RFC 8259). A lone surrogate escape becomes U+FFFD.
     /// - Throws: `SignalingError` (1004, `malformed`).
-    @inlinable
-    public static func parse(_ bytes: some Collection<UInt8>) throws(SignalingError) -> JSONValue {
+    package static func parse(_ bytes: some Collection<UInt8>) throws(SignalingError) -> JSONValue {
         try bytes.withBytes { parse($0) }.get()
     }
 
-    @usableFromInline
     static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, SignalingError> {
         Result { () throws(SignalingError) in
             try JSONScanner.scan(bytes) { scanner throws(SignalingError) in try scanner.value(depth: 0) }

@@ -1,5 +1,5 @@
 /// Writes JSON strings.
-public enum JSONText {
+package enum JSONText {
     /// How often a text is escaped: once in a JSON string, twice in one that stands in a text that is itself in one, and so on.
     enum Depth: Int {
         case once = 1
@@ -8,14 +8,14 @@ public enum JSONText {
     }
 
     /// Appends a string with its quotes, escaping what JSON requires and no more.
-    public static func append(_ text: String, to bytes: inout [UInt8]) {
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         appendEscaped(text, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
     /// A string with its quotes.
-    public static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 8)
         append(text, to: &bytes)

@@ -1,5 +1,5 @@
 /// A JSON value as its text says: members in order, numbers as their raw text.
-public enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
     /// `true` or `false`.
@@ -14,20 +14,20 @@ public enum JSONValue: Equatable, Sendable {
     case object([JSONMember])
 
     /// An object's member; the last of equal names, as most parsers do; nil for other values and missing names.
-    public subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
     /// The compact JSON text.
-    public var compactText: String {
+    package var compactText: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends the compact JSON text.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
@@ -53,12 +53,12 @@ public enum JSONValue: Equatable, Sendable {
     }
 
     /// The text of a string, nil for other values.
-    public var string: String? {
+    package var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
     /// A string verbatim; any other value as its compact text (wire protocol, section 12.15).
-    public var textOrCompact: String { string ?? compactText }
+    package var textOrCompact: String { string ?? compactText }
 
     /// A string verbatim, a number as its text; nil for values that name nothing.
     var nameText: String? {
@@ -72,13 +72,13 @@ public enum JSONValue: Equatable, Sendable {
     func text(_ name: String) -> String? { self[name]?.nameText }
 
     /// A whole number, also when it is written as a string or with an empty fraction; nil for others.
-    public var integer: Int64? {
+    package var integer: Int64? {
         guard let text = nameText else { return nil }
         return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
 
     /// `true`, or a number other than 0.
-    public var isTrue: Bool {
+    package var isTrue: Bool {
         switch self {
         case .bool(let value): value
         case .number(let text): Double(text) != 0
@@ -88,18 +88,18 @@ public enum JSONValue: Equatable, Sendable {
 }
 
 /// A member of a JSON object.
-public struct JSONMember: Equatable, Sendable {
+package struct JSONMember: Equatable, Sendable {
     /// Its name.
-    public var name: String
+    package var name: String
     /// Its value.
-    public var value: JSONValue
+    package var value: JSONValue
 
     /// Joins the two.
-    public init(name: String, value: JSONValue) {
+    package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }
 
     /// Joins the two.
-    public init(_ name: String, _ value: JSONValue) { self.init(name: name, value: value) }
+    package init(_ name: String, _ value: JSONValue) { self.init(name: name, value: value) }
 }

@@ -1,13 +1,13 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The text of a mailbox entry: `msg-v2 SRC DST FLAG TYPE TIME CONTENT`, the content being everything after the sixth
 /// space. Source: wire protocol, section 5.
-public enum MessageLine {
+package enum MessageLine {
     /// An instant message.
     /// - Parameters:
     ///   - seconds: how long it waits for the receiver.
     ///   - time: Unix seconds.
-    public static func instant(from: Account, to: Account, ttl seconds: Int, time: Int64, content: String) -> String {
+    package static func instant(from: Account, to: Account, ttl seconds: Int, time: Int64, content: String) -> String {
         line(type: "instant", from: from.rawValue, to: to, ttl: seconds, time: time, content: content)
     }
 
@@ -17,7 +17,7 @@ public enum MessageLine {
     ///   - from: the other party; a phone number may stand here too.
     ///   - seconds: how long it waits for the receiver.
     ///   - time: Unix seconds.
-    public static func call(
+    package static func call(
         type: String, from: String, to: Account, ttl seconds: Int, time: Int64, content: CallContent
     ) -> String {
         line(type: type, from: from, to: to, ttl: seconds, time: time, content: content.text)
@@ -44,7 +44,7 @@ public enum MessageLine {
     }
 
     /// What a party did in a call.
-    public static func call(
+    package static func call(
         _ verb: CallVerb, from: Account, to: Account, ttl seconds: Int, time: Int64, content: CallContent
     ) -> String {
         call(type: verb.rawValue, from: from.rawValue, to: to, ttl: seconds, time: time, content: content)

@@ -1,8 +1,8 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension PhoneCall: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("call", id)
         writer.put(channel)
         writer.put("user", user.rawValue)
@@ -10,7 +10,7 @@ extension PhoneCall: FieldCodable {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             id: try reader.string("call"), channel: try reader.channelKey(),
             user: try Account(try reader.string("user")),
@@ -20,14 +20,14 @@ extension PhoneCall: FieldCodable {
 
 extension PhoneRecord: FieldCodable {
     /// Adds the fields that are known.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(optional: "sip_call_id", sipCallID)
         writer.put(optional: "sip_status", status.map { String($0) })
         writer.put(optional: "sip_reason", reason)
     }
 
     /// Reads the fields that are there.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(sipCallID: reader.optionalString("sip_call_id"), reason: reader.optionalString("sip_reason"))
         if reader.optionalString("sip_status") != nil { status = try reader.int("sip_status") }
     }
@@ -35,7 +35,7 @@ extension PhoneRecord: FieldCodable {
 
 extension PhoneAct: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         switch self {
         case .claimed: writer.put("act", "claimed")
         case .ringing: writer.put("act", "ringing")
@@ -52,7 +52,7 @@ extension PhoneAct: FieldCodable {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         switch try reader.string("act") {
         case "claimed": self = .claimed
         case "ringing": self = .ringing
@@ -68,27 +68,27 @@ extension PhoneAct: FieldCodable {
 
 extension DialPhone: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         call.write(to: &writer)
         writer.put("extra", extra)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(call: try PhoneCall(from: reader), extra: try reader.string("extra"))
     }
 }
 
 extension OrderPhone: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         call.write(to: &writer)
         writer.put("act", act.rawValue)
         writer.put("extra", extra)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         guard let act = PhoneOrderAct(rawValue: try reader.string("act")) else {
             throw FieldReader.malformed("act", "order to a telephone")
         }
@@ -98,7 +98,7 @@ extension OrderPhone: WireCommand {
 
 extension PhoneReport: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         call.write(to: &writer)
         writer.put("bridge", bridge.rawValue)
         act.write(to: &writer)
@@ -107,7 +107,7 @@ extension PhoneReport: WireCommand {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             call: try PhoneCall(from: reader), bridge: GatewayID(try reader.string("bridge")),
             act: try PhoneAct(from: reader), extra: try reader.string("extra"), record: try PhoneRecord(from: reader))
@@ -116,7 +116,7 @@ extension PhoneReport: WireCommand {
 
 extension InviteFromPhone: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         call.write(to: &writer)
         writer.put("bridge", bridge.rawValue)
         writer.put("extra", extra)
@@ -125,7 +125,7 @@ extension InviteFromPhone: WireCommand {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             call: try PhoneCall(from: reader), bridge: GatewayID(try reader.string("bridge")),
             extra: try reader.string("extra"),
@@ -136,8 +136,8 @@ extension InviteFromPhone: WireCommand {
 
 extension PhoneStanding: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) { writer.put("stands", stands) }
+    package func write(to writer: inout FieldWriter) { writer.put("stands", stands) }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) { self.init(stands: try reader.bool("stands")) }
+    package init(from reader: FieldReader) throws(SignalingError) { self.init(stands: try reader.bool("stands")) }
 }

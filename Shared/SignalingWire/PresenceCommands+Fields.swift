@@ -1,20 +1,20 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension GetApp: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("app", app.rawValue)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(app: try AppID(try reader.string("app")))
     }
 }
 
 extension AppSettings: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("certificate", certificate)
         writer.put("required", tokenRequired)
         for limit in AppLimits.all { writer.put(limit.wire, limits[limit]) }
@@ -22,7 +22,7 @@ extension AppSettings: FieldCodable {
     }
 
     /// Reads the fields; a limit that an older process does not know is the default.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         var limits = AppLimits()
         for limit in AppLimits.all where reader.optionalString(limit.wire) != nil {
             limits[limit] = try reader.int(limit.wire)
@@ -37,38 +37,38 @@ extension AppSettings: FieldCodable {
 
 extension QueryUserStatus: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(user: try reader.user())
     }
 }
 
 extension UserStatus: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("online", online)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(online: try reader.bool("online"))
     }
 }
 
 extension SetUserAttribute: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
         writer.put("session", session.rawValue)
         attribute.write(to: &writer)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             user: try reader.user(), session: try reader.session(), attribute: try Attribute(from: reader))
     }
@@ -76,49 +76,49 @@ extension SetUserAttribute: WireCommand {
 
 extension GetUserAttribute: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
         writer.put("name", name.rawValue)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(user: try reader.user(), name: try AttributeName(try reader.string("name")))
     }
 }
 
 extension AttributeValue: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("value", value)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(value: try reader.string("value"))
     }
 }
 
 extension ListUserAttributes: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(user: try reader.user())
     }
 }
 
 extension AttributeList: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("attributes", list: attributes)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(attributes: try reader.list("attributes", of: Attribute.self))
     }
 }

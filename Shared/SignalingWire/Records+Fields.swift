@@ -1,48 +1,48 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension Actor: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
         writer.put("uid", uid)
         writer.put("session", session.rawValue)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(user: try reader.user(), uid: try reader.uint32("uid"), session: try reader.session())
     }
 }
 
 extension Member: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("account", account.rawValue)
         writer.put("uid", uid)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(account: try Account(try reader.string("account")), uid: try reader.uint32("uid"))
     }
 }
 
 extension Attribute: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("name", name.rawValue)
         writer.put("value", value)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(name: try AttributeName(try reader.string("name")), value: try reader.string("value"))
     }
 }
 
 extension AttributeChange: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         switch self {
         case .update(let attribute):
             writer.put("change", "update")
@@ -56,7 +56,7 @@ extension AttributeChange: FieldCodable {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         switch try reader.string("change") {
         case "update": self = .update(try Attribute(from: reader))
         case "del": self = .delete(try AttributeName(try reader.string("name")))

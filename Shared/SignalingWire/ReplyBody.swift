@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What a successful call answers besides `result`. Source: wire protocol, section 4.
-public enum ReplyBody: Equatable, Sendable {
+package enum ReplyBody: Equatable, Sendable {
     /// Nothing more.
     case done
     /// `user_getmsg`.

@@ -1,19 +1,19 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What the gateway sends: the payload of one text frame each. Source: wire protocol, sections 2 to 6 and 12.
-public enum ServerFrame {
+package enum ServerFrame {
     /// `login_ret` of a successful login.
-    public static func loginSucceeded(line: String, uid: UInt32, push: Bool) -> [UInt8] {
+    package static func loginSucceeded(line: String, uid: UInt32, push: Bool) -> [UInt8] {
         frame("login_ret", ["", sessionFields(line: line, uid: uid, push: push)])
     }
 
     /// `login_ret` of a failed login; the reason decides what the web clients report.
-    public static func loginFailed(_ error: SignalingError) -> [UInt8] {
+    package static func loginFailed(_ error: SignalingError) -> [UInt8] {
         frame("login_ret", [error.reason, failure(error)])
     }
 
     /// The answer to `line_login`. `complete`: no event between the client's `after` and now is missing.
-    public static func lineLoginSucceeded(
+    package static func lineLoginSucceeded(
         line: String, uid: UInt32, push: Bool, channel: ChannelName?, complete: Bool
     ) -> [UInt8] {
         var more = [JSONMember("resumed", .bool(true)), JSONMember("complete", .bool(complete))]
@@ -22,12 +22,12 @@ public enum ServerFrame {
     }
 
     /// The answer to a `line_login` that is refused without an end of the connection's session.
-    public static func lineLoginFailed(_ error: SignalingError) -> [UInt8] {
+    package static func lineLoginFailed(_ error: SignalingError) -> [UInt8] {
         frame("line_login_ret", [error.reason, failure(error)])
     }
 
     /// `pong`, with the number of the ping.
-    public static func pong(_ number: JSONValue) -> [UInt8] {
+    package static func pong(_ number: JSONValue) -> [UInt8] {
         var bytes = Array("[\"pong\",".utf8)
         number.append(to: &bytes)
         bytes.append(UInt8(ascii: "]"))
@@ -35,7 +35,7 @@ public enum ServerFrame {
     }
 
     /// `close`: the session is over.
-    public static func close(_ code: SignalingCode) -> [UInt8] {
+    package static func close(_ code: SignalingCode) -> [UInt8] {
         var bytes: [UInt8] = []
         JSONValue.array([.string("close"), .string(closeReason(code))]).append(to: &bytes)
         return bytes
@@ -43,7 +43,7 @@ public enum ServerFrame {
 
     /// `call2-ret` of a successful call.
     /// - Parameter id: the call's id as JSON text.
-    public static func callSucceeded(id: String, _ body: ReplyBody) -> [UInt8] {
+    package static func callSucceeded(id: String, _ body: ReplyBody) -> [UInt8] {
         switch body {
         case .done:
             var bytes = start(ofCallReturn: id, content: 0)
@@ -61,12 +61,12 @@ public enum ServerFrame {
     }
 
     /// `call2-ret` of a failed call: each of the old clients finds the error where it looks for it.
-    public static func callFailed(id: String, _ error: SignalingError) -> [UInt8] {
+    package static func callFailed(id: String, _ error: SignalingError) -> [UInt8] {
         callReturn(id: id, error: error.reason, data: failureFields(error))
     }
 
     /// Tells that the mailbox has an entry of this version.
-    public static func notifyMessage(version: Int64) -> [UInt8] {
+    package static func notifyMessage(version: Int64) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(48)
         JSONText.append(verbatim: #"["notify",["msg","#, to: &bytes)
@@ -76,7 +76,7 @@ public enum ServerFrame {
     }
 
     /// The entry itself, for clients that take pushes (section 12.18).
-    public static func pushMessage(_ entry: MailboxEntry) -> [UInt8] {
+    package static func pushMessage(_ entry: MailboxEntry) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(entry.line.utf8.count * 9 / 8 + 96)
         JSONText.append(verbatim: #"["notify",["recvmsg",""#, to: &bytes)
@@ -86,7 +86,7 @@ public enum ServerFrame {
     }
 
     /// An event of a channel, under the id that this receiver is shown.
-    public static func channelEvent(_ event: ChannelEvent, channel: ChannelName, id: Int64) -> [UInt8] {
+    package static func channelEvent(_ event: ChannelEvent, channel: ChannelName, id: Int64) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(contentEstimate(event) + channel.rawValue.utf8.count + 256)
         JSONText.append(verbatim: #"["notify",["channel2",0,"#, to: &bytes)

@@ -1,8 +1,8 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 extension OpenSession: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("gateway", gateway.rawValue)
         writer.put("line", line.wire)
         writer.put("device", device)
@@ -11,7 +11,7 @@ extension OpenSession: WireCommand {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             gateway: try reader.gateway(), line: try Line(wire: try reader.string("line")),
             device: try reader.string("device"), push: try reader.bool("push"),
@@ -21,46 +21,46 @@ extension OpenSession: WireCommand {
 
 extension SessionOpened: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("uid", uid)
         hold.write(to: &writer)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(uid: try reader.uint32("uid"), hold: try SessionHold(from: reader))
     }
 }
 
 extension SessionHold: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("since", since)
         writer.put("claim", claim)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(since: try reader.int64("since"), claim: try reader.int64("claim"))
     }
 }
 
 extension ResumeSession: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("gateway", gateway.rawValue)
         writer.put("line", line.wire)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(gateway: try reader.gateway(), line: try Line(wire: try reader.string("line")))
     }
 }
 
 extension SessionResumed: FieldCodable {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("uid", uid)
         writer.put(optional: "channel", channel?.rawValue)
         writer.put("push", push)
@@ -70,7 +70,7 @@ extension SessionResumed: FieldCodable {
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(
             uid: try reader.uint32("uid"), channel: try reader.optionalChannel(), push: try reader.bool("push"),
             tokenExpiry: try reader.int64("expires"), hold: try SessionHold(from: reader),
@@ -80,36 +80,36 @@ extension SessionResumed: FieldCodable {
 
 extension DetachSession: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put("gateway", gateway.rawValue)
         writer.put(user)
         writer.put("session", session.rawValue)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(gateway: try reader.gateway(), user: try reader.user(), session: try reader.session())
     }
 }
 
 extension CloseSession: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) {
+    package func write(to writer: inout FieldWriter) {
         writer.put(user)
         writer.put("session", session.rawValue)
         writer.put("reason", reason)
     }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) {
+    package init(from reader: FieldReader) throws(SignalingError) {
         self.init(user: try reader.user(), session: try reader.session(), reason: try reader.code("reason"))
     }
 }
 
 extension DisconnectUser: WireCommand {
     /// Adds the fields.
-    public func write(to writer: inout FieldWriter) { writer.put(user) }
+    package func write(to writer: inout FieldWriter) { writer.put(user) }
 
     /// Reads the fields.
-    public init(from reader: FieldReader) throws(SignalingError) { self.init(user: try reader.user()) }
+    package init(from reader: FieldReader) throws(SignalingError) { self.init(user: try reader.user()) }
 }

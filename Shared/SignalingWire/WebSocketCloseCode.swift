@@ -1,5 +1,5 @@
 /// Why the server closes a WebSocket. Source: RFC 6455, section 7.4.1, and its registry.
-public enum WebSocketCloseCode: UInt16, Sendable {
+package enum WebSocketCloseCode: UInt16, Sendable {
     /// All is said; also the answer to the client's own close frame.
     case normalClosure = 1000
     /// The server does without this connection.
@@ -18,7 +18,7 @@ public enum WebSocketCloseCode: UInt16, Sendable {
     case serviceRestart = 1012
 
     /// The payload of a close frame that gives the code and no reason (RFC 6455, section 5.5.1).
-    public var payload: [UInt8] { [UInt8(rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] }
+    package var payload: [UInt8] { [UInt8(rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] }
 
     /// Whether a peer may send a close frame with this code (RFC 6455, section 7.4, and its registry): those of 1004 to 1006
     /// and 1015 stand for something else in programs, the others are not given out.

@@ -1,12 +1,12 @@
 /// Why a client's WebSocket frames cannot be read: the connection is closed with ``code``.
-public struct WebSocketFrameError: Error, Equatable, Sendable {
+package struct WebSocketFrameError: Error, Equatable, Sendable {
     /// The code to close with.
-    public var code: WebSocketCloseCode
+    package var code: WebSocketCloseCode
     /// For logs; holds nothing of what the client sent.
-    public var message: String
+    package var message: String
 
     /// Makes an error.
-    public init(_ code: WebSocketCloseCode, _ message: String) {
+    package init(_ code: WebSocketCloseCode, _ message: String) {
         self.code = code
         self.message = message
     }

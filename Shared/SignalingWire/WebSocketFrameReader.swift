@@ -1,13 +1,13 @@
-public import SignalingProtocol
+import SignalingProtocol
 
 /// Reads the frames of one client's WebSocket from the bytes of its connection. Source: RFC 6455, section 5.
 ///
 /// A frame that is whole in the bytes at hand is taken from there: nothing is allocated, and its payload copied once.
 /// Between reads only what is not whole is kept: a frame, at most the bound and its header, and a message in fragments, at
 /// most the bound; a connection that is silent between messages keeps nothing.
-public struct WebSocketFrameReader: Sendable {
+package struct WebSocketFrameReader: Sendable {
     /// What a client sent; pongs ask for nothing and are passed over.
-    public enum Message: Equatable, Sendable {
+    package enum Message: Equatable, Sendable {
         /// A text, its fragments joined; not checked to be UTF-8.
         case text
         /// Bytes, their fragments joined; only where binary messages are taken.
@@ -19,7 +19,7 @@ public struct WebSocketFrameReader: Sendable {
     }
 
     /// Bytes that a frame's payload and a message may have; to be lowered as long as a client has no need of as many.
-    public var bound: Int
+    package var bound: Int
     /// The beginning of a frame, as it came.
     private(set) var kept: [UInt8] = []
     /// What a message holds whose last fragment has not come.
@@ -32,7 +32,7 @@ public struct WebSocketFrameReader: Sendable {
     /// - Parameters:
     ///   - bound: bytes that a frame's payload and a message may have.
     ///   - takesBinary: whether binary messages are read; otherwise they break the protocol.
-    public init(bound: Int = Limits.frameBytes, takesBinary: Bool = false) {
+    package init(bound: Int = Limits.frameBytes, takesBinary: Bool = false) {
         self.bound = bound
         self.takesBinary = takesBinary
     }
@@ -47,7 +47,7 @@ public struct WebSocketFrameReader: Sendable {
     /// - Throws: `WebSocketFrameError` when the client breaks the protocol, as soon as a header shows it: 1002, 1003 for a
     ///   binary frame, 1009 for a frame or message over the bound; 1002 and 1007 for the code and the reason of a close frame
     ///   that are none. Nothing can be read afterwards.
-    public mutating func next(
+    package mutating func next(
         in bytes: RawSpan, from position: inout Int, payload: inout [UInt8]
     ) throws(WebSocketFrameError) -> Message? {
         while position < bytes.byteCount {

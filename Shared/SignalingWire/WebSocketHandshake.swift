@@ -1,14 +1,14 @@
 internal import SignalingProtocol
 
 /// What the server computes when a client opens a WebSocket. Source: RFC 6455, section 4.2.
-public enum WebSocketHandshake {
+package enum WebSocketHandshake {
     /// The version that clients must ask for.
-    public static let version = "13"
+    package static let version = "13"
 
     /// The value of `Sec-WebSocket-Accept`.
     /// - Parameter key: the value of `Sec-WebSocket-Key`.
     /// - Returns: nil when the key is not 16 bytes in base64.
-    public static func accept(key: String) -> String? {
+    package static func accept(key: String) -> String? {
         let text = key.utf8
         guard text.count == 24, text.suffix(2).elementsEqual("==".utf8), text.dropLast(2).allSatisfy(isBase64) else {
             return nil

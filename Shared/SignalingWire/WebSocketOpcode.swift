@@ -1,5 +1,5 @@
 /// What a WebSocket frame is. Source: RFC 6455, section 5.2.
-public enum WebSocketOpcode: UInt8, Sendable {
+package enum WebSocketOpcode: UInt8, Sendable {
     /// A further fragment of a message.
     case continuation = 0x0
     /// A text message, or its first fragment.

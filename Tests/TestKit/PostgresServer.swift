@@ -1,24 +1,24 @@
 internal import Glibc
 internal import Logging
-public import PostgresStore
+package import PostgresStore
 
 /// A real PostgreSQL of the test's own: in a temporary directory, on a free loopback port, without fsync.
-public actor PostgresServer {
+package actor PostgresServer {
     private static let programs = "/usr/lib/postgresql/15/bin"
     private static let sharedServer = Task { try await PostgresServer() }
 
     /// The TCP port on 127.0.0.1.
-    public nonisolated let port: UInt16
+    package nonisolated let port: UInt16
     private nonisolated let directory: String
     private var process: SpawnedProcess?
     private var databases = 0
 
     /// The one that tests share that do not stop it; ends with the test process.
-    public static var shared: PostgresServer { get async throws { try await sharedServer.value } }
+    package static var shared: PostgresServer { get async throws { try await sharedServer.value } }
 
     /// Makes a cluster and starts the server.
     /// - Throws: ``TestFailure``.
-    public init() async throws {
+    package init() async throws {
         var template = Array("/tmp/heliograph-postgres-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
         directory = String(cString: path)
@@ -42,7 +42,7 @@ public actor PostgresServer {
 
     /// Starts the server again, on the same port, and waits until it answers.
     /// - Throws: ``TestFailure``.
-    public func start() async throws {
+    package func start() async throws {
         let process = try SpawnedProcess(
             SpawnedProcess.supervised(
                 Self.unprivileged([
@@ -65,7 +65,7 @@ public actor PostgresServer {
 
     /// Stops the server, open connections notwithstanding, and waits until it has ended. The data stay.
     /// - Throws: ``TestFailure``.
-    public func stop() async throws {
+    package func stop() async throws {
         guard let process else { return }
         process.endInput(keep: true)
         try await waitUntil("the end of PostgreSQL", within: .seconds(30)) {
@@ -76,11 +76,11 @@ public actor PostgresServer {
 
     /// Stops all of the server's processes where they are, as a machine that hangs: connections stand, nothing is answered.
     /// - Throws: ``TestFailure``.
-    public nonisolated func freeze() throws { try signal(SIGSTOP) }
+    package nonisolated func freeze() throws { try signal(SIGSTOP) }
 
     /// Lets the processes go on.
     /// - Throws: ``TestFailure``.
-    public nonisolated func thaw() throws { try signal(SIGCONT) }
+    package nonisolated func thaw() throws { try signal(SIGCONT) }
 
     private nonisolated func signal(_ number: Int32) throws {
         guard let text = Self.text(of: "\(directory)/data/postmaster.pid"),
@@ -112,7 +112,7 @@ public actor PostgresServer {
 
     /// Stops the server and deletes its files.
     /// - Throws: ``TestFailure``.
-    public func remove() async throws {
+    package func remove() async throws {
         guard let process else { return }
         process.endInput()
         try await waitUntil("the end of PostgreSQL", within: .seconds(30)) {
@@ -124,7 +124,7 @@ public actor PostgresServer {
     /// Makes an empty database.
     /// - Returns: its URL.
     /// - Throws: ``PostgresError``.
-    public func createDatabase() async throws -> String {
+    package func createDatabase() async throws -> String {
         databases += 1
         let name = "test\(databases)"
         let configuration = try PostgresConfiguration(url: url(database: "postgres"))
@@ -136,7 +136,7 @@ public actor PostgresServer {
 
     /// A pool on a database of its own with all tables.
     /// - Throws: ``PostgresError``.
-    public func migratedPool(connections: Int = 4) async throws -> PostgresPool {
+    package func migratedPool(connections: Int = 4) async throws -> PostgresPool {
         let configuration = try PostgresConfiguration(url: try await createDatabase())
         let pool = PostgresPool(configuration: configuration, connections: connections, logger: Logger(label: "test"))
         _ = try await Migrations(pool: pool).apply()

@@ -2,15 +2,15 @@ internal import Glibc
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-public import RedisStore
+package import RedisStore
 internal import Synchronization
 
 /// A real Redis of the test's own: in a temporary directory, on a free loopback port.
-public actor RedisServer {
+package actor RedisServer {
     /// The TCP port on 127.0.0.1; stays over restarts.
-    public nonisolated let port: Int
+    package nonisolated let port: Int
     /// `redis://127.0.0.1:PORT`, with the password if there is one.
-    public nonisolated let url: String
+    package nonisolated let url: String
     private static let portsGiven = Atomic<Int>(0)
     private let directory: String
     private let arguments: [String]
@@ -18,7 +18,7 @@ public actor RedisServer {
     private var serverPID: pid_t?
 
     /// The server's own process id while it runs.
-    public var pid: Int32? { serverPID }
+    package var pid: Int32? { serverPID }
 
     /// Starts a server and waits until it answers.
     /// - Parameters:
@@ -26,7 +26,7 @@ public actor RedisServer {
     ///   - password: of the default user; default none.
     ///   - tls: whether it serves TLS only, with a certificate of its own making that ``url`` names; default false.
     /// - Throws: ``TestFailure``.
-    public init(appendOnly: Bool = true, password: String? = nil, tls: Bool = false) async throws {
+    package init(appendOnly: Bool = true, password: String? = nil, tls: Bool = false) async throws {
         var template = Array("/tmp/heliograph-redis-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
         directory = String(cString: path)
@@ -57,13 +57,13 @@ public actor RedisServer {
     }
 
     /// How to connect to it.
-    public nonisolated var configuration: RedisConfiguration {
+    package nonisolated var configuration: RedisConfiguration {
         get throws { try RedisConfiguration(url: url) }
     }
 
     /// Starts the server again, on the same port, and waits until it answers.
     /// - Throws: ``TestFailure``.
-    public func start() async throws {
+    package func start() async throws {
         let process = try SpawnedProcess(
             SpawnedProcess.supervised(arguments, directory: directory), output: "\(directory)/log")
         self.process = process
@@ -85,18 +85,18 @@ public actor RedisServer {
 
     /// Ends the server in order and waits for its end. Its port and, with `appendOnly`, its data stay.
     /// - Throws: ``TestFailure``.
-    public func stop() async throws { try await end(signal: nil, keep: true) }
+    package func stop() async throws { try await end(signal: nil, keep: true) }
 
     /// Ends the server by SIGKILL and waits for its end. Its port and, with `appendOnly`, its data stay.
     /// - Throws: ``TestFailure``.
-    public func kill() async throws { try await end(signal: SIGKILL, keep: true) }
+    package func kill() async throws { try await end(signal: SIGKILL, keep: true) }
 
     /// Stops the server and deletes its files.
     /// - Throws: ``TestFailure``.
-    public func remove() async throws { try await end(signal: nil, keep: false) }
+    package func remove() async throws { try await end(signal: nil, keep: false) }
 
     /// Stops the process in its tracks, or lets it go on: to its clients it looks half-open.
-    public func freeze(_ frozen: Bool) {
+    package func freeze(_ frozen: Bool) {
         if let serverPID { Glibc.kill(serverPID, frozen ? SIGSTOP : SIGCONT) }
     }
 

@@ -1,14 +1,14 @@
 internal import Glibc
 
 /// A TCP port on 127.0.0.1 where connections are taken by the system, and nobody ever says a word.
-public struct SilentListener: Sendable {
+package struct SilentListener: Sendable {
     /// The port.
-    public let port: UInt16
+    package let port: UInt16
     private let descriptor: Int32
 
     /// Begins to listen.
     /// - Throws: ``TestFailure``.
-    public init() throws {
+    package init() throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -26,5 +26,5 @@ public struct SilentListener: Sendable {
     }
 
     /// Stops listening.
-    public func close() { Glibc.close(descriptor) }
+    package func close() { Glibc.close(descriptor) }
 }

@@ -95,12 +95,12 @@ final class SpawnedProcess: @unchecked Sendable {
 }
 
 /// Why a test's surroundings could not be set up.
-public struct TestFailure: Error, CustomStringConvertible {
+package struct TestFailure: Error, CustomStringConvertible {
     /// The reason.
-    public var description: String
+    package var description: String
 
     /// Makes an error.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Waits until a condition holds, looking every few milliseconds.
@@ -110,7 +110,7 @@ public struct TestFailure: Error, CustomStringConvertible {
 ///   - isolation: the caller's.
 ///   - condition: nil when it holds, else why not.
 /// - Throws: ``TestFailure`` with the last reason.
-public func waitUntil(
+package func waitUntil(
     _ what: String, within deadline: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation,
     _ condition: () async throws -> String?
 ) async throws {

@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What makes of cached attributes those that PostgreSQL has.
-public enum AttributeDifferences {
+package enum AttributeDifferences {
     /// The changes from what is cached to what was read; in the order of what was read, deletions last.
-    public static func between(_ cached: [Attribute], and read: [Attribute]) -> [AttributeChange] {
+    package static func between(_ cached: [Attribute], and read: [Attribute]) -> [AttributeChange] {
         var old = Dictionary(cached.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         var changes: [AttributeChange] = []
         for attribute in read {

@@ -1,9 +1,9 @@
 /// How a committed change of attributes gets into the cache when another instance may hold the change before it.
 ///
 /// waiting (up to ``patience`` looks) -> settled, or -> loading or comparing -> settled.
-public struct AttributeSettlement: Sendable {
+package struct AttributeSettlement: Sendable {
     /// What the cache said to the change.
-    public enum Answer: String, Equatable, Sendable {
+    package enum Answer: String, Equatable, Sendable {
         /// It is in.
         case applied
         /// It was in already.
@@ -15,7 +15,7 @@ public struct AttributeSettlement: Sendable {
     }
 
     /// What to do next.
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// The change can be acknowledged.
         case settled
         /// Look again after that many milliseconds.
@@ -27,14 +27,14 @@ public struct AttributeSettlement: Sendable {
     }
 
     /// Looks before PostgreSQL is asked.
-    public static let patience = 8
+    package static let patience = 8
     private var looks = 0
 
     /// Nothing asked yet.
-    public init() {}
+    package init() {}
 
     /// Takes the cache's answer. Waits 10, 20, 40... ms, 100 at most: about half a second in all.
-    public mutating func answered(_ answer: Answer) -> Action {
+    package mutating func answered(_ answer: Answer) -> Action {
         switch answer {
         case .applied: return .settled
         // One that waited was put in with the change that it waited for. One that is known at once came before, or with a

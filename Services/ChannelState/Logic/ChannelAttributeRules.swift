@@ -1,12 +1,12 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What a change of a channel's attributes may be.
-public enum ChannelAttributeRules {
+package enum ChannelAttributeRules {
     /// Checks a change that is about to be made to a channel.
     /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes`` bytes;
     ///   ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, one that only the system may
     ///   change, a built-in of a special channel, or a built-in's value that is no whole number of its range.
-    public static func check(_ change: AttributeChange, of channel: ChannelName) throws(SignalingError) {
+    package static func check(_ change: AttributeChange, of channel: ChannelName) throws(SignalingError) {
         switch change {
         case .clear: break
         case .delete(let name): _ = try builtIn(name, of: channel)
@@ -28,7 +28,7 @@ public enum ChannelAttributeRules {
     }
 
     /// The change's attribute, which `_setattr_limit` counts; empty for ``AttributeChange/clear``.
-    public static func countedName(_ change: AttributeChange) -> String {
+    package static func countedName(_ change: AttributeChange) -> String {
         switch change {
         case .update(let attribute): attribute.name.rawValue
         case .delete(let name): name.rawValue
@@ -37,7 +37,7 @@ public enum ChannelAttributeRules {
     }
 
     /// Timers of a channel that were set by its attributes.
-    public enum MovedTimers: Equatable, Sendable {
+    package enum MovedTimers: Equatable, Sendable {
         /// The change is about no timer.
         case none
         /// That of the empty channel's end.
@@ -47,7 +47,7 @@ public enum ChannelAttributeRules {
     }
 
     /// Which timers must be set anew after the change. Counters that a clear turns off need none.
-    public static func timers(movedBy change: AttributeChange, of channel: ChannelKey) -> MovedTimers {
+    package static func timers(movedBy change: AttributeChange, of channel: ChannelKey) -> MovedTimers {
         if channel.name.special != nil { return .none }
         let name: AttributeName
         switch change {

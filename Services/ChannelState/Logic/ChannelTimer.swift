@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A deadline of channel-state, as it stands in `due:channel-state`.
 ///
 /// A timer that fires tells only where to look: what is to be done is read from Redis and PostgreSQL then.
-public enum ChannelTimer: Hashable, Sendable {
+package enum ChannelTimer: Hashable, Sendable {
     /// The channel may have been empty for its time to live.
     case expiry(ChannelKey)
     /// A change of the channel's attributes may be committed and not yet announced.
@@ -12,7 +12,7 @@ public enum ChannelTimer: Hashable, Sendable {
     case counter(ChannelCounter, ChannelKey)
 
     /// Reads a member of the set; nil for what no version of this service wrote.
-    public init?(member: String) {
+    package init?(member: String) {
         let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let app = PercentEscape.unescape(parts[1]), let name = PercentEscape.unescape(parts[2]),
             let app = try? AppID(app), let name = try? ChannelName(name)
@@ -28,7 +28,7 @@ public enum ChannelTimer: Hashable, Sendable {
     }
 
     /// The member of the set.
-    public var member: String {
+    package var member: String {
         switch self {
         case .expiry(let channel): "expiry:\(Self.text(channel))"
         case .attributes(let channel): "attributes:\(Self.text(channel))"

@@ -1,15 +1,15 @@
-public import ServiceKit
+package import ServiceKit
 
 /// What a channel-state process is told at its start.
-public struct ChannelStateConfiguration: Sendable {
+package struct ChannelStateConfiguration: Sendable {
     /// How long the version of an ended channel's attributes is kept.
-    public var versionRetention: Duration = .seconds(86_400)
+    package var versionRetention: Duration = .seconds(86_400)
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Reads `HELIOGRAPH_CHANNEL_VERSION_RETENTION`.
-    public init(reading environment: inout EnvironmentReader) {
+    package init(reading environment: inout EnvironmentReader) {
         self.init()
         versionRetention = environment.duration(
             "CHANNEL_VERSION_RETENTION", default: versionRetention, in: .seconds(60)...(.seconds(31_536_000)),

@@ -1,23 +1,23 @@
 internal import ChannelStateLogic
-public import Logging
+package import Logging
 internal import MessageStore
 internal import NIOCore
-public import PostgresStore
-public import RedisStore
-public import ServiceKit
+package import PostgresStore
+package import RedisStore
+package import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceStores
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The channel-state service: channels' members and attributes.
-public enum ChannelStateService {
+package enum ChannelStateService {
     private static let libraries =
         ChannelFunctions.libraries + [MessageStore.library, DueTimers.library, StreamAppend.library]
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.
-    public static func assemble(
+    package static func assemble(
         _ context: ServiceContext, _ configuration: ChannelStateConfiguration
     ) async throws -> ServiceAssembly {
         let stores = try await ServiceStores(context, libraries: libraries, postgresConnections: 4)
@@ -28,7 +28,7 @@ public enum ChannelStateService {
 
     /// Builds the service around given stores, for one process or a test.
     /// - Parameter instance: this process among its kind.
-    public static func assemble(
+    package static func assemble(
         instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
     ) -> ServiceAssembly {
         let stores = ServiceStores(redis: redis, libraries: libraries, pool: pool, logger: logger)

@@ -1,16 +1,16 @@
 /// What the clients of each address do at the door: connections at once, new ones, and logins that fail.
-public struct AddressTable: Sendable {
+package struct AddressTable: Sendable {
     /// What one address may do.
-    public struct Bounds: Sendable {
+    package struct Bounds: Sendable {
         /// Connections at once.
-        public var connections: Int
+        package var connections: Int
         /// New connections in a second, after a burst of as many as may be there at once.
-        public var connectionsPerSecond: Int
+        package var connectionsPerSecond: Int
         /// Failed logins in a second, after a burst of ten times as many.
-        public var failedLoginsPerSecond: Int
+        package var failedLoginsPerSecond: Int
 
         /// Names them.
-        public init(connections: Int, connectionsPerSecond: Int, failedLoginsPerSecond: Int) {
+        package init(connections: Int, connectionsPerSecond: Int, failedLoginsPerSecond: Int) {
             self.connections = connections
             self.connectionsPerSecond = connectionsPerSecond
             self.failedLoginsPerSecond = failedLoginsPerSecond
@@ -18,7 +18,7 @@ public struct AddressTable: Sendable {
     }
 
     /// Why a connection is refused.
-    public enum Refusal: String, Sendable {
+    package enum Refusal: String, Sendable {
         /// Too many are there.
         case connections
         /// Too many have come.
@@ -26,7 +26,7 @@ public struct AddressTable: Sendable {
     }
 
     /// Addresses without a connection that are remembered at most.
-    public static let quietBound = 65_536
+    package static let quietBound = 65_536
     /// After so long an address that does nothing has used up nothing, ms.
     static let quietTime: Int64 = 60_000
 
@@ -43,15 +43,15 @@ public struct AddressTable: Sendable {
     private var busy = 0
 
     /// An empty table.
-    public init(bounds: Bounds) { self.bounds = bounds }
+    package init(bounds: Bounds) { self.bounds = bounds }
 
     /// Addresses in it.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// A connection comes; where it is admitted, ``closed(_:now:)`` must follow. Times are milliseconds of a clock that
     /// never goes back.
     /// - Returns: why it is refused; nil when it is admitted.
-    public mutating func opened(_ address: ClientAddress, now: Int64) -> Refusal? {
+    package mutating func opened(_ address: ClientAddress, now: Int64) -> Refusal? {
         var entry = entries[address] ?? fresh(now)
         entry.lastAt = now
         var refusal: Refusal?
@@ -69,7 +69,7 @@ public struct AddressTable: Sendable {
     }
 
     /// A connection that was admitted is gone.
-    public mutating func closed(_ address: ClientAddress, now: Int64) {
+    package mutating func closed(_ address: ClientAddress, now: Int64) {
         guard var entry = entries[address], entry.connections > 0 else { return }
         entry.connections -= 1
         entry.lastAt = now
@@ -80,12 +80,12 @@ public struct AddressTable: Sendable {
     }
 
     /// Whether clients of the address may try to log in: not while too many logins have failed.
-    public mutating func mayLogIn(_ address: ClientAddress, now: Int64) -> Bool {
+    package mutating func mayLogIn(_ address: ClientAddress, now: Int64) -> Bool {
         entries[address]?.failures.has(now: now) ?? true
     }
 
     /// A login failed for what the client said.
-    public mutating func loginFailed(_ address: ClientAddress, now: Int64) {
+    package mutating func loginFailed(_ address: ClientAddress, now: Int64) {
         _ = entries[address]?.failures.take(now: now)
     }
 

@@ -1,15 +1,49 @@
-public import DequeModule
+import DequeModule
+package import SignalingProtocol
+package import SignalingWire
+
+/// A call on its way through the pipeline.
+package struct QueuedCall: Equatable, Sendable {
+    /// What is needed of the call to answer it.
+    package let turn: CallTurn
+    /// What is asked, or why it is refused.
+    package let call: Result<ClientCall, SignalingError>
+    /// Bytes of the client's frame, which the call holds while it waits.
+    package let bytes: Int
+
+    /// A call.
+    package init(turn: CallTurn, call: Result<ClientCall, SignalingError>, bytes: Int) {
+        self.turn = turn
+        self.call = call
+        self.bytes = bytes
+    }
+}
+
+/// What is needed of a call to answer it.
+package struct CallTurn: Equatable, Sendable {
+    /// The client's own number, written back as it came.
+    package let id: String
+    /// How the call may overlap with its neighbours.
+    package let ordering: CallPipeline.Ordering
+    /// When the call came, in nanoseconds of the event loop's clock: its deadline counts from then on, however long it
+    /// waits for its turn.
+    package let arrivedAt: UInt64
+
+    /// A call's turn.
+    package init(id: String, ordering: CallPipeline.Ordering, arrivedAt: UInt64) {
+        self.id = id
+        self.ordering = ordering
+        self.arrivedAt = arrivedAt
+    }
+}
 
 /// The order of one session's calls: answered in the order they came, and one act at a time.
 ///
 /// Messages may follow each other without waiting, because they travel on one ordered connection to Redis; everything
 /// else waits for what is before it.
-///
-/// Inlinable, because a generic type of another module is otherwise not specialized, which cost more than all it does.
-@frozen
-public struct CallPipeline<Call>: ~Copyable {
+package struct CallPipeline: ~Copyable {
     /// How a call may overlap with its neighbours.
-    public enum Ordering: Sendable {
+    package enum Ordering: Sendable {
         /// May overlap with other messages.
         case message
         /// Waits for all before it, and all after it wait.
@@ -17,29 +51,28 @@ public struct CallPipeline<Call>: ~Copyable {
     }
 
     /// Calls that wait at most; a client that sends more without reading answers is cut off.
-    public static var bound: Int { 1024 }
+    package static let bound = 1024
 
-    @usableFromInline internal var waiting: Deque<(call: Call, ordering: Ordering, bytes: Int)> = []
-    @usableFromInline internal var bytesThatWait = 0
-    @usableFromInline internal var messagesInFlight = 0
-    @usableFromInline internal var exclusiveInFlight = false
-    @usableFromInline internal var isHeld: Bool
+    private var waiting: Deque<QueuedCall> = []
+    private var bytesThatWait = 0
+    private var messagesInFlight = 0
+    private var exclusiveInFlight = false
+    private var isHeld: Bool
     /// Whether calls wait because answers do: the client does not read them.
-    public var isPaused = false
+    package var isPaused = false
 
-    /// What the calls that wait hold, as the caller counts it.
-    @inlinable public var waitingBytes: Int { bytesThatWait }
+    /// Bytes that the waiting calls hold.
+    package var waitingBytes: Int { bytesThatWait }
 
     /// Whether calls wait for ``release()``.
-    @inlinable public var isHolding: Bool { isHeld }
+    package var isHolding: Bool { isHeld }
 
     /// A pipeline.
     /// - Parameter held: whether calls wait for ``release()`` (a session that is being resumed).
-    @inlinable
-    public init(held: Bool) { isHeld = held }
+    package init(held: Bool) { isHeld = held }
 
     /// What becomes of a new call.
-    public enum Entry: Sendable {
+    package enum Entry: Sendable {
         /// Start it now.
         case start
         /// It waits for its turn, see ``next()``.
@@ -49,22 +82,19 @@ public struct CallPipeline<Call>: ~Copyable {
     }
 
     /// Takes a call, behind those that wait.
-    /// - Parameter bytes: what it holds while it waits.
-    @inlinable
-    public mutating func enter(_ call: Call, _ ordering: Ordering, bytes: Int = 0) -> Entry {
-        if waiting.isEmpty, mayStart(ordering) {
-            started(ordering)
+    package mutating func enter(_ call: QueuedCall) -> Entry {
+        if waiting.isEmpty, mayStart(call.turn.ordering) {
+            started(call.turn.ordering)
             return .start
         }
         guard waiting.count < Self.bound else { return .full }
-        waiting.append((call, ordering, bytes))
-        bytesThatWait += bytes
+        waiting.append(call)
+        bytesThatWait += call.bytes
         return .wait
     }
 
     /// A started call was answered; ``next()`` may give others now.
-    @inlinable
-    public mutating func completed(_ ordering: Ordering) {
+    package mutating func completed(_ ordering: Ordering) {
         switch ordering {
         case .message: messagesInFlight -= 1
         case .exclusive: exclusiveInFlight = false
@@ -72,27 +102,23 @@ public struct CallPipeline<Call>: ~Copyable {
     }
 
     /// Lets held calls go; ``next()`` gives them.
-    @inlinable
-    public mutating func release() { isHeld = false }
+    package mutating func release() { isHeld = false }
 
     /// The call to start now, out of those that wait; to be asked again until there is none.
-    @inlinable
-    public mutating func next() -> Call? {
-        guard let first = waiting.first, mayStart(first.ordering) else { return nil }
-        started(first.ordering)
+    package mutating func next() -> QueuedCall? {
+        guard let first = waiting.first, mayStart(first.turn.ordering) else { return nil }
+        started(first.turn.ordering)
         bytesThatWait -= first.bytes
-        return waiting.removeFirst().call
+        return waiting.removeFirst()
     }
 
     /// Forgets what waits (the session is over).
-    @inlinable
-    public mutating func abandon() {
+    package mutating func abandon() {
         waiting.removeAll()
         bytesThatWait = 0
     }
 
-    @inlinable
-    func mayStart(_ ordering: Ordering) -> Bool {
+    private func mayStart(_ ordering: Ordering) -> Bool {
         guard !isHeld, !isPaused, !exclusiveInFlight else { return false }
         return switch ordering {
         case .message: true
@@ -100,8 +126,7 @@ public struct CallPipeline<Call>: ~Copyable {
         }
     }
 
-    @inlinable
-    mutating func started(_ ordering: Ordering) {
+    private mutating func started(_ ordering: Ordering) {
         switch ordering {
         case .message: messagesInFlight += 1
         case .exclusive: exclusiveInFlight = true

@@ -1,14 +1,14 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The order of one channel's events at one gateway: each once, without gaps, whatever pub/sub loses or repeats.
 ///
 /// What is known is told by the event's id, which never falls. Sequence numbers tell gaps only: they fall when Redis comes
 /// back older than it was, and then the log is read by id.
-public struct ChannelFeed: ~Copyable {
+package struct ChannelFeed: ~Copyable {
     /// Events kept while the log is being read, at most; past it they are left to another read.
-    public static let bufferBound = 2000
+    package static let bufferBound = 2000
     /// Whole reads of the log after which a gap that it does not fill is passed over.
-    public static let attempts = 3
+    package static let attempts = 3
 
     private enum State {
         /// Nothing was seen yet. Goes to `following` with the first event or join.
@@ -29,7 +29,7 @@ public struct ChannelFeed: ~Copyable {
     }
 
     /// What the driver has to do.
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Give these to the local members.
         case deliver([ChannelEvent])
         /// Read the channel's log above this position, then call ``filled(_:)``.
@@ -44,13 +44,13 @@ public struct ChannelFeed: ~Copyable {
 
     private var state = State.unsynchronized
     /// How often numbers fell: Redis came back older than it was.
-    public private(set) var resets = 0
+    package private(set) var resets = 0
 
     /// A feed that has seen nothing.
-    public init() {}
+    package init() {}
 
     /// The last event given out; nil before the first.
-    public var last: ChannelPosition? {
+    package var last: ChannelPosition? {
         switch state {
         case .unsynchronized: nil
         case .following(let last), .filling(let last, _): last
@@ -58,7 +58,7 @@ public struct ChannelFeed: ~Copyable {
     }
 
     /// An event was published.
-    public mutating func received(_ event: ChannelEvent) -> Action {
+    package mutating func received(_ event: ChannelEvent) -> Action {
         switch state {
         case .unsynchronized:
             state = .following(last: event.position)
@@ -84,12 +84,12 @@ public struct ChannelFeed: ~Copyable {
     }
 
     /// A local member joined at this position.
-    public mutating func joined(at position: ChannelPosition) {
+    package mutating func joined(at position: ChannelPosition) {
         if case .unsynchronized = state { state = .following(last: position) }
     }
 
     /// Publications may have been lost (the connection to Redis was renewed).
-    public mutating func resynchronize() -> Action {
+    package mutating func resynchronize() -> Action {
         switch state {
         case .unsynchronized:
             return .none
@@ -104,7 +104,7 @@ public struct ChannelFeed: ~Copyable {
     }
 
     /// The log was read; nil when it could not be.
-    public mutating func filled(_ page: ChannelLogPage?) -> Action {
+    package mutating func filled(_ page: ChannelLogPage?) -> Action {
         guard case .filling(let before, var filling) = state else { return .none }
         guard let page else { return .readLater(after: before) }
         var last = before

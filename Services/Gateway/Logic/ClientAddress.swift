@@ -1,11 +1,11 @@
 /// Where a client comes from, as far as its acts are counted: an IPv4 address, or the /64 network of an IPv6 one, which is
 /// what one household or machine has.
-public struct ClientAddress: Hashable, Sendable {
+package struct ClientAddress: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
     /// An address of 4 or 16 bytes in network order; nil for any other count. IPv4 written as IPv6 is IPv4.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         switch bytes.count {
         case 4:
             high = 0
@@ -23,21 +23,21 @@ public struct ClientAddress: Hashable, Sendable {
 }
 
 /// A network of addresses, as in `10.0.0.0/8`.
-public struct AddressNetwork: Equatable, Sendable {
+package struct AddressNetwork: Equatable, Sendable {
     private let bytes: [UInt8]
     private let prefix: Int
 
     /// - Parameters:
     ///   - bytes: 4 or 16, in network order.
     ///   - prefix: bits that count; nil: all.
-    public init?(bytes: [UInt8], prefix: Int?) {
+    package init?(bytes: [UInt8], prefix: Int?) {
         guard bytes.count == 4 || bytes.count == 16, (0...bytes.count * 8).contains(prefix ?? 0) else { return nil }
         self.bytes = bytes
         self.prefix = prefix ?? bytes.count * 8
     }
 
     /// Whether an address belongs to it.
-    public func contains(_ address: [UInt8]) -> Bool {
+    package func contains(_ address: [UInt8]) -> Bool {
         guard address.count == bytes.count else { return false }
         return (0..<bytes.count).allSatisfy { index in
             let bits = min(8, max(0, prefix - index * 8))

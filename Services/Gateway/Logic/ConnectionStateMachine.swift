@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The life of one client connection: from the first frame to the session it carries and its end.
-public struct ConnectionStateMachine: ~Copyable {
+package struct ConnectionStateMachine: ~Copyable {
     private enum State {
         /// No login was asked for. Goes to `authenticating`, `resuming`, `closed`.
         case fresh
@@ -29,33 +29,33 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// The session that a connection carries.
-    public struct Session: Equatable, Sendable {
+    package struct Session: Equatable, Sendable {
         /// Its line.
-        public var line: Line
+        package var line: Line
         /// The account's number; 0 until known.
-        public var uid: UInt32 = 0
+        package var uid: UInt32 = 0
         /// The client's `device` field.
-        public var device: String
+        package var device: String
         /// Whether the client takes pushed mailbox entries.
-        public var push: Bool
+        package var push: Bool
         /// When the login's token expires, Unix seconds; 0: it had none.
-        public var tokenExpiry: Int64 = 0
+        package var tokenExpiry: Int64 = 0
         /// When it was opened, and by which claim it is here.
-        public var hold = SessionHold()
+        package var hold = SessionHold()
 
         /// A session as a login asks for it.
-        public init(line: Line, device: String, push: Bool) {
+        package init(line: Line, device: String, push: Bool) {
             self.line = line
             self.device = device
             self.push = push
         }
 
         /// Whom and which.
-        public var user: UserKey { line.user }
+        package var user: UserKey { line.user }
     }
 
     /// Why a connection is closed by the gateway, beyond what was written before.
-    public enum Ending: Equatable, Sendable {
+    package enum Ending: Equatable, Sendable {
         /// Write the `close` frame with this code first.
         case closeFrame(SignalingCode)
         /// Without a word (the session lives on elsewhere).
@@ -63,7 +63,7 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// What the driver has to do.
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Ask for the app's settings, then call ``appAnswered(_:now:makeLine:)``.
         case askApp(AppID)
         /// Open this session at presence, then call ``opened(_:)``.
@@ -92,25 +92,25 @@ public struct ConnectionStateMachine: ~Copyable {
 
     private var state = State.fresh
     /// The number of the last join or leave of the session that was resumed.
-    public private(set) var resumedTurn: Int64 = 0
+    package private(set) var resumedTurn: Int64 = 0
     /// Logins (false) and resumes (true) that came while another was under way.
     private var second: [Bool] = []
 
     /// A connection on which nothing was said.
-    public init() {}
+    package init() {}
 
     /// The session, while it may act.
-    public var activeSession: Session? {
+    package var activeSession: Session? {
         if case .active(let session) = state { session } else { nil }
     }
 
     /// Whether the session may act.
-    public var isActive: Bool {
+    package var isActive: Bool {
         if case .active = state { true } else { false }
     }
 
     /// Whether calls may be queued (a client that resumes does not wait for the answer).
-    public var takesCalls: Bool {
+    package var takesCalls: Bool {
         switch state {
         case .active, .resuming: true
         case .fresh, .authenticating, .opening, .loggingOut, .orphaned, .closed: false
@@ -118,13 +118,13 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// Whether no login was tried yet.
-    public var isFresh: Bool {
+    package var isFresh: Bool {
         if case .fresh = state { true } else { false }
     }
 
     /// The client logs in.
     /// - Parameter app: absent in the oldest clients: it stands in the token's second field then.
-    public mutating func login(
+    package mutating func login(
         app: String?, account: String, token: String, device: String, push: Bool
     ) -> Action {
         guard case .fresh = state else { return refuseSecond(isResume: false) }
@@ -143,7 +143,7 @@ public struct ConnectionStateMachine: ~Copyable {
     /// - Parameters:
     ///   - now: Unix seconds.
     ///   - makeLine: makes the new session's line.
-    public mutating func appAnswered(
+    package mutating func appAnswered(
         _ answer: Result<AppSettings, SignalingError>, now: Int64, makeLine: (UserKey) -> Line
     ) -> Action {
         guard case .authenticating(let login) = state else { return .none }
@@ -159,7 +159,7 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// Presence has opened the session, or has not.
-    public mutating func opened(_ answer: Result<SessionOpened, SignalingError>) -> Action {
+    package mutating func opened(_ answer: Result<SessionOpened, SignalingError>) -> Action {
         switch (state, answer) {
         case (.opening(var session), .success(let opened)):
             session.uid = opened.uid
@@ -178,7 +178,7 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// The client resumes a session.
-    public mutating func lineLogin(_ wire: String) -> Action {
+    package mutating func lineLogin(_ wire: String) -> Action {
         guard case .fresh = state else { return refuseSecond(isResume: true) }
         guard let line = try? Line(wire: wire) else { return end(.closeFrame(.notLoggedIn)) }
         let session = Session(line: line, device: "", push: false)
@@ -187,7 +187,7 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// Presence has moved the session here, or has not.
-    public mutating func resumed(_ answer: Result<SessionResumed, SignalingError>) -> Action {
+    package mutating func resumed(_ answer: Result<SessionResumed, SignalingError>) -> Action {
         switch (state, answer) {
         case (.resuming(var session), .success(let resumed)):
             session.uid = resumed.uid
@@ -209,7 +209,7 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// The refusals that are owed once the login or resume is answered.
-    public mutating func takeSecond() -> [Action] {
+    package mutating func takeSecond() -> [Action] {
         defer { second = [] }
         return second.map { .refuseSecond(isResume: $0) }
     }
@@ -227,19 +227,19 @@ public struct ConnectionStateMachine: ~Copyable {
     }
 
     /// The client logs out: from here on the end of the connection is the end of the session.
-    public mutating func logsOut() {
+    package mutating func logsOut() {
         if case .active(let session) = state { state = .loggingOut(session) }
     }
 
     /// The session was taken over or ended elsewhere.
     /// - Parameter ending: how the client learns of it.
-    public mutating func superseded(_ ending: Ending) -> Action {
+    package mutating func superseded(_ ending: Ending) -> Action {
         if case .closed = state { return .none }
         return end(ending)
     }
 
     /// The connection is gone, or must go for a reason that leaves the session alive.
-    public mutating func connectionLost() -> Action {
+    package mutating func connectionLost() -> Action {
         switch state {
         case .active(let session):
             state = .closed
@@ -268,7 +268,7 @@ public struct ConnectionStateMachine: ~Copyable {
     /// The session's token has expired, and the gateway was told to mind.
     /// - Parameter now: Unix seconds.
     /// - Returns: the session to end; nil while the token is good.
-    public func expiredSession(now: Int64) -> Session? {
+    package func expiredSession(now: Int64) -> Session? {
         guard case .active(let session) = state, session.tokenExpiry != 0, session.tokenExpiry <= now else {
             return nil
         }

@@ -1,20 +1,20 @@
 internal import DequeModule
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Sessions whose connection is gone and whose detaching presence has not confirmed.
 ///
 /// Thousands may lose their connections at once, and most of those come back before presence could hear of it. So presence
 /// is told of a few at a time, and not of a session that is being resumed here: the resume says all.
-public struct DetachQueue: Sendable {
+package struct DetachQueue: Sendable {
     /// Requests that await their answers at most.
-    public static let bound = 64
+    package static let bound = 64
 
     /// What presence is to be told.
-    public struct Request: Equatable, Sendable {
+    package struct Request: Equatable, Sendable {
         /// The session without a connection.
-        public let session: SessionID
+        package let session: SessionID
         /// Whose it is.
-        public let user: UserKey
+        package let user: UserKey
         fileprivate let number: Int
     }
 
@@ -35,34 +35,34 @@ public struct DetachQueue: Sendable {
     private var requests = 0
 
     /// Nothing to tell.
-    public init() {}
+    package init() {}
 
     /// How many are not confirmed.
-    public var count: Int { sessions.count }
+    package var count: Int { sessions.count }
 
     /// Whether presence is to be told of the session.
-    public func contains(_ session: SessionID) -> Bool { sessions[session] != nil }
+    package func contains(_ session: SessionID) -> Bool { sessions[session] != nil }
 
     /// A session's connection is gone.
-    public mutating func lost(_ session: SessionID, of user: UserKey) {
+    package mutating func lost(_ session: SessionID, of user: UserKey) {
         wait(session, of: user)
     }
 
     /// A connection has the session (again).
-    public mutating func bound(_ session: SessionID) { sessions[session] = nil }
+    package mutating func bound(_ session: SessionID) { sessions[session] = nil }
 
     /// No resume of the session is under way here any more. Where it had succeeded, ``bound(_:)`` came first.
-    public mutating func resumeEnded(_ session: SessionID) {
+    package mutating func resumeEnded(_ session: SessionID) {
         if case (let user, .held)? = sessions[session] { wait(session, of: user) }
     }
 
     /// What failed waits again.
-    public mutating func retry() {
+    package mutating func retry() {
         for case (let session, (let user, .failed)) in sessions { wait(session, of: user) }
     }
 
     /// The requests to send now; each is to be ``confirmed(_:)`` or ``failed(_:)``.
-    public mutating func next(isResuming: (SessionID) -> Bool) -> [Request] {
+    package mutating func next(isResuming: (SessionID) -> Bool) -> [Request] {
         var next: [Request] = []
         while unanswered < Self.bound, let session = queue.popFirst() {
             guard case (let user, .waiting)? = sessions[session] else { continue }
@@ -79,13 +79,13 @@ public struct DetachQueue: Sendable {
     }
 
     /// Presence knows.
-    public mutating func confirmed(_ request: Request) {
+    package mutating func confirmed(_ request: Request) {
         unanswered -= 1
         if isCurrent(request) { sessions[request.session] = nil }
     }
 
     /// Presence may not know.
-    public mutating func failed(_ request: Request) {
+    package mutating func failed(_ request: Request) {
         unanswered -= 1
         if isCurrent(request) { sessions[request.session] = (request.user, .failed) }
     }

@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The rates of sessions whose connections have ended, until they would be full again anyway.
-public struct LeftRates: Sendable {
+package struct LeftRates: Sendable {
     /// Sessions remembered at most.
     static let bound = 65_536
     /// How long a bucket takes to fill at its default rate, and a little.
@@ -11,11 +11,11 @@ public struct LeftRates: Sendable {
     private var lookedAt: UInt64 = 0
 
     /// None.
-    public init() {}
+    package init() {}
 
     /// A session's connection has ended.
     /// - Parameter now: nanoseconds of a clock that never goes back.
-    public mutating func keep(_ left: SessionRates, of session: SessionID, now: UInt64) {
+    package mutating func keep(_ left: SessionRates, of session: SessionID, now: UInt64) {
         if now - lookedAt > Self.nanoseconds || rates.count >= Self.bound {
             lookedAt = now
             rates = rates.filter { now - $0.value.at <= Self.nanoseconds }
@@ -27,5 +27,5 @@ public struct LeftRates: Sendable {
 
     /// The session is resumed.
     /// - Returns: nil when nothing is known of it.
-    public mutating func take(_ session: SessionID) -> SessionRates? { rates.removeValue(forKey: session)?.rates }
+    package mutating func take(_ session: SessionID) -> SessionRates? { rates.removeValue(forKey: session)?.rates }
 }

@@ -1,5 +1,5 @@
 internal import DequeModule
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// One session's view of its user's mailbox: which entries wait, which the client has seen, when it is told.
 ///
@@ -7,12 +7,12 @@ public import SignalingProtocol
 /// gateway, so that a poll is answered without a round trip and in one step with the notifies before it. Versions never fall,
 /// but have gaps: what is published tells the version before it.
 /// Source: wire protocol, sections 5 and 12.18.
-public struct MailboxStateMachine: ~Copyable {
+package struct MailboxStateMachine: ~Copyable {
     /// Entries kept here at most; the rest waits in Redis.
-    public static let windowBound = 512
+    package static let windowBound = 512
     /// Bytes of lines in the window past which no more are taken. A byte is at most seven
     /// in a frame, so that a window full of the worst of them still fits into what may wait for a client.
-    public static let windowBytes = Limits.mailboxAnswerBytes / 2
+    package static let windowBytes = Limits.mailboxAnswerBytes / 2
 
     private enum State {
         /// A read of the mailbox is under way; a poll waits for it. Goes to `ready`.
@@ -33,7 +33,7 @@ public struct MailboxStateMachine: ~Copyable {
     }
 
     /// What the driver has to do, in this order.
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Read the mailbox above this version, then call ``loaded(_:)``. `fresh` drops stale call events first.
         case load(after: Int64, fresh: Bool)
         /// Answer the poll that is waiting.
@@ -56,7 +56,7 @@ public struct MailboxStateMachine: ~Copyable {
     /// The highest version seen in a read or a publication; 0 before the first.
     private var known: Int64 = 0
     /// The last version that was given, as Redis told it last; falls when Redis comes back older than it was.
-    public private(set) var latest: Int64 = 0
+    package private(set) var latest: Int64 = 0
     /// The highest version that was ever forgotten for this user.
     private var cleared: Int64 = 0
     /// The version up to which the mailbox was read, or published without a gap.
@@ -68,20 +68,20 @@ public struct MailboxStateMachine: ~Copyable {
 
     /// A mailbox whose first read is the caller's next act.
     /// - Parameter takesPushes: whether the client asked for entries instead of notifies.
-    public init(takesPushes: Bool) {
+    package init(takesPushes: Bool) {
         self.takesPushes = takesPushes
         state = .loading(Loading())
     }
 
     /// What to do first.
     /// - Parameter fresh: a new login, whose client cannot know the calls of the one before.
-    public mutating func start(fresh: Bool) -> [Action] {
+    package mutating func start(fresh: Bool) -> [Action] {
         state = .loading(Loading(fresh: fresh))
         return [.load(after: 0, fresh: fresh)]
     }
 
     /// A read has come back. Its `now` is the time that entries expire by.
-    public mutating func loaded(_ page: MailboxPage) -> [Action] {
+    package mutating func loaded(_ page: MailboxPage) -> [Action] {
         guard case .loading(let loading) = state else { return [] }
         state = .ready
         var actions = take(page)
@@ -123,7 +123,7 @@ public struct MailboxStateMachine: ~Copyable {
     }
 
     /// A read has failed: the driver tries it again after its pause.
-    public mutating func loadFailed() -> [Action] {
+    package mutating func loadFailed() -> [Action] {
         guard case .loading(let loading) = state else { return [] }
         return [.load(after: readThrough, fresh: loading.fresh)]
     }
@@ -132,7 +132,7 @@ public struct MailboxStateMachine: ~Copyable {
     /// - Parameters:
     ///   - previous: the version that was given before it.
     ///   - now: milliseconds of the Redis clock.
-    public mutating func pushed(_ entry: MailboxEntry, after previous: Int64, now: Int64) -> [Action] {
+    package mutating func pushed(_ entry: MailboxEntry, after previous: Int64, now: Int64) -> [Action] {
         switch state {
         case .loading(var loading):
             loading.highestPushed = max(loading.highestPushed, entry.version)
@@ -157,7 +157,7 @@ public struct MailboxStateMachine: ~Copyable {
 
     /// The publications may have had a gap: the connection to Redis was renewed, or Redis tells of a version that is not
     /// ``latest``.
-    public mutating func resynchronize() -> [Action] {
+    package mutating func resynchronize() -> [Action] {
         switch state {
         case .loading(var loading):
             loading.again = true
@@ -173,7 +173,7 @@ public struct MailboxStateMachine: ~Copyable {
     ///   - verClear: the highest version that the client has processed; a lower one than before is no news.
     ///   - limit: entries the client takes at most.
     ///   - now: milliseconds of the Redis clock.
-    public mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {
+    package mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {
         let actions = acknowledge(verClear)
         switch state {
         case .loading(var loading):

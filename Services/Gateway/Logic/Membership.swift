@@ -1,13 +1,13 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// One connection's place in a channel: what it is shown, from the moment it asks to join.
 ///
 /// Events that arrive between the request and its answer are held, so that the client sees the answer first and nothing
 /// of the time before it. The same goes for a member that joins again, whose answer has the lists anew, and for a change of
 /// the channel's attributes, whose event comes before its answer.
-public struct Membership: Sendable {
+package struct Membership: Sendable {
     /// Events held for one connection at most; past it the connection is cut (it resumes from the log).
-    public static let heldBound = 4096
+    package static let heldBound = 4096
 
     private enum State {
         /// The answer is awaited. Goes to `active`.
@@ -34,10 +34,10 @@ public struct Membership: Sendable {
     private var state = State.joining(held: [])
 
     /// A membership that was just asked for.
-    public init() {}
+    package init() {}
 
     /// The id above which all events are shown; nil while the answer is awaited.
-    public var shownAfter: Int64? {
+    package var shownAfter: Int64? {
         switch state {
         case .joining, .paused: nil
         case .active(let shown): max(shown.after, shown.listed)
@@ -45,14 +45,14 @@ public struct Membership: Sendable {
     }
 
     /// Whether an event is shown; false while the answer is awaited.
-    public func shows(_ event: ChannelEvent) -> Bool {
+    package func shows(_ event: ChannelEvent) -> Bool {
         guard case .active(let shown) = state else { return false }
         return shown.contains(event)
     }
 
     /// Takes events for one who waits for an answer.
     /// - Returns: false when ``heldBound`` is hit.
-    public mutating func hold(_ events: [ChannelEvent]) -> Bool {
+    package mutating func hold(_ events: [ChannelEvent]) -> Bool {
         switch state {
         case .joining(var held):
             state = .joining(held: [])
@@ -71,7 +71,7 @@ public struct Membership: Sendable {
 
     /// The answer to the join has come, with lists as of `id`. A member that joined again missed no message meanwhile.
     /// - Returns: the held events that are neither older nor in the lists, to be shown after the answer.
-    public mutating func activate(after id: Int64) -> [ChannelEvent] {
+    package mutating func activate(after id: Int64) -> [ChannelEvent] {
         switch state {
         case .joining(let held): return activate(Shown(after: id), held)
         case .paused(let shown, let held): return activate(Shown(after: shown.after, listed: id), held)
@@ -85,18 +85,18 @@ public struct Membership: Sendable {
     }
 
     /// What came up to now is about to be read from the log: it need not be held.
-    public mutating func holdAnew() {
+    package mutating func holdAnew() {
         if case .joining = state { state = .joining(held: []) }
     }
 
     /// A member asks for something whose event must not come before the answer.
-    public mutating func pause() {
+    package mutating func pause() {
         if case .active(let shown) = state { state = .paused(shown, held: []) }
     }
 
     /// That answer has come.
     /// - Returns: the held events, to be shown after it.
-    public mutating func resume() -> [ChannelEvent] {
+    package mutating func resume() -> [ChannelEvent] {
         guard case .paused(let shown, let held) = state else { return [] }
         return activate(shown, held)
     }

@@ -1,6 +1,6 @@
 /// What a proxy writes before a client's bytes to tell where the client is: the PROXY protocol, version 1 (text) or 2.
 /// Source: HAProxy, "The PROXY protocol", sections 2.1 and 2.2.
-public enum ProxyHeader: Equatable, Sendable {
+package enum ProxyHeader: Equatable, Sendable {
     /// More bytes are needed.
     case incomplete
     /// The header's size, and the client's address of 4 or 16 bytes; nil where the proxy speaks for itself (its health
@@ -10,14 +10,14 @@ public enum ProxyHeader: Equatable, Sendable {
     case invalid
 
     /// Bytes of a header at most: version 1 has 107, version 2 is allowed extensions.
-    public static let bound = 1024
+    package static let bound = 1024
 
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     private static let textBound = 107
 
     /// Reads the beginning of a connection.
     /// - Parameter parse: reads a text address as 4 or 16 bytes; nil when it is none.
-    public init(_ bytes: [UInt8], parse: (String) -> [UInt8]?) {
+    package init(_ bytes: [UInt8], parse: (String) -> [UInt8]?) {
         if bytes.prefix(Self.signature.count).elementsEqual(Self.signature.prefix(bytes.count)) {
             self = Self.binary(bytes)
         } else if bytes.prefix(6).elementsEqual(Array("PROXY ".utf8).prefix(bytes.count)) {

@@ -1,16 +1,16 @@
 internal import DequeModule
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What presence and channel-state are to be told of what a gateway holds: sessions first, and members when their sessions
 /// were answered. What failed is told again with the next ``retry()``.
-public struct Reassertion: Sendable {
+package struct Reassertion: Sendable {
     /// Sessions, or members of one channel, in one request.
-    public static let page = 250
+    package static let page = 250
     /// Requests that await their answers at most.
-    public static let bound = 4
+    package static let bound = 4
 
     /// One thing to ask.
-    public enum Request: Equatable, Sendable {
+    package enum Request: Equatable, Sendable {
         /// Reassert these sessions.
         case sessions([SessionID])
         /// Reassert these sessions' users as members of the channel.
@@ -25,21 +25,21 @@ public struct Reassertion: Sendable {
     private var membersAsked = 0
 
     /// Nothing to tell.
-    public init() {}
+    package init() {}
 
     /// Whether all was told and answered.
-    public var isDone: Bool {
+    package var isDone: Bool {
         sessions.isEmpty && members.isEmpty && failed.isEmpty && sessionsAsked == 0 && membersAsked == 0
     }
 
     /// These sessions are to be told of.
-    public mutating func want(_ wanted: some Sequence<SessionID>) {
+    package mutating func want(_ wanted: some Sequence<SessionID>) {
         for session in wanted where waiting.insert(session).inserted { sessions.append(session) }
     }
 
     /// The request to send now, each of which is to be answered by one of the methods below; to be asked again until there is
     /// none.
-    public mutating func next() -> Request? {
+    package mutating func next() -> Request? {
         guard sessionsAsked + membersAsked < Self.bound else { return nil }
         if !sessions.isEmpty {
             sessionsAsked += 1
@@ -57,19 +57,19 @@ public struct Reassertion: Sendable {
     }
 
     /// Sessions were answered; those that are in a channel are its members.
-    public mutating func answered(members found: [(session: SessionID, channel: ChannelKey)]) {
+    package mutating func answered(members found: [(session: SessionID, channel: ChannelKey)]) {
         sessionsAsked -= 1
         for (session, channel) in found { members[channel, default: []].append(session) }
     }
 
     /// Members were answered; the sessions of some were not known, or not to be in the channel.
-    public mutating func answered(unknown: [SessionID]) {
+    package mutating func answered(unknown: [SessionID]) {
         membersAsked -= 1
         failed.formUnion(unknown)
     }
 
     /// A request was not answered.
-    public mutating func failed(_ request: Request) {
+    package mutating func failed(_ request: Request) {
         switch request {
         case .sessions(let page):
             sessionsAsked -= 1
@@ -81,7 +81,7 @@ public struct Reassertion: Sendable {
     }
 
     /// What failed is told again.
-    public mutating func retry() {
+    package mutating func retry() {
         let again = failed
         failed = []
         want(again)

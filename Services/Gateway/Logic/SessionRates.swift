@@ -1,11 +1,11 @@
-public import SignalingProtocol
-public import SignalingWire
+package import SignalingProtocol
+package import SignalingWire
 
 /// How often one session may act.
 ///
 /// The rates are the session's, not the connection's: they go along when it is resumed at its gateway, and where they are
 /// not known it begins with what comes back in a second, so that reconnecting gives nothing.
-public struct SessionRates: Sendable {
+package struct SessionRates: Sendable {
     private var limits: AppLimits
     private var channelMessages: RateLimit
     private var instantMessages: RateLimit
@@ -17,7 +17,7 @@ public struct SessionRates: Sendable {
     /// - Parameters:
     ///   - limits: the app's.
     ///   - isResumed: whether it acted on another connection before.
-    public init(_ limits: AppLimits = AppLimits(), isResumed: Bool = false) {
+    package init(_ limits: AppLimits = AppLimits(), isResumed: Bool = false) {
         self.limits = limits
         channelMessages = RateLimit(perSecond: limits.messagesPerSecond)
         instantMessages = RateLimit(perSecond: limits.messagesPerSecond)
@@ -37,7 +37,7 @@ public struct SessionRates: Sendable {
     }
 
     /// The app's limits have become known, or are others.
-    public mutating func adopt(_ limits: AppLimits) {
+    package mutating func adopt(_ limits: AppLimits) {
         guard limits != self.limits else { return }
         self.limits = limits
         channelMessages.bound = limits.messagesPerSecond
@@ -51,7 +51,7 @@ public struct SessionRates: Sendable {
     /// Counts an act when it arrives.
     /// - Parameter now: milliseconds of a clock that never goes back.
     /// - Returns: why it is refused; nil where it may be done.
-    public mutating func refusal(of act: ClientCall.Act, now: Int64) -> SignalingError? {
+    package mutating func refusal(of act: ClientCall.Act, now: Int64) -> SignalingError? {
         switch act {
         case .sendChannelMessage:
             channelMessages.admit(now: now)
@@ -73,12 +73,12 @@ public struct SessionRates: Sendable {
     /// Counts a poll when it is its turn. Old clients poll as fast as they are answered, and know no refusal.
     /// - Parameter now: milliseconds of a clock that never goes back.
     /// - Returns: milliseconds that its answer must wait.
-    public mutating func pollDelay(now: Int64) -> Int64 { polls.reserve(now: now) }
+    package mutating func pollDelay(now: Int64) -> Int64 { polls.reserve(now: now) }
 
     /// Counts the bytes of an answer: each ``SignalingProtocol/Limits/answerBytesPerAct`` as one more act, or poll. How
     /// many there are is known only now, so that it may be more than was left: until that has come back, there is nothing left.
     /// - Parameter isPoll: whether a poll has asked for it.
-    public mutating func answered(bytes: Int, isPoll: Bool) {
+    package mutating func answered(bytes: Int, isPoll: Bool) {
         let count = bytes / Limits.answerBytesPerAct
         guard count > 0 else { return }
         if isPoll { polls.charge(count) } else { acts.charge(count) }

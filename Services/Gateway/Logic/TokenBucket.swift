@@ -1,5 +1,5 @@
 /// A bound on acts per second that forgives bursts: each act takes a token, and tokens come back at a steady rate.
-public struct TokenBucket: Sendable {
+package struct TokenBucket: Sendable {
     private var perSecond: Int
     private var burst: Int
     /// Thousandths of tokens, so that rates that are no divisor of 1,000 add up; below zero what was taken in advance.
@@ -11,14 +11,14 @@ public struct TokenBucket: Sendable {
     ///   - perSecond: tokens that come back in a second.
     ///   - burst: tokens that it holds; at least as many as come back in a second.
     ///   - tokens: what is in it; default all that it holds.
-    public init(perSecond: Int, burst: Int, tokens: Int? = nil) {
+    package init(perSecond: Int, burst: Int, tokens: Int? = nil) {
         self.perSecond = perSecond
         self.burst = max(burst, perSecond)
         self.tokens = min(tokens ?? self.burst, self.burst) * 1000
     }
 
     /// Other bounds; a bucket that was full is full again.
-    public mutating func change(perSecond: Int, burst: Int) {
+    package mutating func change(perSecond: Int, burst: Int) {
         let wasFull = tokens == self.burst * 1000
         self.perSecond = perSecond
         self.burst = max(burst, perSecond)
@@ -28,7 +28,7 @@ public struct TokenBucket: Sendable {
     /// Takes a token.
     /// - Parameter now: milliseconds of a clock that never goes back.
     /// - Returns: false when there is none: the act must be refused.
-    public mutating func take(now: Int64) -> Bool {
+    package mutating func take(now: Int64) -> Bool {
         fill(now)
         guard tokens >= 1000 else { return false }
         tokens -= 1000
@@ -38,18 +38,18 @@ public struct TokenBucket: Sendable {
     /// Takes a token that may have yet to come.
     /// - Parameter now: milliseconds of a clock that never goes back.
     /// - Returns: milliseconds until it is there.
-    public mutating func reserve(now: Int64) -> Int64 {
+    package mutating func reserve(now: Int64) -> Int64 {
         fill(now)
         tokens -= 1000
         return tokens >= 0 ? 0 : Int64((-tokens + perSecond - 1) / perSecond)
     }
 
     /// Takes tokens for what has been done already, in advance if need be.
-    public mutating func charge(_ count: Int) { tokens -= count * 1000 }
+    package mutating func charge(_ count: Int) { tokens -= count * 1000 }
 
     /// Whether there is a token.
     /// - Parameter now: milliseconds of a clock that never goes back.
-    public mutating func has(now: Int64) -> Bool {
+    package mutating func has(now: Int64) -> Bool {
         fill(now)
         return tokens >= 1000
     }

@@ -5,22 +5,6 @@ internal import NIOCore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A call that waits for its turn.
-struct QueuedCall {
-    let turn: CallTurn
-    /// What is asked, or why it is refused.
-    let call: Result<ClientCall, SignalingError>
-}
-
-/// What is needed of a call to answer it.
-struct CallTurn {
-    /// The client's own number, written back as it came.
-    let id: String
-    let ordering: CallPipeline<QueuedCall>.Ordering
-    /// When it came: from then on its deadline counts, however long it waits for its turn.
-    let arrivedAt: NIODeadline
-}
-
 /// The functions of `call2`.
 extension ClientConnection {
     /// What is left of the time of the exclusive act that is under way.
@@ -47,13 +31,14 @@ extension ClientConnection {
     }
 
     private func enter(
-        _ id: String, _ ordering: CallPipeline<QueuedCall>.Ordering, _ call: Result<ClientCall, SignalingError>
+        _ id: String, _ ordering: CallPipeline.Ordering, _ call: Result<ClientCall, SignalingError>
     ) {
-        let queued = QueuedCall(turn: CallTurn(id: id, ordering: ordering, arrivedAt: lastRead), call: call)
-        switch calls.enter(queued, ordering, bytes: shard.payload.count) {
+        let turn = CallTurn(id: id, ordering: ordering, arrivedAt: lastRead.uptimeNanoseconds)
+        let queued = QueuedCall(turn: turn, call: call, bytes: shard.payload.count)
+        switch calls.enter(queued) {
         case .start: start(queued, isNew: true)
         case .wait: regulateReading()
-        case .full: violate(.policyViolation, "more than \(CallPipeline<QueuedCall>.bound) calls unanswered")
+        case .full: violate(.policyViolation, "more than \(CallPipeline.bound) calls unanswered")
         }
     }
 
@@ -88,7 +73,7 @@ extension ClientConnection {
                     queued.turn,
                     .failure(SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")))
             }
-            let deadline = queued.turn.arrivedAt + shard.configuration.commandTimeout
+            let deadline = NIODeadline.uptimeNanoseconds(queued.turn.arrivedAt) + shard.configuration.commandTimeout
             guard isNew || .now() < deadline else {
                 GatewayMetrics.overdue.increment()
                 return answer(queued.turn, .failure(.timeout(call.act.timeoutCode)))

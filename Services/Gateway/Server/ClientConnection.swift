@@ -16,7 +16,7 @@ final class ClientConnection: ChannelInboundHandler {
     var machine = ConnectionStateMachine()
     /// The session that was last active here.
     var session: ActiveSession?
-    var calls = CallPipeline<QueuedCall>(held: false)
+    var calls = CallPipeline(held: false)
     var mailbox: MailboxStateMachine?
     /// The poll that waits for the mailbox, at most one: polls do not overlap.
     var waitingPoll: CallTurn?

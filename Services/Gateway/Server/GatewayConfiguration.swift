@@ -1,32 +1,32 @@
 internal import GatewayLogic
-public import NIOCore
-public import ServiceKit
+package import NIOCore
+package import ServiceKit
 internal import SignalingProtocol
 
 /// What a gateway process is told at its start.
-public struct GatewayConfiguration: Sendable {
+package struct GatewayConfiguration: Sendable {
     /// Where clients connect: plain WebSocket and discovery.
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// The port of plain WebSocket; TLS, where configured, is on the next one. 0 takes a free port (and no TLS).
-    public var port = 8080
+    package var port = 8080
     /// The IPv4 address that discovery tells clients; default the host.
-    public var publicHost: String?
+    package var publicHost: String?
     /// The port that discovery tells clients; 0: the port listened on.
-    public var publicPort = 0
+    package var publicPort = 0
     /// PEM files of the TLS certificate chain and its key.
-    public var tls: TLSFiles?
+    package var tls: TLSFiles?
     /// Event loops, each a shard of its own.
-    public var eventLoops = 1
+    package var eventLoops = 1
     /// Connections of one shard at most; further ones are refused.
-    public var connectionBound = 50_000
+    package var connectionBound = 50_000
     /// Sockets of one shard, beyond those that WebSockets may be, that ask for discovery or are about to become one.
     var handshakeBound = 4096
     /// Bytes that may wait for a client that does not read; past it the client is cut off and may resume.
-    public var sendBufferBound = 1 << 20
+    package var sendBufferBound = 1 << 20
     /// The same before a login.
-    public var freshOutputBound = 65_536
+    package var freshOutputBound = 65_536
     /// Bytes that may wait for all clients of the process; past it those with most are cut off.
-    public var outputBound = 256 << 20
+    package var outputBound = 256 << 20
     /// What the clients of one address may do. Offices and mobile networks have many clients behind one.
     var addressBounds = AddressTable.Bounds(
         connections: 5_000, connectionsPerSecond: 500, failedLoginsPerSecond: 20)
@@ -35,32 +35,32 @@ public struct GatewayConfiguration: Sendable {
     /// Networks of proxies, whose connections begin with the PROXY protocol.
     var proxyNetworks: [AddressNetwork] = []
     /// A connection that is silent for longer is dead (clients ping every 10 s).
-    public var idleTimeout = TimeAmount.seconds(45)
+    package var idleTimeout = TimeAmount.seconds(45)
     /// A connection that has not asked to log in by then is closed.
-    public var loginTimeout = TimeAmount.seconds(30)
+    package var loginTimeout = TimeAmount.seconds(30)
     /// What a client waits for a service at most.
-    public var commandTimeout = TimeAmount.seconds(8)
+    package var commandTimeout = TimeAmount.seconds(8)
     /// Over how long a stopping gateway spreads its clients' reconnects.
-    public var drainTime = TimeAmount.seconds(5)
+    package var drainTime = TimeAmount.seconds(5)
 
     /// Whether a session ends with its login's token (code 105); otherwise a token is for logging in only.
-    public var enforcesTokenExpiry = false
+    package var enforcesTokenExpiry = false
     /// Seconds a message may wait for its receiver at most, whatever its sender asks for.
-    public var messageTimeToLiveBound = Limits.messageTimeToLive
+    package var messageTimeToLiveBound = Limits.messageTimeToLive
 
     /// For conformance suites: WebSockets send back what they are sent, messages up to so many bytes, and nobody can log in;
     /// 0, as it must be where anybody else can connect: no echo.
-    public var testEchoBytes = 0
+    package var testEchoBytes = 0
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Certificate and key.
-    public struct TLSFiles: Sendable {
+    package struct TLSFiles: Sendable {
         /// PEM, leaf first.
-        public var certificateChain: String
+        package var certificateChain: String
         /// PEM.
-        public var privateKey: String
+        package var privateKey: String
     }
 }
 
@@ -71,7 +71,7 @@ extension GatewayConfiguration {
 
 extension GatewayConfiguration {
     /// Reads `HELIOGRAPH_GATEWAY_...`.
-    public init(environment: inout EnvironmentReader) {
+    package init(environment: inout EnvironmentReader) {
         self.init()
         host = environment.string("GATEWAY_HOST", default: host, "address of the client listener")
         port = environment.int(

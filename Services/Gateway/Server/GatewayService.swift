@@ -1,16 +1,16 @@
 internal import GatewayLogic
-public import Logging
+package import Logging
 internal import MessageStore
 internal import NIOCore
 internal import NIOPosix
 internal import RedisStore
-public import ServiceKit
-public import ServiceLifecycle
+package import ServiceKit
+import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
 
 /// The gateway process: shards, listeners, discovery, and a stop that nobody notices.
-public final class GatewayService: Service {
+package final class GatewayService: Service {
     private static let heartbeatPause = Duration.seconds(2)
     private static let sweepPause = Duration.seconds(5)
     private static let appPause = Duration.seconds(30)
@@ -27,7 +27,7 @@ public final class GatewayService: Service {
     /// A gateway that has not started.
     /// - Parameter instance: its name in the stack, the start of its shards' ids.
     /// - Throws: when the URL is none of Redis.
-    public init(configuration: GatewayConfiguration, redisURL: String, instance: String, logger: Logger) throws {
+    package init(configuration: GatewayConfiguration, redisURL: String, instance: String, logger: Logger) throws {
         self.configuration = configuration
         let redis = try RedisConfiguration(url: redisURL)
         self.logger = logger
@@ -48,12 +48,12 @@ public final class GatewayService: Service {
     }
 
     /// `/getaddr`, for the public and the admin listener.
-    public var routes: [HTTPRoute] {
+    package var routes: [HTTPRoute] {
         [HTTPRoute("/getaddr") { [discovery] _ in await discovery.answer() }]
     }
 
     /// Whether clients can be served: Redis answers on both connections of every shard.
-    public var readiness: [ReadinessCheck] {
+    package var readiness: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [shards] in
                 shards.allSatisfy(\.isConnected) ? nil : "not connected"
@@ -65,7 +65,7 @@ public final class GatewayService: Service {
     }
 
     /// Serves until the graceful shutdown, then drains.
-    public func run() async throws {
+    package func run() async throws {
         for shard in shards { shard.start() }
         // However long Redis is away: a gateway that ended for it would only be started again.
         for shard in shards {

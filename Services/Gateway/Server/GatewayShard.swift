@@ -199,9 +199,9 @@ final class GatewayShard: @unchecked Sendable {
         do {
             // Plain ASCII, so that texts compare as bytes do, and faster.
             if topic.rawValue == ownTopic.rawValue {
-                handle(try GatewayEvent(payload: payload.readableBytesView))
+                handle(try payload.withBytes(GatewayEvent.decode).get())
             } else if let channel = topics[topic] {
-                let event = try ChannelEvent(payload: payload.readableBytesView)
+                let event = try payload.withBytes(ChannelEvent.decode).get()
                 perform(channel.feed.received(event), in: channel)
             }
         } catch {

@@ -81,7 +81,7 @@ extension Call {
     }
 
     /// Who is told of a call that nobody holds any more: the parties whose sessions had it.
-    public var lostDeliveries: [CallDelivery] {
+    package var lostDeliveries: [CallDelivery] {
         let extra = CallEnd.lost.extra
         let actions = tellCaller(acceptedAt == nil ? .failed : .ended, extra) + tellCallee(.ended, extra)
         return actions.compactMap { if case .deliver(let delivery) = $0 { delivery } else { nil } }

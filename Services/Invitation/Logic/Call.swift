@@ -1,36 +1,36 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The facts about one call that every state keeps.
-public struct Call: Equatable, Sendable {
+package struct Call: Equatable, Sendable {
     /// Fresh for every invitation.
-    public var id: CallID
+    package var id: CallID
     /// What the call is about.
-    public var channel: ChannelKey
+    package var channel: ChannelKey
     /// Who invited.
-    public var caller: Account
+    package var caller: Account
     /// The caller's number.
-    public var callerUID: UInt32
+    package var callerUID: UInt32
     /// The caller's session: only it knows the call, so only it is told. Nil when the caller is a telephone.
-    public var callerSession: SessionID?
+    package var callerSession: SessionID?
     /// Who is invited.
-    public var callee: Account
+    package var callee: Account
     /// The callee's number; 0 while unknown.
-    public var calleeUID: UInt32
+    package var calleeUID: UInt32
     /// The session in which the callee answered for the call; nil before the acknowledgement.
-    public var calleeSession: SessionID?
+    package var calleeSession: SessionID?
     /// The invitation's version in the callee's mailbox; nil until it is queued.
-    public var mail: Int64?
+    package var mail: Int64?
     /// The telephone's side, if a party is one.
-    public var phone: PhoneLeg?
+    package var phone: PhoneLeg?
     /// When it was made, ms of the Redis clock.
-    public var startedAt: Int64
+    package var startedAt: Int64
     /// When the callee's client had it, ms of the Redis clock.
-    public var acknowledgedAt: Int64?
+    package var acknowledgedAt: Int64?
     /// When the callee accepted, ms of the Redis clock.
-    public var acceptedAt: Int64?
+    package var acceptedAt: Int64?
 
     /// A call that begins.
-    public init(
+    package init(
         id: CallID, channel: ChannelKey, caller: Account, callerUID: UInt32, callerSession: SessionID?, callee: Account,
         calleeUID: UInt32, phone: PhoneLeg? = nil, startedAt: Int64
     ) {
@@ -52,14 +52,14 @@ public struct Call: Equatable, Sendable {
     }
 
     /// What the user `party` is in this call; nil for a stranger, also for one whose name is like the telephone's.
-    public func role(of party: Account) -> CallRole? {
+    package func role(of party: Account) -> CallRole? {
         if party == caller, phone?.role != .caller { return .caller }
         return party == callee && phone?.role != .callee ? .callee : nil
     }
 }
 
 /// The two parties.
-public enum CallRole: String, Sendable, CaseIterable {
+package enum CallRole: String, Sendable, CaseIterable {
     /// Who invited.
     case caller
     /// Who is invited.

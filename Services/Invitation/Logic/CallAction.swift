@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What the driver does after the state is committed, in order; each is idempotent.
-public enum CallAction: Equatable, Sendable {
+package enum CallAction: Equatable, Sendable {
     /// Queue the invitation for the callee, then report the entry's version with
     /// ``CallStateMachine/invitationQueued(call:version:)``.
     case deliverInvitation(CallDelivery)
@@ -34,28 +34,28 @@ public enum CallAction: Equatable, Sendable {
 }
 
 /// One mailbox entry about a call.
-public struct CallDelivery: Equatable, Sendable {
+package struct CallDelivery: Equatable, Sendable {
     /// The call.
-    public var call: CallID
+    package var call: CallID
     /// What happened.
-    public var type: CallEventType
+    package var type: CallEventType
     /// Whose mailbox.
-    public var receiver: Account
+    package var receiver: Account
     /// The other party, as the receiver sees it.
-    public var peer: Account
+    package var peer: Account
     /// The other party's number; 0 when unknown.
-    public var peerUID: UInt32
+    package var peerUID: UInt32
     /// Passed on verbatim, or the system's own JSON text.
-    public var extra: String
+    package var extra: String
     /// Which session may see it.
-    public var audience: CallAudience
+    package var audience: CallAudience
     /// How long it may wait, ms.
-    public var timeToLive: Int64
+    package var timeToLive: Int64
     /// Nobody may see the event: then the invitation, which is still undelivered, is withdrawn instead.
-    public var withdrawsWhenMissed: Bool
+    package var withdrawsWhenMissed: Bool
 
     /// Makes a delivery.
-    public init(
+    package init(
         call: CallID, type: CallEventType, receiver: Account, peer: Account, peerUID: UInt32, extra: String,
         audience: CallAudience, timeToLive: Int64, withdrawsWhenMissed: Bool = false
     ) {
@@ -72,7 +72,7 @@ public struct CallDelivery: Equatable, Sendable {
 }
 
 /// The types of mailbox entries about calls, as they stand on the wire.
-public enum CallEventType: String, Sendable, CaseIterable {
+package enum CallEventType: String, Sendable, CaseIterable {
     /// The callee is invited.
     case invitation = "voip_invite"
     /// The callee's client has the invitation.
@@ -90,7 +90,7 @@ public enum CallEventType: String, Sendable, CaseIterable {
 }
 
 /// Which session may see an event. A client that is told of a call it does not know breaks, so others never are.
-public enum CallAudience: Equatable, Sendable {
+package enum CallAudience: Equatable, Sendable {
     /// Any session, also a later one: only for invitations.
     case anyone
     /// That session of the receiver.
@@ -100,9 +100,9 @@ public enum CallAudience: Equatable, Sendable {
 }
 
 /// A deadline of a call.
-public struct CallTimer: Hashable, Sendable {
+package struct CallTimer: Hashable, Sendable {
     /// What it limits.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// The wait for the callee's acknowledgement.
         case acknowledgement
         /// The ringing.
@@ -111,31 +111,31 @@ public struct CallTimer: Hashable, Sendable {
         case longest
     }
     /// The call.
-    public var call: CallID
+    package var call: CallID
     /// What it limits.
-    public var kind: Kind
+    package var kind: Kind
 
     /// Names a timer.
-    public init(_ kind: Kind, of call: CallID) {
+    package init(_ kind: Kind, of call: CallID) {
         self.call = call
         self.kind = kind
     }
 
     /// The id under which its effect happens once, however often it fires.
-    public var command: CommandID { CommandID("\(call.rawValue).\(kind.rawValue)") }
+    package var command: CommandID { CommandID("\(call.rawValue).\(kind.rawValue)") }
 }
 
 /// What the call log holds of a call; each entry tells all that is known by then.
-public struct CallLogEntry: Equatable, Sendable {
+package struct CallLogEntry: Equatable, Sendable {
     /// The call.
-    public var call: Call
+    package var call: Call
     /// When it ended, ms of the Redis clock; nil while it lives.
-    public var endedAt: Int64?
+    package var endedAt: Int64?
     /// How it ended; nil while it lives.
-    public var end: CallEnd?
+    package var end: CallEnd?
 
     /// Makes an entry.
-    public init(call: Call, endedAt: Int64? = nil, end: CallEnd? = nil) {
+    package init(call: Call, endedAt: Int64? = nil, end: CallEnd? = nil) {
         self.call = call
         self.endedAt = endedAt
         self.end = end

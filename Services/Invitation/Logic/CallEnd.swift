@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// How a call came to its end.
-public enum CallEnd: String, Sendable, CaseIterable {
+package enum CallEnd: String, Sendable, CaseIterable {
     /// The callee refused.
     case refused
     /// The caller ended it.
@@ -48,7 +48,7 @@ public enum CallEnd: String, Sendable, CaseIterable {
     }
 
     /// The public code of such an end.
-    public var code: SignalingCode {
+    package var code: SignalingCode {
         switch self {
         case .endedByCaller, .endedByCallee: .success
         case .refused, .undeliverable, .noTrunk, .phoneFailed: .inviteOther
@@ -59,7 +59,7 @@ public enum CallEnd: String, Sendable, CaseIterable {
     }
 
     /// The `extra` of an event that the system itself sends about such an end: JSON text.
-    public var extra: String {
+    package var extra: String {
         let reason =
             switch self {
             case .endedByCaller, .endedByCallee: "ended"

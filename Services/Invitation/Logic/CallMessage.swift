@@ -1,8 +1,8 @@
-public import SignalingProtocol
+package import SignalingProtocol
 internal import SignalingWire
 
 /// Checks of what parties send each other in a call.
-public enum CallMessage {
+package enum CallMessage {
     /// The characters of DTMF.
     static let digits = Set("0123456789*#ABCD".utf8)
     /// Half a second without a digit.
@@ -10,7 +10,7 @@ public enum CallMessage {
 
     /// Checks the bound of any act's `extra`.
     /// - Throws: `SignalingError` with ``SignalingCode/largeParameter`` above ``Limits/messageBytes``.
-    public static func checkSize(_ extra: String) throws(SignalingError) {
+    package static func checkSize(_ extra: String) throws(SignalingError) {
         guard extra.utf8.count <= Limits.messageBytes else {
             throw SignalingError(
                 .largeParameter, "extra_too_large", "extra may have up to \(Limits.messageBytes) bytes")
@@ -20,7 +20,7 @@ public enum CallMessage {
     /// Checks a message within a call: `{"msgtype":"dtmf","msgdata":DIGITS}` must hold digits and pauses
     /// only; other messages are passed on as they are.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for digits that are none.
-    public static func check(_ extra: String) throws(SignalingError) {
+    package static func check(_ extra: String) throws(SignalingError) {
         guard let json = try? JSONValue.parse(Array(extra.utf8)), case .object = json,
             json["msgtype"] == .string("dtmf")
         else { return }

@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Where an invitation goes, as far as the callee's name and the `extra` tell.
-public enum CallRoute: Equatable, Sendable {
+package enum CallRoute: Equatable, Sendable {
     /// To a user of the app.
     case user(Account)
     /// To a telephone: `+` and digits, a `tel:` or a `sip:` URI.
@@ -12,7 +12,7 @@ public enum CallRoute: Equatable, Sendable {
     /// Decides.
     /// - Parameter showsNumber: the caller wants a number shown (`srcNum`), which only telephones do.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when it can be none of them.
-    public init(callee: String, showsNumber: Bool = false) throws(SignalingError) {
+    package init(callee: String, showsNumber: Bool = false) throws(SignalingError) {
         let account: Account
         do { account = try Account(callee) } catch {
             throw SignalingError(.wrongParameter, "invalid_peer", "the peer is no account: \(error.message)")
@@ -32,7 +32,7 @@ public enum CallRoute: Equatable, Sendable {
     static let shortestNumber = 3
 
     /// The name under which the callee's party of the call is kept.
-    public var account: Account {
+    package var account: Account {
         switch self {
         case .user(let account), .telephone(let account), .either(let account): account
         }

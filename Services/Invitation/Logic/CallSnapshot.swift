@@ -1,7 +1,7 @@
 /// The state of a ``CallStateMachine`` as it is kept between events.
-public struct CallSnapshot: Equatable, Sendable {
+package struct CallSnapshot: Equatable, Sendable {
     /// Where the call stands.
-    public enum Phase: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         /// Not acknowledged; fails at the deadline (ms of the Redis clock).
         case waiting(deadline: Int64, calleeWasOnline: Bool)
         /// Acknowledged; fails at the deadline (ms of the Redis clock).
@@ -13,22 +13,22 @@ public struct CallSnapshot: Equatable, Sendable {
     }
 
     /// The call.
-    public var call: Call
+    package var call: Call
     /// Where it stands.
-    public var phase: Phase
+    package var phase: Phase
 
     /// Joins the two.
-    public init(call: Call, phase: Phase) {
+    package init(call: Call, phase: Phase) {
         self.call = call
         self.phase = phase
     }
 
     /// How long a call whose end is lost is kept, ms: a day.
-    public static let longestLife: Int64 = 86_400_000
+    package static let longestLife: Int64 = 86_400_000
 
     /// How long the record is kept after its last change, ms: a day while the call lives, a minute after its end, for
     /// acts that cross it.
-    public var timeToLive: Int64 {
+    package var timeToLive: Int64 {
         switch phase {
         case .waiting, .ringing, .accepted: Self.longestLife
         case .ended: 60_000

@@ -1,4 +1,4 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Calls in which a party is a telephone: what its sip-bridge reports, and the bridge's loss.
 ///
@@ -7,7 +7,7 @@ public import SignalingProtocol
 extension CallStateMachine {
     /// A user invites a telephone. From none or ended to waiting, or to ended when the app has no trunk.
     /// - Throws: ``SignalingCode/inviteReinvite`` while a call is pending between the two; it stays as it is.
-    public mutating func dial(
+    package mutating func dial(
         _ request: InvitationRequest, trunk: TrunkTerms?, now: Int64
     ) throws(SignalingError) -> [CallAction] {
         let actions = try makeRoom(for: request.caller, calleeOnline: true, now)
@@ -36,7 +36,7 @@ extension CallStateMachine {
 
     /// A telephone calls a user. From none or ended to waiting, or to ended when the user is offline: then nobody is told,
     /// the bridge learns it by the answer.
-    public mutating func invite(
+    package mutating func invite(
         from phone: PhoneLeg, in phoneCall: PhoneCall, extra: String, callee: CalleePresence, now: Int64
     ) -> [CallAction] {
         switch state {
@@ -65,7 +65,7 @@ extension CallStateMachine {
     }
 
     /// A sip-bridge reports.
-    public mutating func phoneActed(
+    package mutating func phoneActed(
         _ act: PhoneAct, in id: CallID, by bridge: GatewayID, extra: String, record: PhoneRecord, now: Int64
     ) -> [CallAction] {
         if act == .claimed { return claim(id, by: bridge, record) }
@@ -83,7 +83,7 @@ extension CallStateMachine {
     }
 
     /// The sip-bridge that holds a call's telephone is lost. To ended.
-    public mutating func bridgeLost(_ bridge: GatewayID, call id: CallID, now: Int64) -> [CallAction] {
+    package mutating func bridgeLost(_ bridge: GatewayID, call id: CallID, now: Int64) -> [CallAction] {
         guard note(PhoneRecord(), in: id, by: bridge) != nil else { return [] }
         return phoneLeft(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
     }
@@ -205,12 +205,12 @@ extension CallStateMachine {
 
 extension CallSnapshot {
     /// Whether that call is the present one, not over, and that sip-bridge's.
-    public func stands(_ id: CallID, with bridge: GatewayID) -> Bool {
+    package func stands(_ id: CallID, with bridge: GatewayID) -> Bool {
         isLive(id) && call.phone?.bridge == bridge
     }
 
     /// Whether that call is the present one and not over.
-    public func isLive(_ id: CallID) -> Bool {
+    package func isLive(_ id: CallID) -> Bool {
         switch phase {
         case .waiting, .ringing, .accepted: call.id == id
         case .ended: false

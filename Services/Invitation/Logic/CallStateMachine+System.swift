@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Events that no party brings about.
 extension CallStateMachine {
     /// The invitation stands in the callee's mailbox. Changes no state; an ended call's invitation is withdrawn.
-    public mutating func invitationQueued(call: CallID, version: Int64) -> [CallAction] {
+    package mutating func invitationQueued(call: CallID, version: Int64) -> [CallAction] {
         switch state {
         case .waiting(var it) where it.call.id == call:
             it.call.mail = version
@@ -29,7 +29,7 @@ extension CallStateMachine {
     }
 
     /// The callee's mailbox takes no invitation. From waiting to ended; the caller learns it by the answer to its act.
-    public mutating func invitationUndeliverable(call: CallID, now: Int64) -> [CallAction] {
+    package mutating func invitationUndeliverable(call: CallID, now: Int64) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.call.id == call:
             return finish(it.call, .undeliverable, now, [it.cancellation])
@@ -39,7 +39,7 @@ extension CallStateMachine {
     }
 
     /// A timer is due. From waiting, ringing or, with a telephone, accepted to ended; a timer that was overtaken does nothing.
-    public mutating func timerFired(_ timer: CallTimer, now: Int64, calleeOnline: Bool) -> [CallAction] {
+    package mutating func timerFired(_ timer: CallTimer, now: Int64, calleeOnline: Bool) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.timer == timer:
             guard now >= it.deadline else { return [.schedule(timer, at: it.deadline)] }
@@ -72,7 +72,7 @@ extension CallStateMachine {
 
     /// A session of one of the parties is over. To ended when the call was that session's: an invitation that the
     /// callee has not acknowledged goes on waiting for the callee's next session.
-    public mutating func sessionEnded(of account: Account, session: SessionID, now: Int64) -> [CallAction] {
+    package mutating func sessionEnded(of account: Account, session: SessionID, now: Int64) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.call.caller == account && it.call.callerSession == session:
             let end = CallEnd.callerGone

@@ -1,4 +1,4 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The life of the call between two parties in one channel, and what to tell whom at each step. The parties are users, or
 /// a user and a telephone.
@@ -6,7 +6,7 @@ public import SignalingProtocol
 /// One machine serves both directions, so that at most one call is pending between two parties in a channel. Each method
 /// is one event; what it throws is the answer to a refused act, and then nothing has changed. Times are ms of the Redis
 /// clock. Sources: Signaling API, "Calls"; wire protocol, sections 7 and 12.
-public struct CallStateMachine: Equatable, Sendable {
+package struct CallStateMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
         /// No call is known. Can go to: waiting, ended (the callee must be online and is not, the app has no trunk).
         case none
@@ -25,13 +25,13 @@ public struct CallStateMachine: Equatable, Sendable {
     let durations: CallDurations
 
     /// A pair without a call.
-    public init(durations: CallDurations = CallDurations()) {
+    package init(durations: CallDurations = CallDurations()) {
         state = .none
         self.durations = durations
     }
 
     /// The state as it was kept.
-    public init(_ snapshot: CallSnapshot, durations: CallDurations = CallDurations()) {
+    package init(_ snapshot: CallSnapshot, durations: CallDurations = CallDurations()) {
         self.durations = durations
         let call = snapshot.call
         switch snapshot.phase {
@@ -47,7 +47,7 @@ public struct CallStateMachine: Equatable, Sendable {
     }
 
     /// What to keep; nil when no call is known.
-    public var snapshot: CallSnapshot? {
+    package var snapshot: CallSnapshot? {
         switch state {
         case .none: nil
         case .waiting(let it):
@@ -64,7 +64,7 @@ public struct CallStateMachine: Equatable, Sendable {
 
     /// The caller invites. From none or ended to waiting, or to ended when the callee must be online and is not.
     /// - Throws: ``SignalingCode/inviteReinvite`` while a call is pending between the two; it stays as it is.
-    public mutating func invite(
+    package mutating func invite(
         _ request: InvitationRequest, callee: CalleePresence, now: Int64
     ) throws(SignalingError) -> [CallAction] {
         let actions = try makeRoom(for: request.caller, calleeOnline: callee.online, now)
@@ -94,7 +94,7 @@ public struct CallStateMachine: Equatable, Sendable {
     }
 
     /// The callee's client has the invitation. From waiting to ringing; later ones only renew the callee's session.
-    public mutating func acknowledge(
+    package mutating func acknowledge(
         by actor: Actor, extra: String, now: Int64
     ) throws(SignalingError) -> [CallAction] {
         switch state {
@@ -125,7 +125,7 @@ public struct CallStateMachine: Equatable, Sendable {
 
     /// The callee accepts. From waiting or ringing to accepted.
     /// - Throws: ``SignalingCode/failed`` (`call_ended`) when it crossed the end: the end stands.
-    public mutating func accept(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func accept(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
             throw Call.unknown
@@ -146,7 +146,7 @@ public struct CallStateMachine: Equatable, Sendable {
 
     /// The callee refuses. From waiting or ringing to ended.
     /// - Throws: ``SignalingCode/failed`` (`wrong_state`) once accepted.
-    public mutating func refuse(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func refuse(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
             throw Call.unknown
@@ -170,7 +170,7 @@ public struct CallStateMachine: Equatable, Sendable {
     }
 
     /// Either party ends the call. From waiting, ringing or accepted to ended.
-    public mutating func end(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func end(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
             throw Call.unknown
@@ -199,7 +199,7 @@ public struct CallStateMachine: Equatable, Sendable {
     }
 
     /// Either party sends a message. In any live state; changes none.
-    public mutating func message(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func message(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
             throw Call.unknown

@@ -2,23 +2,23 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// The keys of an invitation's `extra` that the system reads. Source: Signaling API, "channelInviteUser2".
-public struct InvitationOptions: Equatable, Sendable {
+package struct InvitationOptions: Equatable, Sendable {
     /// Fail at once when the callee is offline (`_require_peer_online` 1).
-    public var requiresPeerOnline: Bool
+    package var requiresPeerOnline: Bool
     /// `_timeout`, ms, clamped to ``Limits/invitationTimeout``; nil when not said.
-    public var statedTimeout: Int64?
+    package var statedTimeout: Int64?
     /// Whether a number is to be shown (`srcNum`, not empty).
-    public var showsNumber: Bool
+    package var showsNumber: Bool
 
     /// Options by hand.
-    public init(requiresPeerOnline: Bool = false, statedTimeout: Int64? = nil, showsNumber: Bool = false) {
+    package init(requiresPeerOnline: Bool = false, statedTimeout: Int64? = nil, showsNumber: Bool = false) {
         self.requiresPeerOnline = requiresPeerOnline
         self.statedTimeout = statedTimeout
         self.showsNumber = showsNumber
     }
 
     /// Reads them from JSON text; text that is not a JSON object is passed on to the callee and sets nothing.
-    public init(extra: String) {
+    package init(extra: String) {
         self.init()
         guard let json = try? JSONValue.parse(Array(extra.utf8)), case .object = json else { return }
         if let required = json["_require_peer_online"] { requiresPeerOnline = Self.number(required) == 1 }
@@ -33,7 +33,7 @@ public struct InvitationOptions: Equatable, Sendable {
     }
 
     /// How long the invitation of a user waits for the acknowledgement, ms. 0: now or never.
-    public var timeout: Int64 { statedTimeout ?? Int64(Limits.invitationTimeoutDefault) * 1000 }
+    package var timeout: Int64 { statedTimeout ?? Int64(Limits.invitationTimeoutDefault) * 1000 }
 
     /// Apps send numbers also as text.
     private static func number(_ value: JSONValue) -> Double? {

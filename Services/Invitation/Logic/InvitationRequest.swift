@@ -1,24 +1,24 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// An act of inviting, checked.
-public struct InvitationRequest: Equatable, Sendable {
+package struct InvitationRequest: Equatable, Sendable {
     /// The fresh call's id.
-    public var call: CallID
+    package var call: CallID
     /// Who invites.
-    public var caller: Actor
+    package var caller: Actor
     /// What the call is about.
-    public var channel: ChannelName
+    package var channel: ChannelName
     /// Who is invited, and by which way.
-    public var route: CallRoute
+    package var route: CallRoute
     /// Passed on to the callee.
-    public var extra: String
+    package var extra: String
     /// What the system reads in it.
-    public var options: InvitationOptions
+    package var options: InvitationOptions
 
     /// Checks a client's invitation.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for a peer that is no account or the caller;
     ///   ``SignalingCode/largeParameter`` for too large an `extra`.
-    public init(
+    package init(
         call: CallID, caller: Actor, channel: ChannelName, peer: String, extra: String
     ) throws(SignalingError) {
         try CallMessage.checkSize(extra)
@@ -35,39 +35,39 @@ public struct InvitationRequest: Equatable, Sendable {
 }
 
 /// What presence knows of the callee at the moment of an invitation.
-public struct CalleePresence: Equatable, Sendable {
+package struct CalleePresence: Equatable, Sendable {
     /// Whether a session of theirs exists, connected or detached.
-    public var online: Bool
+    package var online: Bool
     /// Their number; 0 when they never logged in.
-    public var uid: UInt32
+    package var uid: UInt32
 
     /// Joins the two.
-    public init(online: Bool, uid: UInt32) {
+    package init(online: Bool, uid: UInt32) {
         self.online = online
         self.uid = uid
     }
 }
 
 /// The durations of calls, ms.
-public struct CallDurations: Equatable, Sendable {
+package struct CallDurations: Equatable, Sendable {
     /// The wait for the acknowledgement of an invitation with `_timeout` 0 whose callee is online. Default 2 s.
-    public var immediate: Int64 = 2_000
+    package var immediate: Int64 = 2_000
     /// The wait for a telephone's first ringing: SIP gives up after 32 s, and tells so. Default 40 s.
-    public var dial: Int64 = 40_000
+    package var dial: Int64 = 40_000
     /// How long an acknowledged invitation rings. Default 60 s.
-    public var ring: Int64 = 60_000
+    package var ring: Int64 = 60_000
     /// How long an answered call with a telephone lasts at most, unless its trunk says otherwise.
     static let longestPhoneCall = Int64(Limits.longestPhoneCall) * 1000
     /// How much longer than its call a line is held if nothing gives it back: covers the time that a timer may be late.
-    public static let lineGrace: Int64 = 60_000
+    package static let lineGrace: Int64 = 60_000
     /// How long an event waits for a party whose connection is away: as long as a session outlives its connection.
     static let event = Int64(Limits.connectionTimeout.upperBound) * 1000
     /// How much longer than its deadline an invitation stays in the mailbox if nothing removes it: covers the time
     /// that a timer may be late. Default 2 s.
-    public var mailGrace: Int64 = 2_000
+    package var mailGrace: Int64 = 2_000
     /// How late after its deadline a call whose timer was lost counts as over when it stands in the way. Default 15 s.
-    public var lostTimer: Int64 = 15_000
+    package var lostTimer: Int64 = 15_000
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }

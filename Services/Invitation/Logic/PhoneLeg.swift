@@ -1,20 +1,20 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The telephone's side of a call.
-public struct PhoneLeg: Equatable, Sendable {
+package struct PhoneLeg: Equatable, Sendable {
     /// Which party the telephone is; the other is a user.
-    public var role: CallRole
+    package var role: CallRole
     /// The sip-bridge that holds it; nil until one takes an outgoing call upon itself.
-    public var bridge: GatewayID?
+    package var bridge: GatewayID?
     /// How long it may ring, ms; nil for the service's own limit.
-    public var ring: Int64?
+    package var ring: Int64?
     /// How long the call may last from its answer on, ms; nil for the service's own limit.
-    public var longest: Int64?
+    package var longest: Int64?
     /// What SIP said so far.
-    public var record: PhoneRecord
+    package var record: PhoneRecord
 
     /// A side that begins.
-    public init(
+    package init(
         role: CallRole, bridge: GatewayID? = nil, ring: Int64? = nil, longest: Int64? = nil,
         record: PhoneRecord = PhoneRecord()
     ) {
@@ -36,18 +36,18 @@ public struct PhoneLeg: Equatable, Sendable {
 }
 
 /// An order to the sip-bridge that holds a call's telephone.
-public struct PhoneOrder: Equatable, Sendable {
+package struct PhoneOrder: Equatable, Sendable {
     /// The bridge.
-    public var bridge: GatewayID
+    package var bridge: GatewayID
     /// The call.
-    public var call: PhoneCall
+    package var call: PhoneCall
     /// What the telephone is to be told.
-    public var act: PhoneOrderAct
+    package var act: PhoneOrderAct
     /// JSON text.
-    public var extra: String
+    package var extra: String
 
     /// Makes an order.
-    public init(bridge: GatewayID, call: PhoneCall, act: PhoneOrderAct, extra: String) {
+    package init(bridge: GatewayID, call: PhoneCall, act: PhoneOrderAct, extra: String) {
         self.bridge = bridge
         self.call = call
         self.act = act
@@ -56,27 +56,27 @@ public struct PhoneOrder: Equatable, Sendable {
 }
 
 /// What the invitation service needs to know of an app's trunk.
-public struct TrunkTerms: Equatable, Sendable {
+package struct TrunkTerms: Equatable, Sendable {
     /// How long a telephone may ring, ms.
-    public var ring: Int64
+    package var ring: Int64
     /// How long a call may last from its answer on, ms.
-    public var longest = Int64(Limits.longestPhoneCall) * 1000
+    package var longest = Int64(Limits.longestPhoneCall) * 1000
     /// Calls of one user to telephones at once.
-    public var linesPerUser = Limits.phoneCallsPerUser
+    package var linesPerUser = Limits.phoneCallsPerUser
     /// New ones in a minute.
-    public var newLinesPerUser = Limits.newPhoneCallsPerUser
+    package var newLinesPerUser = Limits.newPhoneCallsPerUser
     /// Calls of the app to telephones at once.
-    public var linesPerApp = Limits.phoneCallsPerApp
+    package var linesPerApp = Limits.phoneCallsPerApp
     /// New ones in a minute.
-    public var newLinesPerApp = Limits.newPhoneCallsPerApp
+    package var newLinesPerApp = Limits.newPhoneCallsPerApp
 
     /// States the terms; what is not said is the default.
-    public init(ring: Int64) { self.ring = ring }
+    package init(ring: Int64) { self.ring = ring }
 }
 
 extension Call {
     /// The name of the call between the service and the sip-bridges; nil for a call between users.
-    public var phoneCall: PhoneCall? {
+    package var phoneCall: PhoneCall? {
         switch phone?.role {
         case .caller: PhoneCall(id: id.rawValue, channel: channel, user: callee, phone: caller)
         case .callee: PhoneCall(id: id.rawValue, channel: channel, user: caller, phone: callee)

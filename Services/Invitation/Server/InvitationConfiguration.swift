@@ -1,22 +1,22 @@
 internal import InvitationLogic
-public import ServiceKit
+package import ServiceKit
 
 /// The service's own settings.
-public struct InvitationConfiguration: Sendable {
+package struct InvitationConfiguration: Sendable {
     /// How long an acknowledged invitation rings; default 60 s. Source: wire protocol, section 12.
-    public var ringLimit: Duration = .seconds(60)
+    package var ringLimit: Duration = .seconds(60)
     /// Days that the call log keeps a call; 0: for ever. Default 400.
-    public var callsKeptDays = 400
+    package var callsKeptDays = 400
     /// How often the call log is compared with the calls; default 15 s.
-    public var reconciliation = Duration.seconds(15)
+    package var reconciliation = Duration.seconds(15)
     /// Connections to PostgreSQL; default 2: the call log goes there, and trunks come from there.
-    public var postgresConnections = 2
+    package var postgresConnections = 2
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Reads `HELIOGRAPH_INVITATION_RING_LIMIT` and `HELIOGRAPH_CALLS_KEPT_DAYS`.
-    public init(reading reader: inout EnvironmentReader) {
+    package init(reading reader: inout EnvironmentReader) {
         ringLimit = reader.duration(
             "INVITATION_RING_LIMIT", default: .seconds(60), in: .seconds(1)...(.seconds(3600)),
             "how long an acknowledged invitation rings")

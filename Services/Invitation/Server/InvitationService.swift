@@ -1,9 +1,9 @@
 internal import InvitationLogic
-public import Logging
+package import Logging
 internal import MessageStore
-public import PostgresStore
-public import RedisStore
-public import ServiceKit
+package import PostgresStore
+package import RedisStore
+package import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceStores
 internal import SignalingProtocol
@@ -12,14 +12,14 @@ internal import SignalingProtocol
 /// log.
 ///
 /// Any number of instances share the work; all state is in Redis, and the call log in PostgreSQL.
-public enum InvitationService {
+package enum InvitationService {
     private static let libraries = [
         CallRecordStore.library, MessageStore.library, GatewayLeases.library, DueTimers.library, StreamAppend.library,
     ]
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.
-    public static func assemble(
+    package static func assemble(
         _ context: ServiceContext, _ configuration: InvitationConfiguration
     ) async throws -> ServiceAssembly {
         let stores = try await ServiceStores(
@@ -30,7 +30,7 @@ public enum InvitationService {
 
     /// Builds the service around given stores, for one process or a test.
     /// - Parameter instance: this process among its kind.
-    public static func assemble(
+    package static func assemble(
         _ configuration: InvitationConfiguration, instance: String, redis: RedisConfiguration, pool: PostgresPool,
         logger: Logger
     ) -> ServiceAssembly {

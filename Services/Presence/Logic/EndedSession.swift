@@ -1,30 +1,30 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A session that is over, as its record in Redis tells, and what follows from it.
-public struct EndedSession: Equatable, Sendable {
+package struct EndedSession: Equatable, Sendable {
     /// Which session.
-    public var session: SessionID
+    package var session: SessionID
     /// The gateway that held it last.
-    public var gateway: GatewayID
+    package var gateway: GatewayID
     /// The account's number.
-    public var uid: UInt32
+    package var uid: UInt32
     /// Why, as members of its channel are told.
-    public var reason: SignalingCode
+    package var reason: SignalingCode
     /// Whether a newer session of the account took its place, so that the user did not go offline.
-    public var isReplaced: Bool
+    package var isReplaced: Bool
     /// The number of the change, for the mirror.
-    public var change: Int64
+    package var change: Int64
     /// When, on the Redis clock (ms).
-    public var time: Int64
+    package var time: Int64
     /// The channels that it was in or was leaving.
-    public var channels: [ChannelName]
+    package var channels: [ChannelName]
     /// The client's `device` field.
-    public var device: String
+    package var device: String
     /// When it began, on the Redis clock (ms).
-    public var since: Int64
+    package var since: Int64
 
     /// Reads the fields of a record in the order of `end_session` in presence.lua; nil for another shape.
-    public init?(fields: [String]) {
+    package init?(fields: [String]) {
         guard fields.count == 11, let uid = UInt32(fields[2]), let reason = Int(fields[3]).flatMap(SignalingCode.init),
             let change = Int64(fields[5]), let time = Int64(fields[6]),
             let since = Int64(fields[10])
@@ -46,7 +46,7 @@ public struct EndedSession: Equatable, Sendable {
     }
 
     /// One thing that follows from the end.
-    public enum Consequence: Equatable, Sendable {
+    package enum Consequence: Equatable, Sendable {
         /// The gateway's set of sessions no longer names it.
         case forgetRoute
         /// It leaves a channel.
@@ -58,7 +58,7 @@ public struct EndedSession: Equatable, Sendable {
     }
 
     /// All that follows, in any order; each may be carried out again.
-    public var consequences: [Consequence] {
+    package var consequences: [Consequence] {
         var list: [Consequence] = [.forgetRoute]
         list += channels.map { .leave($0, reason) }
         list.append(.endCalls)

@@ -1,9 +1,9 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// A deadline of presence, as it stands in `due:presence`.
 ///
 /// A timer that fires tells only where to look: what is to be done is read from Redis and PostgreSQL then.
-public enum PresenceTimer: Hashable, Sendable {
+package enum PresenceTimer: Hashable, Sendable {
     /// A gateway's lease may have ended. Its heartbeat function moves this timer on.
     case gateway(GatewayID)
     /// A detached session's time may be over, or the consequences of its end unfinished.
@@ -12,7 +12,7 @@ public enum PresenceTimer: Hashable, Sendable {
     case attributes(UserKey)
 
     /// Reads a member of the set; nil for what no version of this service wrote.
-    public init?(member: String) {
+    package init?(member: String) {
         let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         switch (parts.first, parts.count) {
         case ("gateway", 2...):
@@ -29,7 +29,7 @@ public enum PresenceTimer: Hashable, Sendable {
     }
 
     /// The member of the set.
-    public var member: String {
+    package var member: String {
         switch self {
         case .gateway(let id): "gateway:\(id)"
         case .session(let user, let session): "session:\(Self.text(user)):\(session)"

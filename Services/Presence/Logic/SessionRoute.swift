@@ -1,24 +1,24 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Where a session lives, as a gateway's set of sessions names it: a line without its secret.
-public struct SessionRoute: Hashable, Sendable {
+package struct SessionRoute: Hashable, Sendable {
     /// Whose.
-    public var user: UserKey
+    package var user: UserKey
     /// Which.
-    public var session: SessionID
+    package var session: SessionID
 
     /// Joins the two.
-    public init(user: UserKey, session: SessionID) {
+    package init(user: UserKey, session: SessionID) {
         self.user = user
         self.session = session
     }
 
     /// Reads a member of the set; nil for another form.
-    public init?(text: String) {
+    package init?(text: String) {
         guard let line = try? Line(wire: text) else { return nil }
         self.init(user: line.user, session: line.session)
     }
 
     /// The member of the set.
-    public var text: String { Line(user: user, session: session, secret: "-").wire }
+    package var text: String { Line(user: user, session: session, secret: "-").wire }
 }

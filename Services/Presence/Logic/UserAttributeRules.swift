@@ -1,12 +1,12 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What a user's attribute may be.
-public enum UserAttributeRules {
+package enum UserAttributeRules {
     /// Checks an attribute that is about to be set.
     /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes`` bytes;
     ///   ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, or a built-in's value of the wrong
     ///   form.
-    public static func check(_ attribute: Attribute) throws(SignalingError) {
+    package static func check(_ attribute: Attribute) throws(SignalingError) {
         guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
             throw SignalingError(
                 .largeParameter, "value_too_large", "an attribute value is at most \(Limits.attributeValueBytes) bytes")
@@ -23,7 +23,7 @@ public enum UserAttributeRules {
     }
 
     /// The session timeout (seconds) that an attribute sets; nil for all but `_conn_timeout`.
-    public static func sessionTimeout(_ attribute: Attribute) -> Int? {
+    package static func sessionTimeout(_ attribute: Attribute) -> Int? {
         attribute.name.rawValue == BuiltInAttribute.connectionTimeout ? ConnectionTimeout.seconds(attribute.value) : nil
     }
 }

@@ -1,31 +1,31 @@
-public import Logging
+package import Logging
 internal import MessageStore
 internal import NIOCore
-public import PostgresStore
+package import PostgresStore
 internal import PresenceLogic
-public import RedisStore
-public import ServiceKit
+package import RedisStore
+package import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceStores
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The presence service: users' sessions and attributes, settings of apps, and the watch over gateways.
-public enum PresenceService {
+package enum PresenceService {
     private static let libraries = [
         PresenceFunctions.library, MessageStore.library, GatewayLeases.library, DueTimers.library, StreamAppend.library,
     ]
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.
-    public static func assemble(_ context: ServiceContext) async throws -> ServiceAssembly {
+    package static func assemble(_ context: ServiceContext) async throws -> ServiceAssembly {
         let stores = try await ServiceStores(context, libraries: libraries, postgresConnections: 4)
         return assemble(instance: context.configuration.instance, stores: stores, logger: context.logger)
     }
 
     /// Builds the service around given stores, for one process or a test.
     /// - Parameter instance: this process among its kind.
-    public static func assemble(
+    package static func assemble(
         instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
     ) -> ServiceAssembly {
         let stores = ServiceStores(redis: redis, libraries: libraries, pool: pool, logger: logger)

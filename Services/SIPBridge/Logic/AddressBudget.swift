@@ -1,12 +1,12 @@
 /// How much each address may ask for: a bucket of tokens per address, for a bounded number of addresses.
-public struct AddressBudget: Sendable {
+package struct AddressBudget: Sendable {
     /// Tokens that an address gains in a second.
-    public let perSecond: Double
+    package let perSecond: Double
     /// The most that it can save up.
-    public let burst: Double
+    package let burst: Double
     /// The most addresses that are remembered. Past it, those that have saved up everything are forgotten, and if there are
     /// none the newcomer gets nothing: a flood from forged addresses must cost those, not memory.
-    public let maxAddresses: Int
+    package let maxAddresses: Int
 
     private struct Bucket {
         var tokens: Double
@@ -15,7 +15,7 @@ public struct AddressBudget: Sendable {
     private var buckets: [String: Bucket] = [:]
 
     /// Makes a budget that nobody has used yet.
-    public init(perSecond: Double, burst: Double, maxAddresses: Int) {
+    package init(perSecond: Double, burst: Double, maxAddresses: Int) {
         self.perSecond = perSecond
         self.burst = burst
         self.maxAddresses = maxAddresses
@@ -23,7 +23,7 @@ public struct AddressBudget: Sendable {
 
     /// Takes one token of an address; false when it has none.
     /// - Parameter now: ms of a monotonic clock.
-    public mutating func take(_ address: String, now: UInt64) -> Bool {
+    package mutating func take(_ address: String, now: UInt64) -> Bool {
         var bucket = buckets[address]
         if bucket == nil {
             if buckets.count >= maxAddresses { forgetIdle(now: now) }

@@ -1,12 +1,12 @@
 /// Which connections of TCP and TLS are taken, so that no sender leaves without descriptors those who call: the strangers'
 /// are few, for each address and together; known addresses have the rest.
-public struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
+package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     /// One stranger's connections at most; default 16.
-    public var perStranger = 16
+    package var perStranger = 16
     /// All strangers' at most; default 256.
-    public var ofStrangers = 256
+    package var ofStrangers = 256
     /// All connections that others opened; default 4096.
-    public var total = 4096
+    package var total = 4096
     /// How often all connections are looked through for ones that are closed, at most, ms.
     private static var pause: UInt64 { 100 }
 
@@ -22,10 +22,10 @@ public struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     private var looked: UInt64?
 
     /// Nobody is connected.
-    public init() {}
+    package init() {}
 
     /// Connections that are believed to be open.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// Takes a connection, or does not.
     /// - Parameters:
@@ -34,7 +34,7 @@ public struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     ///   - isKnown: the address is a trunk's.
     ///   - now: ms of a monotonic clock.
     ///   - isOpen: whether a descriptor is still that peer's: nobody tells when a connection ends.
-    public mutating func take(
+    package mutating func take(
         _ descriptor: Int32, peer: Peer, address: String, isKnown: Bool, now: UInt64,
         isOpen: (Int32, Peer) -> Bool
     ) -> Bool {

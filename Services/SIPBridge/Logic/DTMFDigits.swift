@@ -1,30 +1,30 @@
 /// One of the sixteen events of a telephone's keypad, RFC 4733 section 3.2.
-public struct DTMFEvent: Hashable, Sendable {
+package struct DTMFEvent: Hashable, Sendable {
     /// The event's code, 0 to 15.
-    public let code: UInt8
+    package let code: UInt8
 
     private static let characters = Array("0123456789*#ABCD")
 
     /// The event with a code; nil above 15, where the events are no digits.
-    public init?(code: UInt8) {
+    package init?(code: UInt8) {
         guard code < 16 else { return nil }
         self.code = code
     }
 
     /// The event of `0` to `9`, `*`, `#`, or `A` to `D`; nil for any other character.
-    public init?(_ character: Character) {
+    package init?(_ character: Character) {
         guard let index = Self.characters.firstIndex(of: character) else { return nil }
         code = UInt8(index)
     }
 
     /// `0` to `9`, `*`, `#`, or `A` to `D`.
-    public var character: Character { Self.characters[Int(code)] }
+    package var character: Character { Self.characters[Int(code)] }
 }
 
 /// A text of digits, as users give it: `0` to `9`, `*`, `#`, `A` to `D`, and `,` for a pause.
-public struct DTMFDigits: Equatable, Sendable {
+package struct DTMFDigits: Equatable, Sendable {
     /// One character of the text.
-    public enum Step: Equatable, Sendable {
+    package enum Step: Equatable, Sendable {
         /// Plays a digit.
         case digit(DTMFEvent)
         /// Plays nothing for ``DTMFTiming/pause``.
@@ -32,14 +32,14 @@ public struct DTMFDigits: Equatable, Sendable {
     }
 
     /// Characters of one text at most.
-    public static let maxSteps = 128
+    package static let maxSteps = 128
 
     /// What to play, in order; never empty.
-    public let steps: [Step]
+    package let steps: [Step]
 
     /// Reads a text.
     /// - Throws: ``DTMFError`` when it is empty, too long, or has a character that is no digit and no pause.
-    public init(_ text: String) throws(DTMFError) {
+    package init(_ text: String) throws(DTMFError) {
         guard !text.isEmpty else { throw .empty }
         var steps: [Step] = []
         for character in text {
@@ -57,7 +57,7 @@ public struct DTMFDigits: Equatable, Sendable {
 }
 
 /// Why digits cannot be played.
-public enum DTMFError: Error, Equatable, Sendable {
+package enum DTMFError: Error, Equatable, Sendable {
     /// There is no character in the text.
     case empty
     /// The text has more characters than the bound.

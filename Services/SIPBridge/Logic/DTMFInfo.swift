@@ -1,28 +1,28 @@
 /// A digit in the body of a SIP INFO request.
-public struct DTMFInfo: Equatable, Sendable {
+package struct DTMFInfo: Equatable, Sendable {
     /// The value of Content-Type.
-    public var contentType: String
+    package var contentType: String
     /// The body.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// `application/dtmf-relay`, which most gateways know.
     /// - Parameter duration: how long the digit sounds, ms.
-    public static func relay(_ event: DTMFEvent, duration: Int = 160) -> DTMFInfo {
+    package static func relay(_ event: DTMFEvent, duration: Int = 160) -> DTMFInfo {
         DTMFInfo(
             contentType: "application/dtmf-relay",
             body: Array("Signal=\(event.character)\r\nDuration=\(duration)\r\n".utf8))
     }
 
     /// `application/dtmf`: the digit alone. As a character, because some peers read no further than the first.
-    public static func plain(_ event: DTMFEvent) -> DTMFInfo {
+    package static func plain(_ event: DTMFEvent) -> DTMFInfo {
         DTMFInfo(contentType: "application/dtmf", body: Array(String(event.character).utf8))
     }
 
     /// Bytes of a body that are looked at.
-    public static let maxBodyBytes = 1024
+    package static let maxBodyBytes = 1024
 
     /// What a request says.
-    public enum Content: Equatable, Sendable {
+    package enum Content: Equatable, Sendable {
         /// A press, whole.
         case digit(DTMFEvent)
         /// Something that a keypad does and that is no digit, such as a hook flash; to be answered with 200 and dropped.
@@ -34,20 +34,20 @@ public struct DTMFInfo: Equatable, Sendable {
     }
 
     /// The values for `Accept` in a 415.
-    public static let acceptedTypes = "application/dtmf-relay, application/dtmf, audio/telephone-event"
+    package static let acceptedTypes = "application/dtmf-relay, application/dtmf, audio/telephone-event"
 }
 
 /// Reads the digits of a dialog's INFO requests. Retransmissions of a request must not get here.
-public struct DTMFInfoReceiver {
+package struct DTMFInfoReceiver {
     /// The event whose beginning came last as four bytes of `audio/telephone-event`, until its end comes.
     private var begun: UInt8?
 
     /// Makes a receiver that has heard nothing.
-    public init() {}
+    package init() {}
 
     /// Reads a request's content.
     /// - Parameter contentType: the value of Content-Type, with parameters or not.
-    public mutating func receive(contentType: String, body: [UInt8]) -> DTMFInfo.Content {
+    package mutating func receive(contentType: String, body: [UInt8]) -> DTMFInfo.Content {
         guard body.count <= DTMFInfo.maxBodyBytes else { return .malformed }
         let type = contentType.prefix { $0 != ";" }.trimmed.lowercased()
         switch type {

@@ -2,9 +2,9 @@
 ///
 /// The key of a press is its source, its time stamp and its event; a set of the last ones is kept, since stragglers come
 /// during the next digit. Neither the marker, nor the end bit, nor sequence numbers are relied upon: senders get them wrong.
-public struct DTMFReceiver {
+package struct DTMFReceiver {
     /// Presses that are remembered.
-    public static let maxRemembered = 64
+    package static let maxRemembered = 64
     /// How much of a long press may be lost before its next segment: 1 s.
     fileprivate static let maxLostUnits: UInt32 = 8000
     /// How long a segment lasts at least: senders stop at 0xFFFF, or at their last whole packet before it.
@@ -22,14 +22,14 @@ public struct DTMFReceiver {
     private var presses: [Press] = []
 
     /// Makes a receiver that has heard nothing.
-    public init() { presses.reserveCapacity(Self.maxRemembered) }
+    package init() { presses.reserveCapacity(Self.maxRemembered) }
 
     /// A packet with the payload type of telephone-event came.
     /// - Parameters:
     ///   - source: the packet's SSRC.
     ///   - timestamp: the packet's time stamp.
     /// - Returns: the digit, with the first packet of a press that gets here; else nil.
-    public mutating func receive(_ packet: DTMFPacket, source: UInt32, timestamp: UInt32) -> DTMFEvent? {
+    package mutating func receive(_ packet: DTMFPacket, source: UInt32, timestamp: UInt32) -> DTMFEvent? {
         guard let event = DTMFEvent(code: packet.event) else { return nil }
         // The newest is the likeliest.
         let known = presses.lastIndex {

@@ -3,12 +3,12 @@
 /// Time enters as the time stamp of the frame, which the media clock raises by 160 for each, whatever is sent. An event
 /// keeps the time stamp of its first frame; the driver gives every packet the next sequence number, copies too
 /// (RFC 4733 section 2.5.1).
-public struct DTMFSender: ~Copyable {
+package struct DTMFSender: ~Copyable {
     /// Names a text of digits to its sender.
-    public typealias ID = Int
+    package typealias ID = Int
 
     /// What to send in one frame.
-    public enum Frame: Equatable, Sendable {
+    package enum Frame: Equatable, Sendable {
         /// A frame of audio.
         case audio
         /// A packet of an event, in place of audio.
@@ -16,29 +16,29 @@ public struct DTMFSender: ~Copyable {
     }
 
     /// What to do in one frame.
-    public struct Action: Equatable, Sendable {
+    package struct Action: Equatable, Sendable {
         /// What to send.
-        public var frame: Frame
+        package var frame: Frame
         /// The texts whose last step is over.
-        public var finished: [ID] = []
+        package var finished: [ID] = []
     }
 
     /// What to do when playing stops in the middle.
-    public struct Interruption: Equatable, Sendable {
+    package struct Interruption: Equatable, Sendable {
         /// The end packets that are still owed, all with this time stamp; to be sent at once.
-        public var packets: [DTMFPacket] = []
+        package var packets: [DTMFPacket] = []
         /// Their time stamp.
-        public var timestamp: UInt32 = 0
+        package var timestamp: UInt32 = 0
         /// The texts whose last digit is out.
-        public var finished: [ID] = []
+        package var finished: [ID] = []
         /// The texts that were not played to their end.
-        public var unfinished: [ID] = []
+        package var unfinished: [ID] = []
     }
 
     /// Steps that wait at most.
-    public static let maxQueued = 256
+    package static let maxQueued = 256
     /// How often the end of an event is sent.
-    public static let endCopies = 3
+    package static let endCopies = 3
 
     private struct Entry {
         var step: DTMFDigits.Step
@@ -69,17 +69,17 @@ public struct DTMFSender: ~Copyable {
     private var queue: [Entry] = []
 
     /// Makes a sender with nothing to play.
-    public init(timing: DTMFTiming = DTMFTiming()) { self.timing = timing }
+    package init(timing: DTMFTiming = DTMFTiming()) { self.timing = timing }
 
     /// Whether nothing is played and nothing waits.
-    public var isIdle: Bool {
+    package var isIdle: Bool {
         guard case .idle = state else { return false }
         return queue.isEmpty
     }
 
     /// Queues a text behind those that wait.
     /// - Throws: ``DTMFError/full(bound:)``; then nothing of the text was queued.
-    public mutating func enqueue(_ digits: DTMFDigits, id: ID) throws(DTMFError) {
+    package mutating func enqueue(_ digits: DTMFDigits, id: ID) throws(DTMFError) {
         guard queue.count + digits.steps.count <= Self.maxQueued else { throw .full(bound: Self.maxQueued) }
         for (index, step) in digits.steps.enumerated() {
             queue.append(Entry(step: step, closes: index == digits.steps.count - 1 ? id : nil))
@@ -88,7 +88,7 @@ public struct DTMFSender: ~Copyable {
 
     /// The next frame's turn.
     /// - Parameter timestamp: the frame's time stamp; it may have jumped when frames were skipped.
-    public mutating func frame(at timestamp: UInt32) -> Action {
+    package mutating func frame(at timestamp: UInt32) -> Action {
         switch state {
         case .idle:
             return startNext(at: timestamp, finished: [])
@@ -113,7 +113,7 @@ public struct DTMFSender: ~Copyable {
     }
 
     /// The peer is on hold, so nothing may be sent: ends the digit that sounds, keeps those that wait.
-    public mutating func pause() -> Interruption {
+    package mutating func pause() -> Interruption {
         switch state {
         case .idle, .silence:
             return Interruption()
@@ -129,7 +129,7 @@ public struct DTMFSender: ~Copyable {
     }
 
     /// The call is over: ends the digit that sounds, forgets those that wait.
-    public mutating func stop() -> Interruption {
+    package mutating func stop() -> Interruption {
         let isCutShort = if case .tone = state { true } else { false }
         var interruption = pause()
         if case .silence(_, let closes?) = state {

@@ -1,7 +1,7 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// What the driver has to do, in order.
-public enum DialogAction: Equatable, Sendable {
+package enum DialogAction: Equatable, Sendable {
     /// Tell the invitation service; every answer but the claim's that says "no" comes back as ``DialogStateMachine/reportRefused()``.
     case report(PhoneAct, DialogNote)
     /// Invite the user that the called number belongs to, then call ``DialogStateMachine/invitationAnswered(stands:code:)``.
@@ -50,7 +50,7 @@ public enum DialogAction: Equatable, Sendable {
 }
 
 /// A response without a description.
-public enum DialogReply: Equatable, Sendable {
+package enum DialogReply: Equatable, Sendable {
     /// 100.
     case trying
     /// 180.
@@ -83,7 +83,7 @@ public enum DialogReply: Equatable, Sendable {
     case serviceUnavailable
 
     /// The status code.
-    public var status: Int {
+    package var status: Int {
         switch self {
         case .trying: 100
         case .ringing: 180
@@ -103,7 +103,7 @@ public enum DialogReply: Equatable, Sendable {
     }
 
     /// The header fields that it comes with.
-    public var headers: [SIPHeaderField] {
+    package var headers: [SIPHeaderField] {
         switch self {
         case .refreshed(let headers): headers.lines
         case .intervalTooSmall(let minimum): [SIPHeaderField("Min-SE", "\(minimum)")]
@@ -116,9 +116,9 @@ public enum DialogReply: Equatable, Sendable {
 }
 
 /// A peer's request that may change the session.
-public struct DialogOffer: Equatable, Sendable {
+package struct DialogOffer: Equatable, Sendable {
     /// How it came.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// A re-INVITE: its 200 is repeated until the ACK.
         case reinvite
         /// An UPDATE.
@@ -126,12 +126,12 @@ public struct DialogOffer: Equatable, Sendable {
     }
 
     /// How it came.
-    public var kind: Kind
+    package var kind: Kind
     /// Whether it has a description. A re-INVITE without one asks for ours; the ACK has the answer.
-    public var hasDescription: Bool
+    package var hasDescription: Bool
 
     /// Makes an offer.
-    public init(_ kind: Kind, hasDescription: Bool) {
+    package init(_ kind: Kind, hasDescription: Bool) {
         self.kind = kind
         self.hasDescription = hasDescription
     }

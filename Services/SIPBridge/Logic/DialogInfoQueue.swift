@@ -1,9 +1,9 @@
 /// Sends digits by INFO, one request at a time, each after the answer to the last.
 ///
 /// A peer that refuses `application/dtmf-relay` (405, 415) is offered `application/dtmf`; one that refuses both takes no digits.
-public struct DialogInfoQueue: Equatable, Sendable {
+package struct DialogInfoQueue: Equatable, Sendable {
     /// What the driver has to do.
-    public enum Action: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Send an INFO with this content, then call ``answered(status:)``.
         case send(DTMFInfo)
         /// Call ``paused()`` after so many ms.
@@ -15,7 +15,7 @@ public struct DialogInfoQueue: Equatable, Sendable {
     }
 
     /// Steps that wait at most.
-    public static let bound = 256
+    package static let bound = 256
     /// Pause between the answer to a digit and the next, ms: as long as the digit sounds there.
     static let gap: Int64 = 160
     /// A `,`, ms.
@@ -37,14 +37,14 @@ public struct DialogInfoQueue: Equatable, Sendable {
     private var usesPlain = false
 
     /// Nothing to send.
-    public init() {}
+    package init() {}
 
     /// Whether the peer takes no digits by INFO.
-    public var isRefused: Bool { state == .refused }
+    package var isRefused: Bool { state == .refused }
 
     /// Queues digits behind those that wait.
     /// - Throws: ``DTMFError/full(bound:)`` when they are too many, ``DTMFError/unavailable`` when the peer takes none.
-    public mutating func enqueue(_ digits: DTMFDigits) throws(DTMFError) -> [Action] {
+    package mutating func enqueue(_ digits: DTMFDigits) throws(DTMFError) -> [Action] {
         guard state != .refused else { throw .unavailable }
         guard queue.count + digits.steps.count <= Self.bound else { throw .full(bound: Self.bound) }
         queue += digits.steps
@@ -52,7 +52,7 @@ public struct DialogInfoQueue: Equatable, Sendable {
     }
 
     /// The final response of the INFO that is under way; nil: there was none.
-    public mutating func answered(status: Int?) -> [Action] {
+    package mutating func answered(status: Int?) -> [Action] {
         guard case .sending(let event) = state else { return [] }
         switch status {
         case .some(200..<300):
@@ -73,7 +73,7 @@ public struct DialogInfoQueue: Equatable, Sendable {
     }
 
     /// The pause is over.
-    public mutating func paused() -> [Action] { state == .waiting ? next() : [] }
+    package mutating func paused() -> [Action] { state == .waiting ? next() : [] }
 
     private mutating func next() -> [Action] {
         guard !queue.isEmpty else {

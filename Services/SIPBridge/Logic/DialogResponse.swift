@@ -1,18 +1,18 @@
 /// A response as the dialog's decisions need it.
-public struct DialogResponse: Equatable, Sendable {
+package struct DialogResponse: Equatable, Sendable {
     /// The status code.
-    public var status: Int
+    package var status: Int
     /// The reason phrase.
-    public var phrase: String
+    package var phrase: String
     /// The tag of To: which of several answering telephones it is.
-    public var tag: String
+    package var tag: String
     /// What it says of session timers.
-    public var session: SessionTerms
+    package var session: SessionTerms
     /// Whether it is a challenge (401, 407) that can be answered.
-    public var isAnswerable: Bool
+    package var isAnswerable: Bool
 
     /// Makes a response.
-    public init(
+    package init(
         status: Int, phrase: String = "", tag: String = "", session: SessionTerms = SessionTerms(),
         isAnswerable: Bool = false
     ) {
@@ -25,7 +25,7 @@ public struct DialogResponse: Equatable, Sendable {
 }
 
 /// Why a request of ours came to no response.
-public enum DialogFailure: Equatable, Sendable {
+package enum DialogFailure: Equatable, Sendable {
     /// Nobody answered in the time of the transaction.
     case timedOut
     /// It could not be sent.

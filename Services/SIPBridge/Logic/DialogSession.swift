@@ -1,5 +1,5 @@
 /// The two roles of one request (RFC 4028): who sent it, who answers it.
-public enum SessionRole: String, Sendable, CaseIterable {
+package enum SessionRole: String, Sendable, CaseIterable {
     /// The sender of the request.
     case uac
     /// The answerer of the request.
@@ -7,23 +7,23 @@ public enum SessionRole: String, Sendable, CaseIterable {
 }
 
 /// What a message says of session timers and UPDATE.
-public struct SessionTerms: Equatable, Sendable {
+package struct SessionTerms: Equatable, Sendable {
     /// Session-Expires, s.
-    public var interval: Int?
+    package var interval: Int?
     /// Its `refresher`, relative to the request.
-    public var refresher: SessionRole?
+    package var refresher: SessionRole?
     /// Min-SE, s.
-    public var minimum: Int?
+    package var minimum: Int?
     /// Whether `timer` is among Supported or Require.
-    public var supportsTimer = false
+    package var supportsTimer = false
     /// Whether UPDATE is among Allow; nil without an Allow.
-    public var allowsUpdate: Bool?
+    package var allowsUpdate: Bool?
 
     /// Says nothing.
-    public init() {}
+    package init() {}
 
     /// Reads header fields, each as its values joined with commas; nil for one that is absent. What cannot be read counts as absent.
-    public init(sessionExpires: String?, minimum: String?, supported: String?, allow: String?) {
+    package init(sessionExpires: String?, minimum: String?, supported: String?, allow: String?) {
         if let sessionExpires {
             let parts = sessionExpires.split(separator: ";").map(Self.trimmed)
             interval = parts.first.flatMap(Self.seconds)
@@ -51,18 +51,19 @@ public struct SessionTerms: Equatable, Sendable {
 }
 
 /// The fields of session timers that a message of ours carries.
-public struct SessionHeaders: Equatable, Sendable {
+package struct SessionHeaders: Equatable, Sendable {
     /// Session-Expires, s.
-    public var interval: Int?
+    package var interval: Int?
     /// Its `refresher`.
-    public var refresher: SessionRole?
+    package var refresher: SessionRole?
     /// Min-SE, s.
-    public var minimum: Int?
+    package var minimum: Int?
     /// Whether the message says `Require: timer`.
-    public var requiresTimer = false
+    package var requiresTimer = false
 
     /// Carries what is given.
-    public init(interval: Int? = nil, refresher: SessionRole? = nil, minimum: Int? = nil, requiresTimer: Bool = false) {
+    package init(interval: Int? = nil, refresher: SessionRole? = nil, minimum: Int? = nil, requiresTimer: Bool = false)
+    {
         self.interval = interval
         self.refresher = refresher
         self.minimum = minimum
@@ -70,7 +71,7 @@ public struct SessionHeaders: Equatable, Sendable {
     }
 
     /// The header fields.
-    public var lines: [SIPHeaderField] {
+    package var lines: [SIPHeaderField] {
         var lines: [SIPHeaderField] = []
         if let interval {
             let role = refresher.map { ";refresher=\($0.rawValue)" } ?? ""
@@ -83,14 +84,14 @@ public struct SessionHeaders: Equatable, Sendable {
 }
 
 /// A session timer that both sides agreed on.
-public struct SessionTimer: Equatable, Sendable {
+package struct SessionTimer: Equatable, Sendable {
     /// Seconds from one refresh to the session's end.
-    public var interval: Int
+    package var interval: Int
     /// Whether we refresh; else the peer does.
-    public var isOurs: Bool
+    package var isOurs: Bool
 
     /// Agrees.
-    public init(interval: Int, isOurs: Bool) {
+    package init(interval: Int, isOurs: Bool) {
         self.interval = interval
         self.isOurs = isOurs
     }
@@ -103,7 +104,7 @@ public struct SessionTimer: Equatable, Sendable {
 }
 
 /// How session timers are agreed on (RFC 4028).
-public struct SessionPolicy: Equatable, Sendable {
+package struct SessionPolicy: Equatable, Sendable {
     /// What becomes of a peer's request.
     enum Answer: Equatable {
         /// 422 with this Min-SE.
@@ -120,10 +121,10 @@ public struct SessionPolicy: Equatable, Sendable {
     private static let longest = 86_400
 
     /// Seconds that we ask for; default 1800.
-    public var interval = 1800
+    package var interval = 1800
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// The fields of a request of ours.
     /// - Parameter timer: the timer that stands, whose role goes on; nil for the first INVITE.

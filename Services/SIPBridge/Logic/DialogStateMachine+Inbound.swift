@@ -1,10 +1,10 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Calls from a telephone.
 extension DialogStateMachine {
     /// A telephone calls a number of ours. From fresh to inviting, or over: its session interval is too small.
     /// - Parameter hasOffer: whether the INVITE has a description, one that we can answer.
-    public mutating func invited(_ session: SessionTerms, hasOffer: Bool) -> [DialogAction] {
+    package mutating func invited(_ session: SessionTerms, hasOffer: Bool) -> [DialogAction] {
         guard state == .fresh else { return [] }
         switch policy.answer(session) {
         case .tooSmall(let minimum):
@@ -19,7 +19,7 @@ extension DialogStateMachine {
 
     /// The invitation service answered. From inviting to alerting, or over.
     /// - Parameter code: why not, if it said so.
-    public mutating func invitationAnswered(stands: Bool, code: SignalingCode? = nil) -> [DialogAction] {
+    package mutating func invitationAnswered(stands: Bool, code: SignalingCode? = nil) -> [DialogAction] {
         switch state {
         case .inviting(let it):
             guard stands else { return [.respondInvite(DialogVerdict.reply(for: code))] + finish() }
@@ -32,7 +32,7 @@ extension DialogStateMachine {
     }
 
     /// The caller gave up. From inviting or alerting to over.
-    public mutating func callerCancelled() -> [DialogAction] {
+    package mutating func callerCancelled() -> [DialogAction] {
         switch state {
         case .inviting, .alerting:
             return [.respondInvite(.terminated), .report(.ended(.success), DialogNote(.hangup))] + finish()
@@ -42,7 +42,7 @@ extension DialogStateMachine {
     }
 
     /// The ACK of a 2xx of ours. From answering to up, or leaving.
-    public mutating func acknowledged() -> [DialogAction] {
+    package mutating func acknowledged() -> [DialogAction] {
         let stop: [DialogAction] = [.cancel(.retransmission), .cancel(.acknowledgement)]
         switch state {
         case .answering(let it):
@@ -96,7 +96,7 @@ extension DialogStateMachine {
     }
 
     /// The answer that ``DialogAction/acceptInvite(_:)`` asked for cannot be made. From answering to over.
-    public mutating func acceptanceFailed() -> [DialogAction] {
+    package mutating func acceptanceFailed() -> [DialogAction] {
         switch state {
         case .answering:
             return [

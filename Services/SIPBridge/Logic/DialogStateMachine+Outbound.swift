@@ -1,16 +1,16 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// Calls to a telephone.
 extension DialogStateMachine {
     /// A telephone is to be called. From fresh to claiming.
-    public mutating func dial() -> [DialogAction] {
+    package mutating func dial() -> [DialogAction] {
         guard state == .fresh else { return [] }
         state = .claiming
         return [.report(.claimed, DialogNote())]
     }
 
     /// The invitation service answered the claim. From claiming to preparing, or over: another bridge has it.
-    public mutating func claimAnswered(stands: Bool) -> [DialogAction] {
+    package mutating func claimAnswered(stands: Bool) -> [DialogAction] {
         guard state == .claiming else { return [] }  // An order overtook it.
         guard stands else { return finish() }
         state = .preparing
@@ -19,20 +19,20 @@ extension DialogStateMachine {
 
     /// Everything is there for an INVITE. From preparing to calling.
     /// - Parameter ring: how long the telephone may ring, ms.
-    public mutating func prepared(ring: Int64) -> [DialogAction] {
+    package mutating func prepared(ring: Int64) -> [DialogAction] {
         guard state == .preparing else { return [] }  // An order overtook it.
         state = .calling(DialogState.Calling())
         return [.sendInvite(policy.request(nil, minimum: nil)), .schedule(.ring, after: ring)]
     }
 
     /// The telephone cannot be called. From preparing to over.
-    public mutating func unprepared(_ code: SignalingCode, _ reason: DialogReason) -> [DialogAction] {
+    package mutating func unprepared(_ code: SignalingCode, _ reason: DialogReason) -> [DialogAction] {
         guard state == .preparing else { return [] }
         return [.report(.failed(code), DialogNote(reason))] + finish()
     }
 
     /// A 1xx of our INVITE.
-    public mutating func provisional(_ response: DialogResponse) -> [DialogAction] {
+    package mutating func provisional(_ response: DialogResponse) -> [DialogAction] {
         switch state {
         case .calling(var it):
             it.isProceeding = true
@@ -50,7 +50,7 @@ extension DialogStateMachine {
     }
 
     /// The final response of our INVITE. From calling to confirming, calling (again), over; from cancelling to leaving, over.
-    public mutating func final(_ response: DialogResponse) -> [DialogAction] {
+    package mutating func final(_ response: DialogResponse) -> [DialogAction] {
         switch state {
         case .calling(let it):
             if (200..<300).contains(response.status) {
@@ -76,7 +76,7 @@ extension DialogStateMachine {
     }
 
     /// Our INVITE came to no response. To over.
-    public mutating func inviteFailed(_ failure: DialogFailure) -> [DialogAction] {
+    package mutating func inviteFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
         case .calling:
             let (act, note) = DialogVerdict.act(for: failure)
@@ -89,7 +89,7 @@ extension DialogStateMachine {
     }
 
     /// One more 2xx of an INVITE of ours: a copy, or another telephone's.
-    public mutating func answeredAgain(tag: String) -> [DialogAction] {
+    package mutating func answeredAgain(tag: String) -> [DialogAction] {
         switch state {
         case .confirming, .up, .leaving, .over, .calling, .cancelling:
             if tag == peerTag { return [.acknowledge(tag: tag)] }

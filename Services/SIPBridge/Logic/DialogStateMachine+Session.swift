@@ -8,7 +8,7 @@ extension DialogStateMachine {
     // MARK: - The peer's
 
     /// A re-INVITE or UPDATE of the peer's.
-    public mutating func offered(_ offer: DialogOffer, _ session: SessionTerms) -> [DialogAction] {
+    package mutating func offered(_ offer: DialogOffer, _ session: SessionTerms) -> [DialogAction] {
         switch state {
         case .up(var it):
             switch it.peers {
@@ -49,7 +49,7 @@ extension DialogStateMachine {
 
     /// The driver answered what ``DialogAction/answerOffer(_:_:)`` asked for.
     /// - Parameter isAccepted: false when it was 488: everything stays as it was.
-    public mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
+    package mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
         switch state {
         case .up(var it):
             switch it.peers {
@@ -110,7 +110,7 @@ extension DialogStateMachine {
 
     /// The final response of our UPDATE or re-INVITE.
     /// - Parameter dice: a random number, for the pause after a glare.
-    public mutating func refreshAnswered(_ response: DialogResponse, dice: UInt32) -> [DialogAction] {
+    package mutating func refreshAnswered(_ response: DialogResponse, dice: UInt32) -> [DialogAction] {
         switch state {
         case .up(var it):
             guard let own = it.own else { return [] }
@@ -134,7 +134,7 @@ extension DialogStateMachine {
     }
 
     /// Our UPDATE or re-INVITE came to no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
-    public mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
+    package mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
         case .up(let it) where it.own != nil:
             let reason: DialogReason =

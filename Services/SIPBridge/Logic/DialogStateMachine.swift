@@ -1,10 +1,10 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The life of one call's SIP dialog, in either direction, and what to tell the telephone and the invitation service.
 ///
 /// Each method is one event. Who the telephone is, what descriptions say and how requests look is the driver's; the machine
 /// decides what is sent when, and what it means. Sources: RFC 3261, RFC 3311 (UPDATE), RFC 4028 (session timers), RFC 5407.
-public struct DialogStateMachine: Equatable, Sendable {
+package struct DialogStateMachine: Equatable, Sendable {
     /// Other telephones that answered the same INVITE, at most; further ones are acknowledged and ended each time.
     static let forkBound = 16
 
@@ -17,13 +17,13 @@ public struct DialogStateMachine: Equatable, Sendable {
     var forks: Set<String> = []
 
     /// A dialog that has not begun.
-    public init(durations: DialogDurations = DialogDurations(), policy: SessionPolicy = SessionPolicy()) {
+    package init(durations: DialogDurations = DialogDurations(), policy: SessionPolicy = SessionPolicy()) {
         self.durations = durations
         self.policy = policy
     }
 
     /// Whether the call was answered and is not over.
-    public var isUp: Bool {
+    package var isUp: Bool {
         switch state {
         case .up: true
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
@@ -33,13 +33,13 @@ public struct DialogStateMachine: Equatable, Sendable {
     }
 
     /// Whether nothing but late copies can come.
-    public var isOver: Bool { state == .over }
+    package var isOver: Bool { state == .over }
 
     // MARK: - The user's side
 
     /// The invitation service tells what the user, or the system, did.
     /// - Parameter code: the failure's code, of ``SignalingProtocol/PhoneOrderAct/fail``.
-    public mutating func ordered(_ act: PhoneOrderAct, code: SignalingCode? = nil) -> [DialogAction] {
+    package mutating func ordered(_ act: PhoneOrderAct, code: SignalingCode? = nil) -> [DialogAction] {
         switch act {
         case .ringing: userRings()
         case .accept: userAccepts()
@@ -51,10 +51,10 @@ public struct DialogStateMachine: Equatable, Sendable {
     }
 
     /// The invitation service says that the call does not stand, or cannot be reached to say.
-    public mutating func reportRefused() -> [DialogAction] { letGo(reply: .unavailable) }
+    package mutating func reportRefused() -> [DialogAction] { letGo(reply: .unavailable) }
 
     /// The bridge cannot hold the call any longer, and says why.
-    public mutating func abandoned(_ reason: DialogReason) -> [DialogAction] {
+    package mutating func abandoned(_ reason: DialogReason) -> [DialogAction] {
         let note = DialogNote(reason)
         switch state {
         case .fresh, .cancelling, .leaving, .over:
@@ -93,7 +93,7 @@ public struct DialogStateMachine: Equatable, Sendable {
     // MARK: - Media
 
     /// No media came for too long.
-    public mutating func mediaTimedOut() -> [DialogAction] {
+    package mutating func mediaTimedOut() -> [DialogAction] {
         switch state {
         case .up:
             return [.report(.ended(.inviteNetwork), DialogNote(.mediaTimeout))] + leave()
@@ -104,7 +104,7 @@ public struct DialogStateMachine: Equatable, Sendable {
     }
 
     /// The description that ``DialogAction/takeDescription`` asked for was taken, or is of no use.
-    public mutating func descriptionTaken(_ isUsable: Bool) -> [DialogAction] {
+    package mutating func descriptionTaken(_ isUsable: Bool) -> [DialogAction] {
         switch state {
         case .confirming(let response):
             guard isUsable else {
@@ -129,10 +129,10 @@ public struct DialogStateMachine: Equatable, Sendable {
     // MARK: - The end
 
     /// Our BYE was answered, or never will be.
-    public mutating func byeAnswered() -> [DialogAction] { state == .leaving ? finish() : [] }
+    package mutating func byeAnswered() -> [DialogAction] { state == .leaving ? finish() : [] }
 
     /// The peer's BYE.
-    public mutating func peerEnded() -> [DialogAction] {
+    package mutating func peerEnded() -> [DialogAction] {
         let hangup = DialogAction.report(.ended(.success), DialogNote(.hangup))
         switch state {
         case .up, .confirming:
@@ -163,7 +163,7 @@ public struct DialogStateMachine: Equatable, Sendable {
     }
 
     /// A timer's time has come.
-    public mutating func timerFired(_ timer: DialogTimer) -> [DialogAction] {
+    package mutating func timerFired(_ timer: DialogTimer) -> [DialogAction] {
         switch timer {
         case .ring: ringLimitReached()
         case .cancelled: cancellationUnanswered()

@@ -1,5 +1,5 @@
 /// What a dialog waits for. One of each kind runs at a time; scheduling one again replaces it.
-public enum DialogTimer: String, Sendable, CaseIterable {
+package enum DialogTimer: String, Sendable, CaseIterable {
     /// The telephone rings, and nobody answers.
     case ring
     /// A CANCEL was sent; the final response is overdue (RFC 3261, 9.1).
@@ -19,14 +19,14 @@ public enum DialogTimer: String, Sendable, CaseIterable {
 }
 
 /// The times of a dialog, ms.
-public struct DialogDurations: Equatable, Sendable {
+package struct DialogDurations: Equatable, Sendable {
     /// RFC 3261's T1: the first pause between copies of a 2xx.
-    public var t1: Int64 = 500
+    package var t1: Int64 = 500
     /// RFC 3261's T2: the longest.
-    public var t2: Int64 = 4000
+    package var t2: Int64 = 4000
 
     /// The standard's.
-    public init() {}
+    package init() {}
 
     /// 64 × T1: how long an ACK, or the end of a cancelled INVITE, may take.
     var transaction: Int64 { 64 * t1 }

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 
 /// Why a call came to its end, as a word for programs.
-public enum DialogReason: String, Sendable, CaseIterable {
+package enum DialogReason: String, Sendable, CaseIterable {
     /// Busy or declined.
     case refused
     /// A final response that is no refusal by a person.
@@ -45,16 +45,16 @@ public enum DialogReason: String, Sendable, CaseIterable {
 }
 
 /// What is told with a report: a word, and the SIP response that made it, if one did.
-public struct DialogNote: Equatable, Sendable {
+package struct DialogNote: Equatable, Sendable {
     /// Why; nil for a step that needs no reason.
-    public var reason: DialogReason?
+    package var reason: DialogReason?
     /// The status of the response.
-    public var status: Int?
+    package var status: Int?
     /// Its reason phrase.
-    public var phrase: String?
+    package var phrase: String?
 
     /// Makes a note.
-    public init(_ reason: DialogReason? = nil, status: Int? = nil, phrase: String? = nil) {
+    package init(_ reason: DialogReason? = nil, status: Int? = nil, phrase: String? = nil) {
         self.reason = reason
         self.status = status
         self.phrase = phrase

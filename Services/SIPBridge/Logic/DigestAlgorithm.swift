@@ -1,14 +1,14 @@
-public import SignalingProtocol
+package import SignalingProtocol
 
 /// The algorithms of digest authentication; the raw value is the parameter's. Source: RFC 7616 section 3.2, RFC 8760.
-public enum DigestAlgorithm: String, Sendable, CaseIterable {
+package enum DigestAlgorithm: String, Sendable, CaseIterable {
     case sha256 = "SHA-256"
     case sha256Session = "SHA-256-sess"
     case md5 = "MD5"
     case md5Session = "MD5-sess"
 
     /// Reads the parameter, whatever its case; a challenge without one means MD5.
-    public init?(parameter: String?) {
+    package init?(parameter: String?) {
         guard let parameter else {
             self = .md5
             return
@@ -20,7 +20,7 @@ public enum DigestAlgorithm: String, Sendable, CaseIterable {
     }
 
     /// The digest that it is made of.
-    public var digest: ContentDigest {
+    package var digest: ContentDigest {
         switch self {
         case .sha256, .sha256Session: .sha256
         case .md5, .md5Session: .md5

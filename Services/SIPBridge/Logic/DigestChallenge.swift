@@ -1,21 +1,21 @@
 /// A challenge to show who we are.
-public struct DigestChallenge: Equatable, Sendable {
+package struct DigestChallenge: Equatable, Sendable {
     /// Whose users are meant.
-    public var realm: String
+    package var realm: String
     /// The server's number used once.
-    public var nonce: String
+    package var nonce: String
     /// Text to give back as it is.
-    public var opaque: String?
+    package var opaque: String?
     /// The algorithm.
-    public var algorithm: DigestAlgorithm
+    package var algorithm: DigestAlgorithm
     /// Whether `qop=auth` is offered; without it the form of RFC 2069 answers.
-    public var hasQuality: Bool
+    package var hasQuality: Bool
     /// Whether the credentials were good but for the nonce's age.
-    public var isStale: Bool
+    package var isStale: Bool
 
     /// Reads one value of WWW-Authenticate or Proxy-Authenticate; nil when it is none that we can answer: another scheme or
     /// algorithm, or `auth-int` only.
-    public init?(_ value: String) {
+    package init?(_ value: String) {
         guard let parameters = DigestParameters(value), let realm = parameters["realm"],
             let nonce = parameters["nonce"], !nonce.isEmpty,
             let algorithm = DigestAlgorithm(parameter: parameters["algorithm"])
@@ -33,20 +33,20 @@ public struct DigestChallenge: Equatable, Sendable {
     }
 
     /// The one to answer among several: the first that we can. Source: RFC 7616 section 3.7, RFC 8760 section 2.4.
-    public static func first(of values: [String]) -> DigestChallenge? {
+    package static func first(of values: [String]) -> DigestChallenge? {
         values.lazy.compactMap { DigestChallenge($0) }.first
     }
 }
 
 /// A name and its secret.
-public struct DigestCredentials: Equatable, Sendable {
+package struct DigestCredentials: Equatable, Sendable {
     /// The user's name at the server.
-    public var username: String
+    package var username: String
     /// The secret.
-    public var password: String
+    package var password: String
 
     /// Makes credentials.
-    public init(username: String, password: String) {
+    package init(username: String, password: String) {
         self.username = username
         self.password = password
     }
@@ -56,7 +56,7 @@ public struct DigestCredentials: Equatable, Sendable {
     ///   - uri: the request URI, as it is sent.
     ///   - cnonce: text of ours that nobody can foresee.
     ///   - count: how many requests this nonce was used for, this one included.
-    public func authorization(
+    package func authorization(
         for challenge: DigestChallenge, method: String, uri: String, cnonce: String, count: UInt32
     ) -> String {
         let hex = String(count, radix: 16)

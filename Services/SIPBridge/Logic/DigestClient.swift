@@ -3,9 +3,9 @@
 ///
 /// Per request: ``headers(method:uri:cnonce:)`` with it; on 401 or 407 ``challenged(by:)``, and if that says so the same again
 /// as a new request; on any other final response ``concluded()``.
-public struct DigestClient: Sendable {
+package struct DigestClient: Sendable {
     /// Challenges that one request answers; more would be a loop.
-    public static let maxAttempts = 4
+    package static let maxAttempts = 4
 
     private struct Known {
         var challenge: DigestChallenge
@@ -20,10 +20,10 @@ public struct DigestClient: Sendable {
     private var attempts = 0
 
     /// Answers with these credentials.
-    public init(credentials: DigestCredentials) { self.credentials = credentials }
+    package init(credentials: DigestCredentials) { self.credentials = credentials }
 
     /// The header fields of the next request: none before the first challenge.
-    public mutating func headers(method: String, uri: String, cnonce: String) -> [SIPHeaderField] {
+    package mutating func headers(method: String, uri: String, cnonce: String) -> [SIPHeaderField] {
         [
             Self.header("Authorization", &server, credentials, method, uri, cnonce),
             Self.header("Proxy-Authorization", &proxy, credentials, method, uri, cnonce),
@@ -33,7 +33,7 @@ public struct DigestClient: Sendable {
     /// Takes a 401 or 407.
     /// - Returns: whether to send the request again; false when nothing in it can be answered, when the credentials were
     ///   refused, or when it goes round in circles.
-    public mutating func challenged(by response: SIPMessage) -> Bool {
+    package mutating func challenged(by response: SIPMessage) -> Bool {
         attempts += 1
         guard attempts <= Self.maxAttempts else { return false }
         switch response.status {
@@ -44,7 +44,7 @@ public struct DigestClient: Sendable {
     }
 
     /// The request came to its end, otherwise than by a challenge.
-    public mutating func concluded() {
+    package mutating func concluded() {
         attempts = 0
         server?.isAnswered = false
         proxy?.isAnswered = false

@@ -4,9 +4,9 @@ internal import SignalingProtocol
 ///
 /// A nonce tells its own age and is signed, so only those that were used are remembered, each with its highest count: an answer
 /// that was overheard is good for nothing. Source: RFC 7616.
-public struct DigestServer: Sendable {
+package struct DigestServer: Sendable {
     /// What an answer is worth.
-    public enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         /// It is good.
         case accepted(username: String)
         /// There is none for our realm: challenge.
@@ -18,11 +18,11 @@ public struct DigestServer: Sendable {
     }
 
     /// Whose users are meant.
-    public let realm: String
+    package let realm: String
     /// How long a nonce is good, ms.
-    public let lifetime: UInt64
+    package let lifetime: UInt64
     /// The most nonces in use that are remembered; past it, answers are stale until some are too old.
-    public let maxNonces: Int
+    package let maxNonces: Int
 
     private struct Use {
         var count: UInt32
@@ -33,7 +33,7 @@ public struct DigestServer: Sendable {
 
     /// Makes a server.
     /// - Parameter secret: signs nonces; of this process.
-    public init(realm: String, secret: String, lifetime: UInt64 = 300_000, maxNonces: Int = 10_000) {
+    package init(realm: String, secret: String, lifetime: UInt64 = 300_000, maxNonces: Int = 10_000) {
         self.realm = realm
         self.secret = secret
         self.lifetime = lifetime
@@ -46,7 +46,7 @@ public struct DigestServer: Sendable {
     /// - Parameters:
     ///   - now: ms of a monotonic clock.
     ///   - salt: text of hexadecimal digits that nobody can foresee.
-    public func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
+    package func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
         let nonce = signed("\(String(now, radix: 16)).\(salt)")
         let stale = isStale ? ", stale=true" : ""
         return [DigestAlgorithm.md5, .sha256].map { algorithm in
@@ -59,7 +59,7 @@ public struct DigestServer: Sendable {
 
     /// Checks a request's Authorization.
     /// - Parameter password: the secret of a user; nil when there is no such user.
-    public mutating func check(_ request: SIPMessage, now: UInt64, password: (String) -> String?) -> Verdict {
+    package mutating func check(_ request: SIPMessage, now: UInt64, password: (String) -> String?) -> Verdict {
         let answers = request.headers("Authorization").compactMap { DigestParameters($0) }
         guard let answer = answers.first(where: { $0["realm"] == realm }) else { return .missing }
         guard let username = answer["username"], let nonce = answer["nonce"], let uri = answer["uri"],

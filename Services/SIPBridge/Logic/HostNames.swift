@@ -1,12 +1,12 @@
 /// Names that stand in the machine's hosts file, such as `localhost`, with their first IPv4 address.
-public struct HostNames: Equatable, Sendable {
+package struct HostNames: Equatable, Sendable {
     /// As much of the file as is read.
-    public static let maxBytes = 65_536
+    package static let maxBytes = 65_536
 
     private var addresses: [String: String] = [:]
 
     /// Reads the text of a hosts file.
-    public init(hostsFile text: String) {
+    package init(hostsFile text: String) {
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.prefix { $0 != "#" }.split(whereSeparator: { $0 == " " || $0 == "\t" })
             guard let address = words.first, address.contains("."), !address.contains(":") else { continue }
@@ -17,10 +17,10 @@ public struct HostNames: Equatable, Sendable {
     }
 
     /// The address of a name; nil when the name is not in the file.
-    public func address(of name: String) -> String? { addresses[name.lowercased()] }
+    package func address(of name: String) -> String? { addresses[name.lowercased()] }
 
     /// A `sip:` URI with its host's address in place of a name that is in the file; other URIs as they are.
-    public func replaced(in uri: String) -> String {
+    package func replaced(in uri: String) -> String {
         guard let colon = uri.firstIndex(of: ":") else { return uri }
         let tail = uri[uri.index(after: colon)...]
         // A user part may hold a semicolon, so the host starts after the last `@` before what follows.

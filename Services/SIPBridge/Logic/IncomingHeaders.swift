@@ -1,19 +1,19 @@
 /// The header fields of an inbound INVITE that the user's client is shown.
-public struct IncomingHeaders: Equatable, Sendable {
+package struct IncomingHeaders: Equatable, Sendable {
     /// Fields at most; further ones are left out.
-    public static let countBound = 16
+    package static let countBound = 16
     /// Bytes of one value at most; a longer one is left out.
-    public static let valueBound = 512
+    package static let valueBound = 512
     /// Bytes of all values at most.
-    public static let byteBound = 4096
+    package static let byteBound = 4096
 
     /// In the order of the message.
-    public private(set) var fields: [SIPHeaderField] = []
+    package private(set) var fields: [SIPHeaderField] = []
     /// How many were left out.
-    public private(set) var omitted = 0
+    package private(set) var omitted = 0
 
     /// Selects from a message's fields: `X-` headers, who is calling on whose behalf, and what the other side attached.
-    public init(_ headers: some Sequence<SIPHeaderField>) {
+    package init(_ headers: some Sequence<SIPHeaderField>) {
         var bytes = 0
         for header in headers where Self.isShown(header.canonicalName) {
             guard fields.count < Self.countBound, header.value.utf8.count <= Self.valueBound,

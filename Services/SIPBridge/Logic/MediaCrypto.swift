@@ -1,24 +1,24 @@
 /// One `a=crypto` line of an SDP: an SRTP key (SDES, RFC 4568), of the only suite that is taken here.
-public struct MediaCrypto: Equatable, Sendable {
+package struct MediaCrypto: Equatable, Sendable {
     /// The suite that is offered and accepted.
-    public static let suite = "AES_CM_128_HMAC_SHA1_80"
+    package static let suite = "AES_CM_128_HMAC_SHA1_80"
     /// Bytes of a master key and its salt.
-    public static let keyBytes = 30
+    package static let keyBytes = 30
 
     /// The line's number; an answer repeats that of the line it takes.
-    public var tag: Int
+    package var tag: Int
     /// Master key and salt.
-    public var key: [UInt8]
+    package var key: [UInt8]
 
     /// Makes a line.
-    public init(tag: Int, key: [UInt8]) {
+    package init(tag: Int, key: [UInt8]) {
         precondition(key.count == Self.keyBytes)
         self.tag = tag
         self.key = key
     }
 
     /// A line with a new key from the system's generator.
-    public static func fresh() -> MediaCrypto {
+    package static func fresh() -> MediaCrypto {
         var generator = SystemRandomNumberGenerator()
         return MediaCrypto(
             tag: 1, key: (0..<keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -27,7 +27,7 @@ public struct MediaCrypto: Equatable, Sendable {
     /// Reads the attribute's value, such as `1 AES_CM_128_HMAC_SHA1_80 inline:...|2^20`.
     /// - Returns: nil for other suites, and for what would change the packets in a way not known here: a master key
     ///   identifier, several keys, session parameters (except the window hint `WSH`, which is advice).
-    public init?(_ value: String) {
+    package init?(_ value: String) {
         let fields = value.split(separator: " ")
         guard fields.count >= 3, fields[0].count <= 9, let tag = Int(fields[0]), tag >= 0, fields[1] == Self.suite,
             fields[2].hasPrefix("inline:"), fields.dropFirst(3).allSatisfy({ $0.hasPrefix("WSH=") })
@@ -41,7 +41,7 @@ public struct MediaCrypto: Equatable, Sendable {
     }
 
     /// The attribute's value. A secret: not for logs.
-    public var value: String { "\(tag) \(Self.suite) inline:\(Base64.text(key))" }
+    package var value: String { "\(tag) \(Self.suite) inline:\(Base64.text(key))" }
 }
 
 /// Base64 with padding, RFC 4648 section 4.

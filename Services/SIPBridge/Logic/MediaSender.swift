@@ -2,19 +2,19 @@
 ///
 /// The media clock is derived from the time that passed, so it goes on over digits, over frames that were skipped because
 /// the loop was late, and over a hold (sip-facts 3). Sequence numbers are the socket's: one more for each packet.
-public struct MediaSender: ~Copyable {
+package struct MediaSender: ~Copyable {
     /// One packet.
-    public struct Packet: Equatable, Sendable {
+    package struct Packet: Equatable, Sendable {
         /// What is in it.
-        public var content: Content
+        package var content: Content
         /// The marker bit.
-        public var marker = false
+        package var marker = false
         /// The RTP time stamp.
-        public var timestamp: UInt32
+        package var timestamp: UInt32
     }
 
     /// What is in a packet.
-    public enum Content: Equatable, Sendable {
+    package enum Content: Equatable, Sendable {
         /// 20 ms of silence in the codec.
         case silence
         /// A packet of a digit.
@@ -22,19 +22,19 @@ public struct MediaSender: ~Copyable {
     }
 
     /// What to do now.
-    public struct Output: Equatable, Sendable {
+    package struct Output: Equatable, Sendable {
         /// What to send, in order.
-        public var packets: [Packet] = []
+        package var packets: [Packet] = []
         /// The texts of digits that were played.
-        public var finished: [DTMFSender.ID] = []
+        package var finished: [DTMFSender.ID] = []
         /// The texts of digits that were not played to their end.
-        public var unfinished: [DTMFSender.ID] = []
+        package var unfinished: [DTMFSender.ID] = []
     }
 
     /// Length of a frame, ms.
-    public static let frameMilliseconds: Int64 = 20
+    package static let frameMilliseconds: Int64 = 20
     /// Frames that are sent at once at most when the loop was late; older ones are skipped, as real time is gone.
-    public static let maxCatchUp: Int64 = 5
+    package static let maxCatchUp: Int64 = 5
 
     private let firstTimestamp: UInt32
     private let startedAt: Int64
@@ -48,7 +48,7 @@ public struct MediaSender: ~Copyable {
     ///   - firstTimestamp: a random number, RFC 3550 section 5.1.
     ///   - now: monotonic, ms.
     ///   - maySend: false while the peer is on hold.
-    public init(firstTimestamp: UInt32, now: Int64, maySend: Bool, timing: DTMFTiming = DTMFTiming()) {
+    package init(firstTimestamp: UInt32, now: Int64, maySend: Bool, timing: DTMFTiming = DTMFTiming()) {
         self.firstTimestamp = firstTimestamp
         startedAt = now
         self.maySend = maySend
@@ -56,17 +56,17 @@ public struct MediaSender: ~Copyable {
     }
 
     /// Whether no digit is played or waits.
-    public var isIdle: Bool { digits.isIdle }
+    package var isIdle: Bool { digits.isIdle }
 
     /// Queues digits; they wait while the peer is on hold.
     /// - Throws: ``DTMFError/full(bound:)``.
-    public mutating func enqueue(_ text: DTMFDigits, id: DTMFSender.ID) throws(DTMFError) {
+    package mutating func enqueue(_ text: DTMFDigits, id: DTMFSender.ID) throws(DTMFError) {
         try digits.enqueue(text, id: id)
     }
 
     /// The clock ticked.
     /// - Parameter now: monotonic, ms.
-    public mutating func tick(now: Int64) -> Output {
+    package mutating func tick(now: Int64) -> Output {
         var output = Output()
         let lastFrame = (now - startedAt) / Self.frameMilliseconds
         nextFrame = max(nextFrame, lastFrame - Self.maxCatchUp + 1)
@@ -90,14 +90,14 @@ public struct MediaSender: ~Copyable {
     ///
     /// A digit that sounds is ended when nothing may be sent any more.
     /// - Parameter takesDigits: false drops the digits that wait, too.
-    public mutating func change(maySend: Bool, takesDigits: Bool) -> Output {
+    package mutating func change(maySend: Bool, takesDigits: Bool) -> Output {
         self.maySend = maySend
         if !takesDigits { return abandonDigits() }
         return maySend ? Output() : output(of: digits.pause())
     }
 
     /// The call is over: a digit that sounds is ended, those that wait are dropped.
-    public mutating func abandonDigits() -> Output { output(of: digits.stop()) }
+    package mutating func abandonDigits() -> Output { output(of: digits.stop()) }
 
     private func output(of interruption: DTMFSender.Interruption) -> Output {
         Output(

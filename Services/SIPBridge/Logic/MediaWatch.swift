@@ -1,9 +1,9 @@
 /// Notices that no RTP comes any more (sip-facts 13).
-public struct MediaWatch: Equatable, Sendable {
+package struct MediaWatch: Equatable, Sendable {
     /// How long the first packet may take.
-    public static let firstPacketMilliseconds: Int64 = 30_000
+    package static let firstPacketMilliseconds: Int64 = 30_000
     /// How long a stream may be silent after it began.
-    public static let silenceMilliseconds: Int64 = 60_000
+    package static let silenceMilliseconds: Int64 = 60_000
 
     private var isExpecting: Bool
     private var hasHeard = false
@@ -14,25 +14,25 @@ public struct MediaWatch: Equatable, Sendable {
     /// - Parameters:
     ///   - now: monotonic, ms.
     ///   - isExpecting: false while either side is on hold: then silence is no fault.
-    public init(now: Int64, isExpecting: Bool) {
+    package init(now: Int64, isExpecting: Bool) {
         since = now
         self.isExpecting = isExpecting
     }
 
     /// A packet was accepted.
-    public mutating func received(now: Int64) {
+    package mutating func received(now: Int64) {
         hasHeard = true
         since = now
     }
 
     /// The negotiation changed; after a hold the wait begins anew.
-    public mutating func setExpecting(_ isExpecting: Bool, now: Int64) {
+    package mutating func setExpecting(_ isExpecting: Bool, now: Int64) {
         if isExpecting && !self.isExpecting { since = now }
         self.isExpecting = isExpecting
     }
 
     /// Whether the stream counts as lost.
-    public func isExpired(now: Int64) -> Bool {
+    package func isExpired(now: Int64) -> Bool {
         isExpecting && now - since >= (hasHeard ? Self.silenceMilliseconds : Self.firstPacketMilliseconds)
     }
 }

@@ -1,5 +1,5 @@
 /// Why a header that the caller asked for is not sent.
-public enum OutgoingHeaderProblem: String, Error, Sendable, CaseIterable {
+package enum OutgoingHeaderProblem: String, Error, Sendable, CaseIterable {
     /// The name is empty, too long, or has a character that names cannot have.
     case invalidName = "invalid_name"
     /// The name is neither `X-...` nor `User-to-User`: others are the bridge's and the trunk's own to write.
@@ -15,22 +15,22 @@ public enum OutgoingHeaderProblem: String, Error, Sendable, CaseIterable {
 /// The header fields that a caller adds to an INVITE: `sip_header:NAME` in its `extra`.
 ///
 /// Those are `X-...` and `User-to-User` (RFC 7433); no value can begin another line.
-public struct OutgoingHeaders: Equatable, Sendable {
+package struct OutgoingHeaders: Equatable, Sendable {
     /// Fields at most.
-    public static let countBound = 32
+    package static let countBound = 32
     /// Bytes of all names and values at most: an INVITE by UDP has to fit into one datagram.
-    public static let byteBound = 4096
+    package static let byteBound = 4096
     private static let nameBound = 64
 
     /// In the order given; each name once, the later of two that differ in case only.
-    public private(set) var fields: [SIPHeaderField] = []
+    package private(set) var fields: [SIPHeaderField] = []
 
     /// None.
-    public init() {}
+    package init() {}
 
     /// Adds a field.
     /// - Throws: ``OutgoingHeaderProblem``.
-    public mutating func add(name: String, value: String) throws(OutgoingHeaderProblem) {
+    package mutating func add(name: String, value: String) throws(OutgoingHeaderProblem) {
         guard (1...Self.nameBound).contains(name.utf8.count), name.utf8.allSatisfy(SIPHeaderField.isTokenByte) else {
             throw .invalidName
         }

@@ -1,17 +1,17 @@
 /// The telephone that a callee's name means, as a user part of a SIP URI.
-public struct PhoneTarget: Equatable, Sendable {
+package struct PhoneTarget: Equatable, Sendable {
     /// Bytes of a callee's name or a caller's number at most.
-    public static let bound = 128
+    package static let bound = 128
 
     /// The user part, escaped.
-    public let user: String
+    package let user: String
     /// The same without escapes.
-    public let name: String
+    package let name: String
 
     /// Reads `+` and digits, digits, a `tel:` or `sip:` URI, or any other name; nil when it means no telephone.
     ///
     /// Parameters of a URI are dropped, and so is the host of a `sip:` one: the trunk knows where its numbers are.
-    public init?(callee: String) {
+    package init?(callee: String) {
         guard let name = Self.name(in: callee), !name.isEmpty, name.utf8.count <= Self.bound,
             name.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { return nil }
@@ -38,15 +38,15 @@ public struct PhoneTarget: Equatable, Sendable {
 }
 
 /// What an inbound call is shown as.
-public enum PhoneCaller {
+package enum PhoneCaller {
     /// The name of a caller who tells none.
-    public static let anonymous = "anonymous"
+    package static let anonymous = "anonymous"
 
     /// The caller's number, else its SIP address, else `anonymous`.
     /// - Parameters:
     ///   - user: the user part of From.
     ///   - host: its host.
-    public static func name(user: String, host: String) -> String {
+    package static func name(user: String, host: String) -> String {
         let plain = PhoneText.unescaped(userName(user)) ?? ""
         if PhoneText.isNumber(plain), plain.utf8.count <= PhoneTarget.bound { return plain }
         let isNamed = !plain.isEmpty && plain.lowercased() != anonymous && host.lowercased() != "anonymous.invalid"
@@ -58,15 +58,15 @@ public enum PhoneCaller {
     }
 
     /// The user part of From for a user of the app: the account when it is a token.
-    public static func user(of account: String) -> String {
+    package static func user(of account: String) -> String {
         account.utf8.allSatisfy(SIPHeaderField.isTokenByte) ? account : anonymous
     }
 
     /// Whether a name looks like a telephone number to whom it is shown.
-    public static func isNumber(_ name: String) -> Bool { PhoneText.isNumber(name) }
+    package static func isNumber(_ name: String) -> Bool { PhoneText.isNumber(name) }
 
     /// The spellings of a called number under which it may be listed, the one it came in first.
-    public static func spellings(ofCalled user: String) -> [String] {
+    package static func spellings(ofCalled user: String) -> [String] {
         guard let number = PhoneText.unescaped(userName(user)), !number.isEmpty, number.utf8.count <= PhoneTarget.bound
         else { return [] }
         if number.hasPrefix("+") { return [number, String(number.dropFirst())].filter { !$0.isEmpty } }

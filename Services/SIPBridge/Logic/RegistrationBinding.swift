@@ -1,11 +1,11 @@
 /// How long a registrar keeps our binding.
-public enum RegistrationBinding {
+package enum RegistrationBinding {
     /// The seconds that a 2xx to REGISTER gives our Contact: its `expires` parameter, else Expires, else what was asked for.
     /// Nil when it is not among those listed.
     /// - Parameters:
     ///   - contact: our URI, as we sent it.
     ///   - asked: the seconds that we asked for.
-    public static func seconds(in response: SIPMessage, contact: String, asked: Int) -> Int? {
+    package static func seconds(in response: SIPMessage, contact: String, asked: Int) -> Int? {
         let ours = address(contact)
         for field in response.headers("Contact") {
             for value in values(of: field) {

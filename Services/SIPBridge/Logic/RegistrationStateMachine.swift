@@ -1,20 +1,20 @@
 /// How a registration is kept up.
-public struct RegistrationTiming: Equatable, Sendable {
+package struct RegistrationTiming: Equatable, Sendable {
     /// The time that is asked for, s.
-    public var expiry = 3_600
+    package var expiry = 3_600
     /// The longest that a registrar may ask for with 423, s.
-    public var maxExpiry = 86_400
+    package var maxExpiry = 86_400
     /// The first pause after a failure, ms; it doubles each time.
-    public var firstPause: UInt64 = 2_000
+    package var firstPause: UInt64 = 2_000
     /// The longest pause, ms; also the pause after a refusal.
-    public var longestPause: UInt64 = 300_000
+    package var longestPause: UInt64 = 300_000
 
     /// The usual timing.
-    public init() {}
+    package init() {}
 }
 
 /// What is to be done for a registration.
-public enum RegistrationAction: Equatable, Sendable {
+package enum RegistrationAction: Equatable, Sendable {
     /// Send REGISTER with this Expires; 0 takes the binding away.
     case send(expiry: Int)
     /// Wait so many ms, then tell by ``RegistrationStateMachine/timeIsUp()``. One timer only: the latest holds.
@@ -28,7 +28,7 @@ public enum RegistrationAction: Equatable, Sendable {
 }
 
 /// A registration from its first REGISTER to its last. Source: RFC 3261 section 10.2, RFC 5626 section 4.5 for the pauses.
-public struct RegistrationStateMachine: ~Copyable {
+package struct RegistrationStateMachine: ~Copyable {
     private enum State {
         /// Nothing was sent. -> registering, ended
         case idle
@@ -55,13 +55,13 @@ public struct RegistrationStateMachine: ~Copyable {
     private var expiry: Int
 
     /// Nothing is sent before ``start()``.
-    public init(timing: RegistrationTiming = RegistrationTiming()) {
+    package init(timing: RegistrationTiming = RegistrationTiming()) {
         self.timing = timing
         expiry = timing.expiry
     }
 
     /// Begins.
-    public mutating func start() -> [RegistrationAction] {
+    package mutating func start() -> [RegistrationAction] {
         switch state {
         case .idle:
             state = .registering(Sent())
@@ -73,7 +73,7 @@ public struct RegistrationStateMachine: ~Copyable {
     }
 
     /// The timer ran out.
-    public mutating func timeIsUp() -> [RegistrationAction] {
+    package mutating func timeIsUp() -> [RegistrationAction] {
         switch state {
         case .registered, .pausing:
             state = .registering(Sent())
@@ -86,7 +86,7 @@ public struct RegistrationStateMachine: ~Copyable {
 
     /// A 2xx came.
     /// - Parameter seconds: how long our binding stands; nil when the registrar lists others only, or none.
-    public mutating func accepted(seconds: Int?) -> [RegistrationAction] {
+    package mutating func accepted(seconds: Int?) -> [RegistrationAction] {
         switch state {
         case .registering:
             guard let seconds, seconds > 0 else { return lost(status: nil, pause: nil) }
@@ -106,7 +106,7 @@ public struct RegistrationStateMachine: ~Copyable {
     ///   - minExpiry: Min-Expires of a 423, s.
     ///   - retryAfter: Retry-After, s.
     /// - Parameter random: a number in 0..<1, so that not all come back at once.
-    public mutating func refused(
+    package mutating func refused(
         status: Int, minExpiry: Int?, retryAfter: Int?, random: Double
     ) -> [RegistrationAction] {
         switch state {
@@ -129,7 +129,7 @@ public struct RegistrationStateMachine: ~Copyable {
 
     /// Nothing came, or it could not be sent.
     /// - Parameter random: a number in 0..<1.
-    public mutating func failed(random: Double) -> [RegistrationAction] {
+    package mutating func failed(random: Double) -> [RegistrationAction] {
         switch state {
         case .registering: return lost(status: nil, pause: nextPause(random: random))
         case .unregistering: return end()
@@ -138,7 +138,7 @@ public struct RegistrationStateMachine: ~Copyable {
     }
 
     /// Takes the binding away.
-    public mutating func stop() -> [RegistrationAction] {
+    package mutating func stop() -> [RegistrationAction] {
         switch state {
         case .registered:
             state = .unregistering(isSent: true)

@@ -1,7 +1,7 @@
 /// Finds the Call-ID in a message on the wire, without reading the rest.
-public enum SIPCallIDScan {
+package enum SIPCallIDScan {
     /// The value of the first Call-ID field, written out or compact; nil when there is none among the header fields.
-    public static func callID(in packet: some RandomAccessCollection<UInt8>) -> String? {
+    package static func callID(in packet: some RandomAccessCollection<UInt8>) -> String? {
         for line in packet.split(separator: 0x0a, omittingEmptySubsequences: false).dropFirst() {
             let text = line.last == 0x0d ? line.dropLast() : line
             if text.isEmpty { return nil }

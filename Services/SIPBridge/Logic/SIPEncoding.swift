@@ -1,21 +1,21 @@
 /// A body with its media type.
-public struct SIPBody: Equatable, Sendable {
+package struct SIPBody: Equatable, Sendable {
     /// The media type, such as `application/sdp`.
-    public var type: String
+    package var type: String
     /// The bytes.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Makes a body.
-    public init(type: String, bytes: [UInt8]) {
+    package init(type: String, bytes: [UInt8]) {
         self.type = type
         self.bytes = bytes
     }
 }
 
 /// The end of a message: our own header fields and the body.
-public enum SIPEncoding {
+package enum SIPEncoding {
     /// Puts fields and body behind what libre writes itself; nil when a field cannot be sent, such as for a line end in it.
-    public static func rest(headers: [SIPHeaderField], body: SIPBody?) -> [UInt8]? {
+    package static func rest(headers: [SIPHeaderField], body: SIPBody?) -> [UInt8]? {
         var fields = headers
         if let body { fields.append(SIPHeaderField("Content-Type", body.type)) }
         fields.append(SIPHeaderField("Content-Length", String(body?.bytes.count ?? 0)))
@@ -28,12 +28,12 @@ public enum SIPEncoding {
     }
 
     /// Whether text can stand inside `<` and `>`, so that it cannot become another header or another address.
-    public static func isURI(_ text: String) -> Bool {
+    package static func isURI(_ text: String) -> Bool {
         text.contains(":") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x3c && $0 != 0x3e && $0 != 0x22 }
     }
 
     /// The inside of a quoted string. Source: RFC 3261 section 25.1.
-    public static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7f {
             if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
@@ -43,5 +43,5 @@ public enum SIPEncoding {
     }
 
     /// A numeric address or name as a URI has it: an IPv6 address in brackets.
-    public static func uriHost(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+    package static func uriHost(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 }

@@ -1,27 +1,27 @@
 /// One header field.
-public struct SIPHeaderField: Equatable, Sendable {
+package struct SIPHeaderField: Equatable, Sendable {
     /// The name as it stands in the message.
-    public var name: String
+    package var name: String
     /// The value; on one line.
-    public var value: String
+    package var value: String
 
     /// Makes a field.
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 
     /// The name in lower case, a compact one written out. Source: RFC 3261 section 7.3.3, RFC 4028, RFC 3515.
-    public var canonicalName: String { Self.canonical(name) }
+    package var canonicalName: String { Self.canonical(name) }
 
     /// Whether it can be put in a message: a token for a name, and a value that cannot end the line.
-    public var isSendable: Bool {
+    package var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte)
             && value.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 }
     }
 
     /// The form in which names are compared.
-    public static func canonical(_ name: String) -> String {
+    package static func canonical(_ name: String) -> String {
         let lower = name.lowercased()
         return lower.utf8.count == 1 ? compact[lower] ?? lower : lower
     }

@@ -1,16 +1,16 @@
 /// The URI of a request line, taken apart.
-public struct SIPURI: Equatable, Sendable {
+package struct SIPURI: Equatable, Sendable {
     /// As it stands in the message.
-    public var text: String
+    package var text: String
     /// In lower case.
-    public var scheme: String
+    package var scheme: String
     /// The user part, still escaped; empty when there is none.
-    public var user: String
+    package var user: String
     /// The host; an IPv6 address without brackets.
-    public var host: String
+    package var host: String
 
     /// Names a URI.
-    public init(text: String, scheme: String, user: String, host: String) {
+    package init(text: String, scheme: String, user: String, host: String) {
         self.text = text
         self.scheme = scheme
         self.user = user
@@ -19,22 +19,22 @@ public struct SIPURI: Equatable, Sendable {
 }
 
 /// A From or To header, taken apart.
-public struct SIPParty: Equatable, Sendable {
+package struct SIPParty: Equatable, Sendable {
     /// The name for people, without quotes; empty when there is none.
-    public var displayName: String
+    package var displayName: String
     /// The URI.
-    public var uri: String
+    package var uri: String
     /// Its user part, still escaped; empty when there is none.
-    public var user: String
+    package var user: String
     /// Its host.
-    public var host: String
+    package var host: String
     /// Its port, if named.
-    public var port: Int?
+    package var port: Int?
     /// The tag; nil when there is none.
-    public var tag: String?
+    package var tag: String?
 
     /// Names a party.
-    public init(
+    package init(
         displayName: String = "", uri: String, user: String = "", host: String = "", port: Int? = nil,
         tag: String? = nil
     ) {
@@ -48,9 +48,9 @@ public struct SIPParty: Equatable, Sendable {
 }
 
 /// A request or response that arrived, copied out of libre.
-public struct SIPMessage: Sendable, Equatable {
+package struct SIPMessage: Sendable, Equatable {
     /// What the first line says.
-    public enum Start: Equatable, Sendable {
+    package enum Start: Equatable, Sendable {
         /// A request to a URI.
         case request(SIPURI)
         /// A response with its reason phrase.
@@ -58,34 +58,34 @@ public struct SIPMessage: Sendable, Equatable {
     }
 
     /// What the first line says, but for the method.
-    public var start: Start
+    package var start: Start
     /// A request's method; of a response, the method that it answers.
-    public var method: String
+    package var method: String
     /// The caller's end of the request that this is or answers.
-    public var from: SIPParty
+    package var from: SIPParty
     /// The other end.
-    public var to: SIPParty
+    package var to: SIPParty
     /// The Call-ID.
-    public var callID: String
+    package var callID: String
     /// The number in CSeq.
-    public var sequence: UInt32
+    package var sequence: UInt32
     /// The method in CSeq.
-    public var sequenceMethod: String
+    package var sequenceMethod: String
     /// The URI of the first Contact; nil when there is none that can be read.
-    public var contactURI: String?
+    package var contactURI: String?
     /// The header fields in their order. Several values on one line stay so, but for Via and Route.
-    public var headers: [SIPHeaderField]
+    package var headers: [SIPHeaderField]
     /// The body, no longer than Content-Length says.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// How many bytes came after the header fields, whatever Content-Length says.
-    public var receivedBodyBytes: Int
+    package var receivedBodyBytes: Int
     /// Where it came from.
-    public var source: SIPEndpoint
+    package var source: SIPEndpoint
     /// The message as it came.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Makes a message.
-    public init(
+    package init(
         start: Start, method: String, from: SIPParty, to: SIPParty, callID: String, sequence: UInt32,
         sequenceMethod: String, contactURI: String? = nil, headers: [SIPHeaderField] = [], body: [UInt8] = [],
         receivedBodyBytes: Int = 0,
@@ -109,44 +109,44 @@ public struct SIPMessage: Sendable, Equatable {
 
 extension SIPMessage {
     /// Whether it is a request.
-    public var isRequest: Bool { requestURI != nil }
+    package var isRequest: Bool { requestURI != nil }
     /// The request's URI; nil for a response.
-    public var requestURI: SIPURI? {
+    package var requestURI: SIPURI? {
         switch start {
         case .request(let uri): uri
         case .response: nil
         }
     }
     /// The response's status; nil for a request.
-    public var status: Int? {
+    package var status: Int? {
         switch start {
         case .request: nil
         case .response(let status, _): status
         }
     }
     /// The response's reason phrase; empty for a request.
-    public var reason: String {
+    package var reason: String {
         switch start {
         case .request: ""
         case .response(_, let reason): reason
         }
     }
     /// The first field of a name, whatever its case, compact or written out.
-    public func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         let wanted = SIPHeaderField.canonical(name)
         return headers.first { $0.canonicalName == wanted }?.value
     }
     /// The fields of a name.
-    public func headers(_ name: String) -> [String] {
+    package func headers(_ name: String) -> [String] {
         let wanted = SIPHeaderField.canonical(name)
         return headers.filter { $0.canonicalName == wanted }.map(\.value)
     }
     /// The elements of fields that hold lists of tokens, such as Allow, Require and Supported.
-    public func tokens(_ name: String) -> [String] {
+    package func tokens(_ name: String) -> [String] {
         headers(name).flatMap { $0.split(separator: ",") }.map(SIPText.trimmed).filter { !$0.isEmpty }
     }
     /// The media type of the body in lower case, without parameters, such as `application/sdp`.
-    public var contentType: String? {
+    package var contentType: String? {
         header("Content-Type").map { SIPText.trimmed($0.prefix { $0 != ";" }).lowercased() }
     }
 }

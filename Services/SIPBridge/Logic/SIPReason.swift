@@ -1,7 +1,7 @@
 /// Reason phrases. Source: RFC 3261 section 21, RFC 4028.
-public enum SIPReason {
+package enum SIPReason {
     /// The usual phrase for a status.
-    public static func phrase(_ status: Int) -> String {
+    package static func phrase(_ status: Int) -> String {
         phrases[status] ?? (status < 200 ? "Progress" : status < 300 ? "OK" : "Failure")
     }
 

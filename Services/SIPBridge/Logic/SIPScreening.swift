@@ -1,9 +1,9 @@
 /// The first look at a request, before anybody else sees it.
 ///
 /// Source: RFC 3261 sections 8.1.1, 8.2 and 18.3.
-public enum SIPScreening {
+package enum SIPScreening {
     /// What becomes of the request.
-    public enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         /// It is in order.
         case pass
         /// It is answered with this.
@@ -13,14 +13,14 @@ public enum SIPScreening {
     }
 
     /// The most header fields of one request.
-    public static let maxHeaders = 128
+    package static let maxHeaders = 128
 
     private static let schemes: Set<String> = ["sip", "sips", "tel"]
     private static let single = ["from", "to", "call-id", "cseq", "content-length", "max-forwards", "content-type"]
     private static let mandatory = ["from", "to", "call-id", "cseq"]
 
     /// Looks at a request.
-    public static func verdict(on request: SIPMessage) -> Verdict {
+    package static func verdict(on request: SIPMessage) -> Verdict {
         // `maddr` would have the answer sent to a third place: nobody shall be flooded through us.
         guard let via = request.header("Via"), !via.lowercased().contains("maddr") else { return .drop }
         let problem = problem(of: request)

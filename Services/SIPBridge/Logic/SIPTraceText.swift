@@ -1,10 +1,10 @@
 /// SIP messages as a trace shows them.
-public enum SIPTraceText {
+package enum SIPTraceText {
     private static let secretFields: Set<String> = ["authorization", "proxy-authorization"]
     private static let secretLines = ["a=crypto:", "k="]
 
     /// A message without what must not be in logs: credentials, media keys, and the digits in an INFO.
-    public static func redacted(_ text: String) -> String {
+    package static func redacted(_ text: String) -> String {
         var lines: [Substring] = []
         var isBody = false
         let isInfo = text.hasPrefix("INFO ")

@@ -1,5 +1,5 @@
 /// What carries SIP; the raw value is the `transport` parameter of a URI.
-public enum SIPTransport: String, Hashable, Sendable, CaseIterable {
+package enum SIPTransport: String, Hashable, Sendable, CaseIterable {
     /// Datagrams.
     case udp
     /// Connections.
@@ -8,7 +8,7 @@ public enum SIPTransport: String, Hashable, Sendable, CaseIterable {
     case tls
 
     /// The port when none is named. Source: RFC 3261 section 19.1.2.
-    public var standardPort: Int {
+    package var standardPort: Int {
         switch self {
         case .udp, .tcp: 5060
         case .tls: 5061
@@ -17,16 +17,16 @@ public enum SIPTransport: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A peer's address as its messages come from it.
-public struct SIPEndpoint: Hashable, Sendable {
+package struct SIPEndpoint: Hashable, Sendable {
     /// The numeric address, an IPv6 one without brackets.
-    public var host: String
+    package var host: String
     /// The port.
-    public var port: Int
+    package var port: Int
     /// The transport.
-    public var transport: SIPTransport
+    package var transport: SIPTransport
 
     /// Names an endpoint.
-    public init(host: String, port: Int, transport: SIPTransport) {
+    package init(host: String, port: Int, transport: SIPTransport) {
         self.host = host
         self.port = port
         self.transport = transport

@@ -1,9 +1,9 @@
 /// Stops answering those who keep sending what is refused: scanners.
 ///
 /// Times are ms of a clock that never goes back.
-public struct StrangerLimit: Sendable {
+package struct StrangerLimit: Sendable {
     /// What becomes of a request that is to be refused.
-    public enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         /// It is refused with a response.
         case refuse
         /// It is dropped.
@@ -13,13 +13,13 @@ public struct StrangerLimit: Sendable {
     }
 
     /// Refusals in a window before the silence; default 10.
-    public var refusals = 10
+    package var refusals = 10
     /// How long refusals count; default 1 min.
-    public var window: Int64 = 60_000
+    package var window: Int64 = 60_000
     /// How long the silence lasts; default 1 min.
-    public var silence: Int64 = 60_000
+    package var silence: Int64 = 60_000
     /// Sources remembered at most; default 10,000. Then the ones heard of longest ago are forgotten.
-    public var bound = 10_000
+    package var bound = 10_000
 
     private struct Source {
         var since: Int64
@@ -30,18 +30,18 @@ public struct StrangerLimit: Sendable {
     private var sources: [String: Source] = [:]
 
     /// Nobody is known.
-    public init() {}
+    package init() {}
 
     /// How many sources are remembered.
-    public var count: Int { sources.count }
+    package var count: Int { sources.count }
 
     /// Whether everything from a source is dropped for now.
-    public func isSilent(_ source: String, now: Int64) -> Bool {
+    package func isSilent(_ source: String, now: Int64) -> Bool {
         sources[source]?.silentUntil.map { now < $0 } ?? false
     }
 
     /// A request from a source is to be refused.
-    public mutating func refused(_ source: String, now: Int64) -> Verdict {
+    package mutating func refused(_ source: String, now: Int64) -> Verdict {
         var known = sources[source] ?? Source(since: now, count: 0)
         if let until = known.silentUntil {
             if now < until { return .silence }
@@ -58,7 +58,7 @@ public struct StrangerLimit: Sendable {
     }
 
     /// A source showed that it is no stranger.
-    public mutating func admitted(_ source: String) { sources[source] = nil }
+    package mutating func admitted(_ source: String) { sources[source] = nil }
 
     /// Drops those whose time is over, or else the older half, so that it is not done for each new source again.
     private mutating func forget(_ now: Int64) {

@@ -1,7 +1,7 @@
 internal import MessageStore
 internal import PostgresStore
 internal import RedisStore
-public import ServiceKit
+package import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceStores
 internal import SignalingProtocol
@@ -9,10 +9,10 @@ internal import SignalingProtocol
 /// The SIP bridge's parts.
 ///
 /// Any number of bridges share the outbound calls; each holds the telephones of its own calls, and its end ends them.
-public enum SIPBridge {
+package enum SIPBridge {
     /// Builds them; nothing is bound yet.
     /// - Throws: as `ServiceStores` does; `SIPError` when libre's thread cannot be started.
-    public static func assemble(
+    package static func assemble(
         _ context: ServiceContext, _ configuration: SIPBridgeConfiguration
     ) async throws -> ServiceAssembly {
         let stores = try await ServiceStores(

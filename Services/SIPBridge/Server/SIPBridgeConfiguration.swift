@@ -1,36 +1,36 @@
 internal import Glibc
-public import ServiceKit
+package import ServiceKit
 
 /// The SIP bridge's own settings.
-public struct SIPBridgeConfiguration: Sendable {
+package struct SIPBridgeConfiguration: Sendable {
     /// The address that SIP and RTP bind to; numeric, `0.0.0.0` or `::` for all of the machine's.
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// The port of SIP by UDP and TCP; 0 takes any that is free.
-    public var port = 5060
+    package var port = 5060
     /// The port of SIP by TLS; default the next one.
-    public var tlsPort: Int
+    package var tlsPort: Int
     /// The numeric address that peers are told, when it is not the one that is bound.
-    public var publicHost: String?
+    package var publicHost: String?
     /// A PEM file with the certificate for TLS and its key; without it TLS is spoken to trunks only.
-    public var certificateFile: String?
+    package var certificateFile: String?
     /// A PEM file with the authorities that vouch for trunks; default the system's.
-    public var authorityFile: String?
+    package var authorityFile: String?
     /// Whose users digest authentication of inbound calls means; default `heliograph`.
-    public var realm = "heliograph"
+    package var realm = "heliograph"
     /// Calls at once at most; default 2000.
-    public var callBound = 2000
+    package var callBound = 2000
     /// How long a stopping bridge waits for its calls to end; default 30 s.
-    public var drainTime = Duration.seconds(30)
+    package var drainTime = Duration.seconds(30)
     /// Whether the SIP messages of all calls are logged.
-    public var tracesAll = false
+    package var tracesAll = false
     /// The UDP ports of RTP and RTCP.
     var rtpPorts = MediaPorts.standard
 
     /// The defaults.
-    public init() { tlsPort = port + 1 }
+    package init() { tlsPort = port + 1 }
 
     /// Reads `HELIOGRAPH_SIP_...`.
-    public init(reading reader: inout EnvironmentReader) {
+    package init(reading reader: inout EnvironmentReader) {
         self.init()
         host = reader.string("SIP_HOST", default: host, "numeric address that SIP and RTP bind to")
         port = reader.int("SIP_PORT", default: port, in: 0...65_534, "port of SIP by UDP and TCP, 0 for any")

@@ -39,8 +39,7 @@ extension FuzzTarget {
         },
         FuzzTarget("client-frame") { input in
             let frame = try? ClientFrame(decoding: input.bytes, line: "line")
-            let scattered = try? ClientFrame(decoding: input.bytes.reversed().reversed() as [UInt8], line: "line")
-            holds(frame == scattered, "a frame is read the same twice")
+            holds(frame == (try? ClientFrame(decoding: input.bytes, line: "line")), "a frame is read the same twice")
             if frame != nil { holds((try? JSONValue.parse(input.bytes)) != nil, "a frame is JSON") }
         },
         FuzzTarget("server-message") { input in

@@ -69,7 +69,7 @@ import Testing
                 Self.resume(connection)
                 // Minutes of polls in advance.
                 connection.rates.answered(bytes: 100_000 * Limits.answerBytesPerAct, isPoll: true)
-                let turn = CallTurn(id: "1", ordering: .exclusive, arrivedAt: .now())
+                let turn = CallTurn(id: "1", ordering: .exclusive, arrivedAt: NIODeadline.now().uptimeNanoseconds)
                 connection.poll(turn, verClear: 0, limit: 30)
                 connection.pollTimeout?.futureResult.whenFailure { error in
                     // What still waits when the loop ends fails otherwise.

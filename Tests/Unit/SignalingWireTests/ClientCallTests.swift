@@ -6,7 +6,7 @@ import Testing
     private static let line = "s1.secret.app.anna"
 
     private func call(_ bytes: some Collection<UInt8>) throws -> ClientCall {
-        guard case .call(let request) = try ClientFrame(decoding: bytes, line: Self.line) else {
+        guard case .call(let request) = try ClientFrame(decoding: Array(bytes), line: Self.line) else {
             throw FrameError(.shape, "no call")
         }
         return try request.call.get()
