@@ -15,7 +15,7 @@ struct TortureMessage: Sendable, CustomStringConvertible {
 
     /// All of them. The form is told in the file.
     static let all: [TortureMessage] = {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
         let blocks = contents(of: "\(root)/Fixtures/sip/torture.txt").split(separator: "\n=== ")
         return blocks.dropFirst().map { TortureMessage(block: $0) }
     }()

@@ -58,7 +58,7 @@ import Testing
 
     /// A library that is added must be added here.
     @Test func everyLibraryIsThere() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
         var written: Set<String> = []
         for folder in ["Shared", "Services"] {
             let files = FileManager.default.enumerator(

@@ -6,7 +6,7 @@ import Testing
 @Suite("Calls by TLS", .timeLimit(.minutes(1)))
 struct SIPSecureTests {
     private static let fixtures =
-        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
         + "/Fixtures/tls"
 
     /// A server that shows the test certificate, called by a client that trusts its authority, or does not.
