@@ -68,19 +68,29 @@ package final class GatewayService: Service {
     package func run() async throws {
         for shard in shards { shard.start() }
         // However long Redis is away: a gateway that ended for it would only be started again.
-        for shard in shards {
-            try await untilDone("Redis is not there yet, the gateway waits") { try await shard.subscribeToOwnTopic() }
+        await eachShard(of: shards) { shard in
+            await self.untilDone("Redis is not there yet, the gateway waits", shard) {
+                try await shard.subscribeToOwnTopic()
+            }
         }
         if !Task.isShuttingDownGracefully { try await serve() }
-        for shard in shards { await shard.stop() }
+        await eachShard(of: shards) { await $0.stop() }
         try await group.shutdownGracefully()
     }
 
-    /// Repeats an act until it tells that it is done, or until the shutdown.
-    private func untilDone(_ complaint: Logger.Message, _ act: () async throws -> Bool) async throws {
-        while try await !act(), !Task.isShuttingDownGracefully {
-            logger.warning(complaint)
-            try await Task.sleep(for: .seconds(1))
+    /// Repeats what a shard needs before it can serve, until it is done, or until the shutdown.
+    private func untilDone(
+        _ complaint: Logger.Message, _ shard: GatewayShard, _ act: () async throws -> Bool
+    ) async {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            var metadata: Logger.Metadata = ["gateway": "\(shard.id)"]
+            do {
+                if try await act() { return }
+            } catch {
+                metadata["error"] = "\(error)"
+            }
+            logger.warning(complaint, metadata: metadata)
+            try? await Task.sleep(for: .seconds(1))
         }
     }
 
@@ -98,8 +108,8 @@ package final class GatewayService: Service {
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
         isServing.withLock { $0 = true }
         // Nothing is held before there is a lease: presence would not notice the end of it.
-        for shard in shards {
-            try await untilDone("no lease yet, the gateway waits") { await beat(shard) }
+        await eachShard(of: shards) { shard in
+            await self.untilDone("no lease yet, the gateway waits", shard) { await self.beat(shard) }
         }
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -171,22 +181,26 @@ package final class GatewayService: Service {
     /// Leaves discovery, then sends the clients elsewhere, spread over the drain time: their sessions stay alive.
     private func drain() async {
         logger.notice("draining", metadata: ["seconds": "\(configuration.drainTime)"])
-        await withTaskGroup(of: Void.self) { beats in
-            for shard in shards { beats.addTask { _ = await self.beat(shard) } }
-        }
+        await eachShard(of: shards) { _ = await self.beat($0) }
         let pause = Duration.nanoseconds(configuration.drainTime.nanoseconds) / Self.drainSteps
         for step in (1...Self.drainSteps).reversed() {
-            for shard in shards { await shard.onLoop { $0.drain(oneIn: step) } }
+            await eachShard(of: shards) { await $0.onLoop { $0.drain(oneIn: step) } }
             try? await Task.sleep(for: pause)
         }
-        // Presence must have heard of every one before the lease goes.
         let deadline = ContinuousClock.now + .nanoseconds(configuration.commandTimeout.nanoseconds)
-        while ContinuousClock.now < deadline {
-            var open = 0
-            for shard in shards { open += await shard.onLoop { $0.detaching.count } }
-            if open == 0 { break }
+        await eachShard(of: shards) { await self.leave($0, by: deadline) }
+    }
+
+    /// Gives a shard's lease back, when presence has heard of every session that lost its connection here.
+    private func leave(_ shard: GatewayShard, by deadline: ContinuousClock.Instant) async {
+        while ContinuousClock.now < deadline, await shard.onLoop({ $0.detaching.count }) > 0 {
             try? await Task.sleep(for: .milliseconds(50))
         }
-        for shard in shards { try? await GatewayLeases(connection: shard.redis).leave(shard.id) }
+        do {
+            try await GatewayLeases(connection: shard.redis).leave(shard.id)
+        } catch {
+            logger.warning(
+                "lease not given back, it runs out by itself", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+        }
     }
 }
