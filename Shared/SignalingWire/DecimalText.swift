@@ -5,6 +5,17 @@ enum DecimalText {
         appendDigits(of: number.magnitude, to: &bytes)
     }
 
+    /// Bytes of the number's text.
+    static func count(_ number: Int64) -> Int {
+        var count = number < 0 ? 2 : 1
+        var rest = number.magnitude
+        while rest > 9 {
+            rest /= 10
+            count += 1
+        }
+        return count
+    }
+
     private static func appendDigits(of number: UInt64, to bytes: inout [UInt8]) {
         let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
         if rest > 0 { appendDigits(of: rest, to: &bytes) }

@@ -1,11 +1,11 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A command as it stands on a stream, packed into the entry's one field `c`: `op`, `id`, `from` (absent: no reply),
+/// What goes with a command on a stream. The entry's one field `c` has, packed: `op`, `id`, `from` (absent: no reply),
 /// `until`, then the command's own fields, which may have the same names; `until` therefore always ends the envelope.
 ///
 /// Packed, because Redis, the reader's parser and each deletion on the stream go through an entry field by field.
-struct CommandEnvelope {
+struct CommandEnvelope: Equatable {
     /// The entry's field.
     static let field = "c"
     /// Entries that a stream of commands with askers keeps, about; the oldest beyond it are long past their deadline. What
@@ -17,65 +17,65 @@ struct CommandEnvelope {
     let from: GatewayID?
     /// When it must no longer take effect, Redis clock, ms; 0 for never.
     let deadline: Int64
-    let fields: [(name: String, value: [UInt8])]
-
-    init(
-        operation: String, id: CommandID, from: GatewayID?, deadline: Int64, fields: [(name: String, value: [UInt8])]
-    ) {
-        self.operation = operation
-        self.id = id
-        self.from = from
-        self.deadline = deadline
-        self.fields = fields
-    }
-
-    /// Reads an entry; nil for what is no command.
-    init?(_ entry: StreamEntry) {
-        guard entry.fields.count == 1, entry.fields[0].name == Self.field,
-            let fields = try? FieldReader(encoded: entry.fields[0].value).pairs,
-            let end = fields.firstIndex(where: { $0.name == "until" }), end >= 2, end <= 3,
-            fields[0].name == "op", fields[1].name == "id",
-            let deadline = Int64(Self.text(fields[end].value)), deadline >= 0
-        else { return nil }
-        guard end == 2 || fields[2].name == "from" else { return nil }
-        self.init(
-            operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
-            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil, deadline: deadline,
-            fields: Array(fields[(end + 1)...]))
-    }
 
     /// The command that puts it on a stream.
     /// - Parameters:
+    ///   - fields: the command's own.
     ///   - onlyIfThere: a stream that does not exist is not made; the answer is null then.
     ///   - isVital: as for ``StreamAppend/command(to:isVital:)``.
-    func adding(to stream: String, onlyIfThere: Bool = false, isVital: Bool) -> RedisCommand {
+    func adding(
+        _ fields: FieldWriter, to stream: String, onlyIfThere: Bool = false, isVital: Bool
+    ) -> RedisCommand {
         var command = StreamAppend.command(to: stream, isVital: isVital)
         if onlyIfThere { command.append("NOMKSTREAM") }
         if from != nil {
             for argument: RedisArgument in ["MAXLEN", "~", .int(Self.maxStreamLength)] { command.append(argument) }
         }
-        for argument: RedisArgument in ["*", .string(Self.field), .bytes(packed)] { command.append(argument) }
+        let entry: [RedisArgument] = ["*", .string(Self.field), .bytes(packed(with: fields))]
+        for argument in entry { command.append(argument) }
         return command
     }
 
-    private var packed: [UInt8] {
+    private func packed(with fields: FieldWriter) -> [UInt8] {
         var writer = FieldWriter()
         writer.put("op", operation)
         writer.put("id", id.rawValue)
         if let from { writer.put("from", from.rawValue) }
         writer.put("until", deadline)
-        for field in fields { writer.put(field.name, field.value) }
+        writer.append(fields)
         return writer.encoded
     }
+}
 
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+/// A command as it was read from a stream.
+struct ReceivedCommand {
+    let envelope: CommandEnvelope
+    /// The command's own.
+    let fields: FieldReader
+
+    /// Reads an entry; nil for what is no command.
+    init?(_ entry: StreamEntry) {
+        guard entry.fields.count == 1, entry.fields[0].name == CommandEnvelope.field,
+            let fields = try? FieldReader(encoded: entry.fields[0].value).fields,
+            let end = fields.firstIndex(where: { $0.name == "until" }), end >= 2, end <= 3,
+            fields[0].name == "op", fields[1].name == "id",
+            let deadline = Int64(Self.text(fields[end].value)), deadline >= 0
+        else { return nil }
+        guard end == 2 || fields[2].name == "from" else { return nil }
+        envelope = CommandEnvelope(
+            operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
+            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil, deadline: deadline)
+        self.fields = FieldReader(fields: fields[(end + 1)...])
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension WireCommand {
     /// The command's own fields.
-    var fields: [(name: String, value: [UInt8])] {
+    var fields: FieldWriter {
         var writer = FieldWriter()
         write(to: &writer)
-        return writer.pairs
+        return writer
     }
 }

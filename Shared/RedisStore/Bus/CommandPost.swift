@@ -10,18 +10,19 @@ package enum CommandPost {
     ///   - id: makes a repetition harmless; derive it from the id of what caused it.
     ///   - deadline: when it is of no use any more, Redis clock, ms; default 0, for never.
     package static func command(for command: some WireCommand, id: CommandID, deadline: Int64 = 0) -> RedisCommand {
-        envelope(command, id, deadline).adding(to: KeySpace.posts(type(of: command).service), isVital: true)
+        envelope(command, id, deadline)
+            .adding(command.fields, to: KeySpace.posts(type(of: command).service), isVital: true)
     }
 
     /// The command that appends `command` to the stream of one sip-bridge. Its answer is null when that bridge is gone:
     /// its stream, once removed, is not made again.
     /// - Parameter id: as for ``command(for:id:deadline:)``.
     package static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
-        envelope(command, id, 0).adding(to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
+        envelope(command, id, 0)
+            .adding(command.fields, to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
     }
 
     private static func envelope(_ command: some WireCommand, _ id: CommandID, _ deadline: Int64) -> CommandEnvelope {
-        CommandEnvelope(
-            operation: type(of: command).operation, id: id, from: nil, deadline: deadline, fields: command.fields)
+        CommandEnvelope(operation: type(of: command).operation, id: id, from: nil, deadline: deadline)
     }
 }

@@ -82,12 +82,12 @@ package struct CommandRouter: Sendable {
         }
     }
 
-    func handle(_ envelope: CommandEnvelope, _ context: CommandContext) async -> CommandOutcome {
-        guard let route = routes[envelope.operation] else {
+    func handle(_ command: ReceivedCommand, _ context: CommandContext) async -> CommandOutcome {
+        guard let route = routes[command.envelope.operation] else {
             return CommandOutcome(
                 result: .failure(
                     SignalingError(.unknown, "unknown_operation", "the service does not know this command")))
         }
-        return await route(FieldReader(pairs: envelope.fields), context)
+        return await route(command.fields, context)
     }
 }

@@ -14,7 +14,7 @@ package final class CommandSender: @unchecked Sendable {
     private struct Pending {
         let operation: String
         let stream: String
-        let fields: [(name: String, value: [UInt8])]
+        let fields: FieldWriter
         let isVital: Bool
         let deadline: NIODeadline
         /// The deadline by Redis' clock, ms; nil before that was heard of.
@@ -128,9 +128,8 @@ package final class CommandSender: @unchecked Sendable {
         guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
         pending[id]?.until = until
         pending[id]?.isSending = true
-        let envelope = CommandEnvelope(
-            operation: entry.operation, id: id, from: sender, deadline: until, fields: entry.fields)
-        connection.send(envelope.adding(to: entry.stream, isVital: evenIfFull)) { result in
+        let envelope = CommandEnvelope(operation: entry.operation, id: id, from: sender, deadline: until)
+        connection.send(envelope.adding(entry.fields, to: entry.stream, isVital: evenIfFull)) { result in
             self.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
             switch error.code {

@@ -31,12 +31,13 @@ struct CommandWork: Sendable {
     @discardableResult
     func handle(_ entry: StreamEntry, deliveries: Int64 = 1) async -> Bool {
         defer { inFlight.remove(name(of: entry)) }
-        guard let envelope = CommandEnvelope(entry) else {
+        guard let command = ReceivedCommand(entry) else {
             logger.error("an entry of the stream is no command", metadata: ["entry": "\(entry.id)"])
             // Where nobody else reads, nobody else can make sense of it.
             if recent != nil || deliveries >= deliveryBound { return await setAside(entry, "no command") }
             return false
         }
+        let envelope = command.envelope
         if envelope.deadline != 0, let now = group.connection.clock.now, now > envelope.deadline {
             metrics.expired.increment()
             return await finish(entry)
@@ -47,7 +48,7 @@ struct CommandWork: Sendable {
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
         let context = CommandContext(id: envelope.id, deadline: envelope.deadline, asker: envelope.from)
-        let outcome = await router.handle(envelope, context)
+        let outcome = await router.handle(command, context)
         switch verdict(outcome.result, of: envelope, connections: connections) {
         case .done: break
         case .again(let isToBlame):

@@ -3,16 +3,20 @@ package import SignalingProtocol
 /// Reads what ``FieldWriter`` wrote. Of fields with one name the first counts; unknown fields are ignored, so that a newer
 /// process may add some.
 package struct FieldReader: Sendable {
-    /// Values of packed fields are parts of the whole: an answer may have a million bytes, several levels deep.
-    private let fields: [(name: String, value: ArraySlice<UInt8>)]
+    /// All fields, in order. Values of packed fields are parts of the whole: an answer may have a million bytes, several
+    /// levels deep.
+    package let fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>
 
-    /// All fields, in order.
+    /// All fields, in order, as copies.
     package var pairs: [(name: String, value: [UInt8])] { fields.map { (name: $0.name, value: Array($0.value)) } }
 
     /// Reads native pairs, of a stream entry or a hash.
     package init(pairs: [(name: String, value: [UInt8])]) {
-        fields = pairs.map { (name: $0.name, value: $0.value[...]) }
+        fields = pairs.map { (name: $0.name, value: $0.value[...]) }[...]
     }
+
+    /// Reads some fields of another reader.
+    package init(fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>) { self.fields = fields }
 
     /// Reads packed fields.
     /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not whole packed fields.
@@ -29,7 +33,7 @@ package struct FieldReader: Sendable {
             else { throw SignalingError(.failed, "bad_fields", "packed fields are cut short or malformed") }
             fields.append((text, value))
         }
-        self.fields = fields
+        self.fields = fields[...]
     }
 
     /// The bytes of a field.

@@ -1,58 +1,98 @@
-/// Names with values, in order: the fields of a command, an answer or a record.
+/// Writes named fields in order: those of a command, an answer or a kept record.
 ///
-/// Used natively as the field/value pairs of a Redis stream or hash (``pairs``), or packed into one value (``encoded``):
-/// `<bytes of the name>:<name><bytes of the value>:<value>`, repeated. A value may itself be packed fields.
+/// They are packed into one value as they come (``encoded``): `<bytes of the name>:<name><bytes of the value>:<value>`,
+/// repeated. A value may itself be packed fields. ``pairs`` are the same fields apart, for a Redis hash.
 package struct FieldWriter: Sendable {
-    /// What was put so far, in order.
-    package private(set) var pairs: [(name: String, value: [UInt8])] = []
+    /// All fields so far, packed into one value.
+    package private(set) var encoded: [UInt8] = []
+
+    /// Bytes of most commands: room for them is made at once.
+    private static let usualSize = 256
 
     /// No fields.
     package init() {}
 
+    /// The fields apart, in order, as copies.
+    package var pairs: [(name: String, value: [UInt8])] {
+        guard let reader = try? FieldReader(encoded: encoded) else {
+            preconditionFailure("a FieldWriter wrote what FieldReader does not read")
+        }
+        return reader.pairs
+    }
+
     /// Adds bytes.
-    package mutating func put(_ name: String, _ value: [UInt8]) { pairs.append((name, value)) }
+    package mutating func put(_ name: String, _ value: [UInt8]) {
+        startField(name)
+        appendLength(value.count)
+        encoded.append(contentsOf: value)
+    }
 
     /// Adds text.
-    package mutating func put(_ name: String, _ value: String) { put(name, Array(value.utf8)) }
+    package mutating func put(_ name: String, _ value: String) {
+        startField(name)
+        appendCounted(value)
+    }
 
     /// Adds a number as decimal text.
-    package mutating func put(_ name: String, _ value: Int64) { put(name, String(value)) }
+    package mutating func put(_ name: String, _ value: Int64) {
+        startField(name)
+        appendLength(DecimalText.count(value))
+        DecimalText.append(value, to: &encoded)
+    }
 
     /// Adds a number as decimal text.
-    package mutating func put(_ name: String, _ value: Int) { put(name, String(value)) }
+    package mutating func put(_ name: String, _ value: Int) { put(name, Int64(value)) }
 
     /// Adds a number as decimal text.
-    package mutating func put(_ name: String, _ value: UInt32) { put(name, String(value)) }
+    package mutating func put(_ name: String, _ value: UInt32) { put(name, Int64(value)) }
 
     /// Adds `1` or `0`.
     package mutating func put(_ name: String, _ value: Bool) { put(name, value ? "1" : "0") }
 
     /// Adds a record, packed.
     package mutating func put(_ name: String, _ value: some FieldCodable) {
-        var inner = FieldWriter()
-        value.write(to: &inner)
-        put(name, inner.encoded)
+        startField(name)
+        let start = encoded.count
+        value.write(to: &self)
+        insertLength(of: start)
     }
 
     /// Adds a list of records, packed.
     package mutating func put(_ name: String, list: [some FieldCodable]) {
-        var inner = FieldWriter()
-        for element in list { inner.put("", element) }
-        put(name, inner.encoded)
+        startField(name)
+        let start = encoded.count
+        for element in list { put("", element) }
+        insertLength(of: start)
     }
 
-    /// All fields packed into one value.
-    package var encoded: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(pairs.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 12 })
-        for (name, value) in pairs {
-            DecimalText.append(Int64(name.utf8.count), to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            bytes.append(contentsOf: name.utf8)
-            DecimalText.append(Int64(value.count), to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            bytes.append(contentsOf: value)
-        }
-        return bytes
+    /// Adds all fields of another writer, in their order.
+    package mutating func append(_ other: FieldWriter) { encoded.append(contentsOf: other.encoded) }
+
+    private mutating func startField(_ name: String) {
+        if encoded.isEmpty { encoded.reserveCapacity(Self.usualSize) }
+        appendCounted(name)
+    }
+
+    private mutating func appendCounted(_ text: String) {
+        appendLength(text.utf8.count)
+        encoded.append(contentsOf: text.utf8)
+    }
+
+    private mutating func appendLength(_ length: Int) {
+        DecimalText.append(Int64(length), to: &encoded)
+        encoded.append(UInt8(ascii: ":"))
+    }
+
+    /// Puts the length of a value in front of it; the value reaches from `start` to the end.
+    private mutating func insertLength(of start: Int) {
+        var rest = encoded.count - start
+        var index = start + DecimalText.count(Int64(rest))
+        // The colon stands where the last of them is; the digits take the places of the others.
+        encoded.insert(contentsOf: repeatElement(UInt8(ascii: ":"), count: index - start + 1), at: start)
+        repeat {
+            index -= 1
+            encoded[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        } while rest > 0
     }
 }

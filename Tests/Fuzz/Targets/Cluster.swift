@@ -13,8 +13,8 @@ extension FuzzTarget {
             holds(
                 again.map { $0.pairs.elementsEqual(reader.pairs, by: ==) } == true, "fields are the same, packed again")
             let entry = StreamEntry(id: "1-1", fields: [(name: CommandEnvelope.field, value: input.bytes)])
-            if let envelope = CommandEnvelope(entry) {
-                holds(envelope.deadline >= 0, "a deadline is a time")
+            if let command = ReceivedCommand(entry) {
+                holds(command.envelope.deadline >= 0, "a deadline is a time")
             }
             for check in everyRecord { check(reader) }
         },

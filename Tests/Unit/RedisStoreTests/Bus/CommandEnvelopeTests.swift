@@ -27,16 +27,16 @@ import Testing
     @Test(arguments: [nil, GatewayID("g-1")])
     func roundTrip(_ from: GatewayID?) throws {
         // The command's own fields may be named like the envelope's.
-        let fields: [(name: String, value: [UInt8])] = [("from", [1]), ("until", [0xFF, 0]), ("op", [])]
-        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, deadline: 8000, fields: fields)
-        let entry = try entry(sent.adding(to: "cmd:x", isVital: false))
+        var fields = FieldWriter()
+        fields.put("from", [1])
+        fields.put("until", [0xFF, 0])
+        fields.put("op", [UInt8]())
+        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, deadline: 8000)
+        let entry = try entry(sent.adding(fields, to: "cmd:x", isVital: false))
         #expect(entry.milliseconds == 1_700_000_000_123)
-        let got = try #require(CommandEnvelope(entry))
-        #expect(got.operation == "a.b")
-        #expect(got.id == CommandID("c-1"))
-        #expect(got.from == from)
-        #expect(got.deadline == 8000)
-        #expect(got.fields.elementsEqual(fields, by: ==))
+        let got = try #require(ReceivedCommand(entry))
+        #expect(got.envelope == sent)
+        #expect(got.fields.pairs.elementsEqual(fields.pairs, by: ==))
     }
 
     @Test(arguments: [
@@ -47,22 +47,23 @@ import Testing
     func noCommand(_ flat: [String]) {
         var fields = FieldWriter()
         for index in stride(from: 0, to: flat.count, by: 2) { fields.put(flat[index], flat[index + 1]) }
-        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", fields.encoded)])) == nil)
+        #expect(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", fields.encoded)])) == nil)
     }
 
     @Test func noEnvelope() {
         let bytes = Array("2:op1:x2:id1:15:until1:5".utf8)
-        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", bytes)])) != nil)
-        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("d", bytes)])) == nil)
-        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", bytes), ("c", bytes)])) == nil)
-        #expect(CommandEnvelope(StreamEntry(id: "1-1", fields: [("c", Array(bytes.dropLast()))])) == nil)
+        #expect(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", bytes)])) != nil)
+        #expect(ReceivedCommand(StreamEntry(id: "1-1", fields: [("d", bytes)])) == nil)
+        #expect(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", bytes), ("c", bytes)])) == nil)
+        #expect(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", Array(bytes.dropLast()))])) == nil)
     }
 
     @Test func golden() {
-        let sent = CommandEnvelope(
-            operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: 8000, fields: [("x", [0x31])])
+        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: 8000)
+        var fields = FieldWriter()
+        fields.put("x", "1")
         #expect(
-            sent.adding(to: "cmd:x", isVital: false)
+            sent.adding(fields, to: "cmd:x", isVital: false)
                 == RedisCommand(
                     "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
                     "2:op3:a.b2:id3:c-14:from1:g5:until4:80001:x1:1"))
@@ -79,7 +80,7 @@ import Testing
         #expect(
             try arguments(of: posted).prefix(6).map(\.string)
                 == ["FCALL", "heliograph_append", "1", "post:channel-state", "*", "c"])
-        let envelope = try #require(CommandEnvelope(try entry(posted)))
+        let envelope = try #require(ReceivedCommand(try entry(posted))).envelope
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
         #expect(envelope.deadline == 0)

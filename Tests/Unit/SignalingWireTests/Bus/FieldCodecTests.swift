@@ -47,6 +47,40 @@ import Testing
         #expect(reader.optionalString("text") == nil)
     }
 
+    /// The length of a nested value is known only after it is written.
+    @Test(arguments: [0, 1, 9, 10, 99, 100, 9_999, 10_000])
+    func nestedValuesAreMeasured(bytes: Int) throws {
+        let value = AttributeValue(value: String(repeating: "x", count: bytes))
+        var writer = FieldWriter()
+        writer.put("record", value)
+        writer.put("list", list: [value, value])
+        writer.put("after", 7)
+        let record = "5:value\(bytes):\(value.value)"
+        let list = "0:\(record.utf8.count):\(record)0:\(record.utf8.count):\(record)"
+        #expect(
+            text(writer.encoded)
+                == "6:record\(record.utf8.count):\(record)4:list\(list.utf8.count):\(list)5:after1:7")
+        let reader = try FieldReader(encoded: writer.encoded)
+        #expect(try reader.record("record", as: AttributeValue.self) == value)
+        #expect(try reader.list("list", of: AttributeValue.self) == [value, value])
+    }
+
+    @Test func anEmptyListHasNoBytes() throws {
+        var writer = FieldWriter()
+        writer.put("list", list: [AttributeValue]())
+        #expect(text(writer.encoded) == "4:list0:")
+        #expect(try FieldReader(encoded: writer.encoded).list("list", of: AttributeValue.self).isEmpty)
+    }
+
+    @Test func aWritersFieldsFollowAnothers() throws {
+        var first = FieldWriter(), second = FieldWriter()
+        first.put("a", "1")
+        second.put("b", "2")
+        first.append(second)
+        #expect(text(first.encoded) == "1:a1:11:b1:2")
+        #expect(first.pairs.map(\.name) == ["a", "b"])
+    }
+
     @Test func theFirstOfEqualNamesCounts() throws {
         var writer = FieldWriter()
         writer.put("n", "first")
