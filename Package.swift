@@ -66,7 +66,9 @@ let benchmarks: [Target] = [
     .target(name: "Allocations", path: "Benchmarks/Allocations"),
     .executableTarget(
         name: "Micro",
-        dependencies: ["Allocations", "SignalingProtocol", "SignalingWire", "RedisStore", "GatewayLogic", nioCore],
+        dependencies: [
+            "Allocations", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisStore", "GatewayLogic", nioCore,
+        ],
         path: "Benchmarks/Micro", swiftSettings: strict),
 ]
 
@@ -80,8 +82,8 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CRe", "SignalingProtocol", "SignalingWire", "SignalingClient", "RedisStore", "ServiceKit",
-                    "SIPBridgeLogic", "SIPBridgeServer", nioCore,
+                    "CFuzz", "CRe", "SignalingProtocol", "SignalingTokens", "SignalingWire", "WebSocketWire",
+                    "SignalingClient", "RedisStore", "ServiceKit", "SIPBridgeLogic", "SIPBridgeServer", nioCore,
                 ],
                 path: "Tests/Fuzz", exclude: ["C", "corpus"], swiftSettings: strict,
                 linkerSettings: [.unsafeFlags(["-sanitize=address", library]), .linkedLibrary("stdc++")]),
@@ -90,8 +92,9 @@ let fuzzing: [Target] =
 
 let package = Package(
     name: "heliograph",
-    // For the clients' apps; the services run on Linux.
-    platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
+    // What the client libraries need. SwiftPM knows no platforms of a single product: the services use newer API, and run on
+    // Linux only. An app that depends on this package builds its product's targets and nothing else.
+    platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .executable(name: "gateway", targets: ["GatewayMain"]),
         .executable(name: "presence", targets: ["PresenceMain"]),
@@ -120,18 +123,21 @@ let package = Package(
             name: "CRe", path: "Shared/CRe",
             cSettings: libreSettings,
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
+        .target(name: "SignalingProtocol", path: "Shared/SignalingProtocol", swiftSettings: strict),
         .target(
-            name: "SignalingProtocol", dependencies: ["CCrypto"], path: "Shared/SignalingProtocol",
+            name: "SignalingTokens", dependencies: ["CCrypto", "SignalingProtocol"], path: "Shared/SignalingTokens",
             swiftSettings: strict),
         .target(
             name: "SignalingWire", dependencies: ["SignalingProtocol"], path: "Shared/SignalingWire",
             swiftSettings: strict),
         .target(
+            name: "WebSocketWire", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/WebSocketWire",
+            swiftSettings: strict),
+        .target(
             name: "RedisStore",
             dependencies: [
-                "CHiredis", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioSSL, logging, metrics,
-                lifecycle,
-                deques,
+                "CHiredis", "SignalingProtocol", "SignalingTokens", "SignalingWire", nioCore, nioPosix, nioSSL, logging,
+                metrics, lifecycle, deques,
             ],
             path: "Shared/RedisStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
         .target(
@@ -163,9 +169,8 @@ let package = Package(
         .executableTarget(
             name: "Control",
             dependencies: [
-                "SignalingProtocol", "SignalingWire", "PostgresStore", "RedisStore", "ServiceKit", argumentParser,
-                logging,
-                nioPosix,
+                "SignalingProtocol", "SignalingTokens", "SignalingWire", "PostgresStore", "RedisStore", "ServiceKit",
+                argumentParser, logging, nioPosix,
             ],
             path: "Services/Control", swiftSettings: strict),
         .target(
@@ -174,8 +179,8 @@ let package = Package(
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(
-            "Gateway", folder: "Gateway", logic: ["SignalingWire", deques],
-            server: ["RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques])
+            "Gateway", folder: "Gateway", logic: ["SignalingTokens", "SignalingWire", deques],
+            server: ["WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques])
         + service(
             "Presence", folder: "Presence",
             server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
@@ -189,20 +194,22 @@ let package = Package(
             server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore],
             resources: [.embedInCode("Functions")])
         + service(
-            "SIPBridge", folder: "SIPBridge",
+            "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
             server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
         + [
             unitTests("SignalingProtocol"),
+            unitTests("SignalingTokens", ["SignalingProtocol"]),
             unitTests("SignalingWire", ["SignalingProtocol"]),
+            unitTests("WebSocketWire", ["SignalingProtocol"]),
             unitTests("RedisStore", ["SignalingProtocol", "SignalingWire", nioCore]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
-            unitTests("GatewayLogic", ["SignalingProtocol", "SignalingWire"]),
+            unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",
                 [
-                    "GatewayLogic", "RedisStore", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1,
-                    logging,
+                    "GatewayLogic", "RedisStore", "SignalingProtocol", "SignalingWire", "WebSocketWire", nioCore,
+                    nioPosix, nioHTTP1, logging,
                 ]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
@@ -216,8 +223,9 @@ let package = Package(
             .testTarget(
                 name: "ClientTests",
                 dependencies: [
-                    "AgoraSigKit", "SignalingClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore,
-                    nioPosix,
+                    "AgoraSigKit", "SignalingClient", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                    "TestKit",
+                    nioCore, nioPosix,
                 ],
                 path: "Tests/Clients", exclude: ["Echo"], swiftSettings: strict),
             .testTarget(

@@ -3,6 +3,7 @@ import NIOCore
 import RedisStore
 import SignalingProtocol
 import SignalingWire
+import WebSocketWire
 
 extension Benchmark {
     /// In the order of a message's way through the gateway.

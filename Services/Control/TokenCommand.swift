@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import PostgresStore
 internal import SignalingProtocol
+internal import SignalingTokens
 
 /// `heliographctl token ...`.
 struct TokenCommand: AsyncParsableCommand {

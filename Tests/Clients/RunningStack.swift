@@ -1,6 +1,7 @@
 import Foundation
 import SignalingClient
 import SignalingProtocol
+import SignalingTokens
 import SignalingWire
 import Synchronization
 import TestKit

@@ -1,4 +1,5 @@
 internal import SignalingProtocol
+internal import SignalingTokens
 
 /// A library of Redis Functions that a connection keeps loaded.
 ///

@@ -1,6 +1,8 @@
 import ServiceKit
 import SignalingProtocol
+import SignalingTokens
 import SignalingWire
+import WebSocketWire
 
 extension FuzzTarget {
     /// What proves who somebody is, and the names that keys in Redis are made of.

@@ -1,4 +1,5 @@
 import SignalingProtocol
+import WebSocketWire
 
 @testable import SignalingClient
 @testable import SignalingWire

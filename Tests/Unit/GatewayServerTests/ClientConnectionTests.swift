@@ -2,6 +2,7 @@ import SignalingProtocol
 import SignalingWire
 import Synchronization
 import Testing
+import WebSocketWire
 
 @testable import GatewayServer
 

@@ -4,6 +4,7 @@ import SignalingProtocol
 import SignalingWire
 import Synchronization
 import Testing
+import WebSocketWire
 
 @testable import GatewayServer
 

@@ -5,6 +5,7 @@ import RedisStore
 import SignalingProtocol
 import SignalingWire
 import Synchronization
+import WebSocketWire
 
 @testable import GatewayServer
 

@@ -1,6 +1,7 @@
 import NIOCore
 import SignalingWire
 import Testing
+import WebSocketWire
 
 @testable import GatewayServer
 

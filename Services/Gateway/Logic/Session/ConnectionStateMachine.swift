@@ -1,4 +1,5 @@
 package import SignalingProtocol
+internal import SignalingTokens
 
 /// The life of one client connection: from the first frame to the session it carries and its end.
 package struct ConnectionStateMachine: ~Copyable {

@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import SignalingWire
+internal import WebSocketWire
 
 extension ByteBuffer {
     /// Appends one unmasked, final frame. Source: RFC 6455, section 5.2.

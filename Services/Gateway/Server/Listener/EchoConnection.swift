@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import SignalingWire
+internal import WebSocketWire
 
 /// A WebSocket that sends back what it is sent, read and written in the ways of ``ClientConnection``: what conformance suites
 /// can judge (`GatewayConfiguration.testEchoBytes`). Loop-bound.

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import ServiceKit
-internal import SignalingWire
+internal import WebSocketWire
 
 /// Answers what is no WebSocket on the public port: discovery, and 404 for the rest. One request per connection; one that
 /// does not get to the point, and become a WebSocket or ask, is closed.

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import ServiceKit
-internal import SignalingWire
+internal import WebSocketWire
 
 /// Makes an HTTP connection a WebSocket: the server's side of the opening handshake. Source: RFC 6455, section 4.2.
 ///

@@ -5,6 +5,7 @@ internal import MessageStore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// What each function of `call2` does.
 extension ClientConnection {

@@ -4,6 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// The functions of `call2`.
 extension ClientConnection {

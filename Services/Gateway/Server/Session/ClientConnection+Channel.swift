@@ -5,6 +5,7 @@ internal import MessageStore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// The session's place in a channel.
 extension ClientConnection {

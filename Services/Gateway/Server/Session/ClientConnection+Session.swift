@@ -5,6 +5,7 @@ internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// Login, resume, and the ends of a session.
 extension ClientConnection {

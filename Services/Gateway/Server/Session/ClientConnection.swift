@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// One client's WebSocket: performs what ``ConnectionStateMachine`` decides. Loop-bound.
 final class ClientConnection: ChannelInboundHandler {

@@ -6,6 +6,7 @@ internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// One event loop's gateway: its connections, sessions and channels, and its own two connections to Redis.
 ///

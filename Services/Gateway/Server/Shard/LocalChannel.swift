@@ -3,6 +3,7 @@ internal import GatewayLogic
 internal import NIOCore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import WebSocketWire
 
 /// A channel that has members at this shard: who they are here, and the order of what they are shown. Loop-bound.
 final class LocalChannel {

@@ -1,4 +1,4 @@
-package import SignalingProtocol
+package import SignalingTokens
 
 /// The algorithms of digest authentication; the raw value is the parameter's. Source: RFC 7616 section 3.2, RFC 8760.
 package enum DigestAlgorithm: String, Sendable, CaseIterable {

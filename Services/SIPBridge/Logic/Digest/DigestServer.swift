@@ -1,4 +1,5 @@
 internal import SignalingProtocol
+internal import SignalingTokens
 
 /// Asks peers who they are, and checks what they answer.
 ///

@@ -1,5 +1,6 @@
 import GatewayLogic
 import SignalingProtocol
+import SignalingTokens
 import Testing
 
 @Suite struct ConnectionStateMachineTests {

@@ -1,4 +1,5 @@
 internal import CCrypto
+internal import SignalingProtocol
 
 /// Digests of content, in the text that protocols write them in.
 package enum ContentDigest: Sendable, CaseIterable {

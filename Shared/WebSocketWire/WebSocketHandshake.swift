@@ -1,4 +1,4 @@
-internal import SignalingProtocol
+internal import SignalingTokens
 
 /// What the server computes when a client opens a WebSocket. Source: RFC 6455, section 4.2.
 package enum WebSocketHandshake {

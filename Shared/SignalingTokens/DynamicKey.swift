@@ -1,4 +1,5 @@
 internal import CCrypto
+package import SignalingProtocol
 
 /// The media channels' dynamic key, version `004`: 103 characters that let a user into a channel for a while.
 ///

@@ -1,4 +1,4 @@
-internal import CCrypto
+package import SignalingProtocol
 
 /// The login token: `1:APP:EXPIRY:MD5`, where MD5 is over account + app id + certificate + expiry.
 ///
@@ -10,7 +10,7 @@ package enum SignalingToken {
     /// Makes a token.
     /// - Parameter expiry: Unix seconds.
     package static func make(account: String, app: AppID, certificate: String, expiry: Int64) -> String {
-        "1:\(app):\(expiry):\(md5Hex(account + app.rawValue + certificate + String(expiry)))"
+        "1:\(app):\(expiry):\(digest(account + app.rawValue + certificate + String(expiry)))"
     }
 
     /// Checks a token.
@@ -32,7 +32,7 @@ package enum SignalingToken {
             throw SignalingError(.loginTokenWrong, "TokenErrorApp", "the token is of another app")
         }
         // The digest is taken over the expiry's text as it stands in the token, before the clock is looked at.
-        let expected = md5Hex(account.rawValue + app.rawValue + certificate + fields[fields.count - 2])
+        let expected = digest(account.rawValue + app.rawValue + certificate + fields[fields.count - 2])
         guard ConstantTime.equal(expected, fields[fields.count - 1].lowercased()) else {
             throw SignalingError(.loginTokenWrong, "TokenErrorDigest", "the token's digest is wrong")
         }
@@ -42,12 +42,5 @@ package enum SignalingToken {
         return expiry
     }
 
-    static func md5Hex(_ text: String) -> String {
-        var text = text
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var length: UInt32 = 0
-        let done = text.withUTF8 { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_md5(), nil) }
-        precondition(done == 1, "libcrypto offers no MD5")
-        return Hex.text(digest[..<Int(length)])
-    }
+    private static func digest(_ text: String) -> String { ContentDigest.md5.text(of: text) }
 }

@@ -1,4 +1,5 @@
 import SignalingProtocol
+import SignalingTokens
 import Testing
 
 @Suite struct DynamicKeyTests {

@@ -1,7 +1,7 @@
 import SignalingProtocol
 import Testing
 
-@testable import SignalingWire
+@testable import WebSocketWire
 
 @Suite struct WebSocketFrameReaderTests {
     /// What a connection reads.

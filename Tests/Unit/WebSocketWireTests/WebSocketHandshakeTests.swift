@@ -1,5 +1,5 @@
-import SignalingWire
 import Testing
+import WebSocketWire
 
 @Suite struct WebSocketHandshakeTests {
     @Test func theExampleOfTheRFC() {
