@@ -27,8 +27,7 @@ let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-co
 
 /// A service is three targets in one folder: pure decisions, I/O around them, and the entry point.
 func service(
-    _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
-    resources: [Resource]? = nil
+    _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency]
 ) -> [Target] {
     [
         .target(
@@ -37,11 +36,11 @@ func service(
         .target(
             name: "\(name)Server",
             dependencies: [
-                .target(name: "\(name)Logic"), "SignalingProtocol", "SignalingWire", "ServiceKit", logging, metrics,
-                lifecycle,
+                .target(name: "\(name)Logic"), "ClusterState", "SignalingProtocol", "SignalingWire", "ServiceKit",
+                logging, metrics, lifecycle,
             ]
                 + server,
-            path: "Services/\(folder)/Server", resources: resources, swiftSettings: strict),
+            path: "Services/\(folder)/Server", swiftSettings: strict),
         .executableTarget(
             name: "\(name)Main", dependencies: [.target(name: "\(name)Server"), "ServiceKit"],
             path: "Services/\(folder)/Main",
@@ -67,7 +66,9 @@ let benchmarks: [Target] = [
     .executableTarget(
         name: "Micro",
         dependencies: [
-            "Allocations", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisStore", "GatewayLogic", nioCore,
+            "Allocations", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisStore",
+            "GatewayLogic",
+            nioCore,
         ],
         path: "Benchmarks/Micro", swiftSettings: strict),
 ]
@@ -82,7 +83,8 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CRe", "SignalingProtocol", "SignalingTokens", "SignalingWire", "WebSocketWire",
+                    "CFuzz", "CRe", "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                    "WebSocketWire",
                     "SignalingClient", "RedisStore", "ServiceKit", "SIPBridgeLogic", "SIPBridgeServer", nioCore,
                 ],
                 path: "Tests/Fuzz", exclude: ["C", "corpus"], swiftSettings: strict,
@@ -134,15 +136,19 @@ let package = Package(
             name: "WebSocketWire", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/WebSocketWire",
             swiftSettings: strict),
         .target(
+            name: "ClusterState", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/ClusterState",
+            resources: [.embedInCode("Functions")], swiftSettings: strict),
+        .target(
             name: "RedisStore",
             dependencies: [
-                "CHiredis", "SignalingProtocol", "SignalingTokens", "SignalingWire", nioCore, nioPosix, nioSSL, logging,
+                "CHiredis", "ClusterState", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioSSL, logging,
                 metrics, lifecycle, deques,
             ],
-            path: "Shared/RedisStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
+            path: "Shared/RedisStore", swiftSettings: strict),
         .target(
-            name: "MessageStore", dependencies: ["RedisStore", "SignalingProtocol", "SignalingWire", nioCore, metrics],
-            path: "Shared/MessageStore", resources: [.embedInCode("Functions")], swiftSettings: strict),
+            name: "MessageStore",
+            dependencies: ["ClusterState", "RedisStore", "SignalingProtocol", "SignalingWire", nioCore, metrics],
+            path: "Shared/MessageStore", swiftSettings: strict),
         .target(
             name: "PostgresStore", dependencies: ["CPostgres", "SignalingProtocol", logging, metrics, deques],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: strict),
@@ -163,14 +169,15 @@ let package = Package(
         .target(
             name: "ServiceStores",
             dependencies: [
-                "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", nioPosix, logging, lifecycle,
+                "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", nioPosix, logging,
+                lifecycle,
             ],
             path: "Shared/ServiceStores", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
-                "SignalingProtocol", "SignalingTokens", "SignalingWire", "PostgresStore", "RedisStore", "ServiceKit",
-                argumentParser, logging, nioPosix,
+                "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire", "PostgresStore", "RedisStore",
+                "ServiceKit", argumentParser, logging, nioPosix,
             ],
             path: "Services/Control", swiftSettings: strict),
         .target(
@@ -183,16 +190,13 @@ let package = Package(
             server: ["WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques])
         + service(
             "Presence", folder: "Presence",
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
-            resources: [.embedInCode("Functions")])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
         + service(
             "ChannelState", folder: "ChannelState",
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix],
-            resources: [.embedInCode("Functions")])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
         + service(
             "Invitation", folder: "Invitation", logic: ["SignalingWire"],
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore],
-            resources: [.embedInCode("Functions")])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore])
         + service(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
             server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
@@ -201,7 +205,8 @@ let package = Package(
             unitTests("SignalingTokens", ["SignalingProtocol"]),
             unitTests("SignalingWire", ["SignalingProtocol"]),
             unitTests("WebSocketWire", ["SignalingProtocol"]),
-            unitTests("RedisStore", ["SignalingProtocol", "SignalingWire", nioCore]),
+            unitTests("ClusterState", ["SignalingProtocol"]),
+            unitTests("RedisStore", ["ClusterState", "SignalingProtocol", "SignalingWire", nioCore]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
@@ -231,7 +236,8 @@ let package = Package(
             .testTarget(
                 name: "IntegrationTests",
                 dependencies: [
-                    "TestKit", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol", "SignalingWire",
+                    "TestKit", "ClusterState", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol",
+                    "SignalingWire",
                     "PresenceServer", "ChannelStateServer", "InvitationServer", "ServiceKit", nioCore, nioPosix,
                     logging,
                     lifecycle,

@@ -1,3 +1,4 @@
+import ClusterState
 import GatewayLogic
 import NIOCore
 import RedisStore

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ClusterState
 internal import Logging
 internal import NIOPosix
 internal import RedisStore
@@ -51,7 +52,7 @@ struct UserCommand: AsyncParsableCommand {
         private static func post(_ command: DisconnectUser, _ url: String) async throws(RedisError) {
             let connection = RedisConnection(
                 configuration: try RedisConfiguration(url: url),
-                eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [StreamAppend.library],
+                eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [.streams],
                 logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })
             connection.start()
             let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")

@@ -1,3 +1,4 @@
+internal import ClusterState
 package import NIOCore
 package import RedisStore
 package import SignalingProtocol

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import NIOCore
 package import RedisStore
 package import SignalingProtocol
@@ -6,18 +7,10 @@ package import SignalingProtocol
 /// (library `heliograph_messages`): check, limit, number, store and publish happen at once or not at all.
 ///
 /// The forms with a completion run on the connection's event loop, and complete there, once; the async forms run anywhere.
-/// A connection that is used for this must load ``library``. Every act fails with ``SignalingCode/failed``
+/// A connection that is used for this must load ``RedisFunctionLibrary/messages``. Every act fails with ``SignalingCode/failed``
 /// (`unavailable`) when Redis does not answer; a send's outcome is then unknown. What a gateway does most has a form for many
 /// at once, ``MailboxBatch``.
 package struct MessageStore: Sendable {
-    /// The library that the functions are in.
-    package static let library = RedisFunctionLibrary(
-        name: "heliograph_messages",
-        parts: [
-            PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.messages_lua,
-            PackageResources.channel_log_lua,
-        ])
-
     let connection: RedisConnection
 
     /// Works over `connection`.

@@ -1,3 +1,4 @@
+package import ClusterState
 package import Logging
 internal import NIOPosix
 package import PostgresStore

@@ -1,3 +1,4 @@
+import ClusterState
 import Logging
 import MessageStore
 import NIOCore
@@ -60,11 +61,7 @@ actor ServicesStage {
         app = try AppID("app:{1}")
         connection = RedisConnection(
             configuration: try Self.patient(redis), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [
-                MessageStore.library, GatewayLeases.library, DueTimers.library, PresenceFunctions.library,
-                StreamAppend.library,
-            ]
-                + ChannelFunctions.libraries, logger: Self.silent)
+            libraries: [.messages, .leases, .timers, .streams, .presence, .channels, .memberships], logger: Self.silent)
         connection.start()
     }
 

@@ -1,3 +1,4 @@
+import ClusterState
 import Logging
 import MessageStore
 import NIOCore
@@ -33,7 +34,7 @@ final class StageGateway: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: loop,
-            libraries: [MessageStore.library, GatewayLeases.library, StreamAppend.library], logger: logger)
+            libraries: [.messages, .leases, .streams], logger: logger)
         self.connection = connection
         leases = GatewayLeases(connection: connection)
         messages = MessageStore(connection: connection)

@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterState
 package import Logging
 internal import MessageStore
 internal import NIOCore
@@ -12,8 +13,8 @@ internal import SignalingWire
 
 /// The channel-state service: channels' members and attributes.
 package enum ChannelStateService {
-    private static let libraries =
-        ChannelFunctions.libraries + [MessageStore.library, DueTimers.library, StreamAppend.library]
+    private static let libraries: [RedisFunctionLibrary] =
+        [.channels, .memberships, .messages, .timers, .streams]
 
     /// Builds the service from its settings.
     /// - Throws: as ``ServiceStores`` does.

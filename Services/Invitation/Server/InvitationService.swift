@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import InvitationLogic
 package import Logging
 internal import MessageStore
@@ -13,8 +14,8 @@ internal import SignalingProtocol
 ///
 /// Any number of instances share the work; all state is in Redis, and the call log in PostgreSQL.
 package enum InvitationService {
-    private static let libraries = [
-        CallRecordStore.library, MessageStore.library, GatewayLeases.library, DueTimers.library, StreamAppend.library,
+    private static let libraries: [RedisFunctionLibrary] = [
+        .calls, .messages, .leases, .timers, .streams,
     ]
 
     /// Builds the service from its settings.

@@ -1,3 +1,4 @@
+internal import ClusterState
 package import Logging
 internal import MessageStore
 internal import NIOCore
@@ -12,8 +13,8 @@ internal import SignalingWire
 
 /// The presence service: users' sessions and attributes, settings of apps, and the watch over gateways.
 package enum PresenceService {
-    private static let libraries = [
-        PresenceFunctions.library, MessageStore.library, GatewayLeases.library, DueTimers.library, StreamAppend.library,
+    private static let libraries: [RedisFunctionLibrary] = [
+        .presence, .messages, .leases, .timers, .streams,
     ]
 
     /// Builds the service from its settings.

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import MessageStore
 internal import PostgresStore
 internal import RedisStore
@@ -16,7 +17,7 @@ package enum SIPBridge {
         _ context: ServiceContext, _ configuration: SIPBridgeConfiguration
     ) async throws -> ServiceAssembly {
         let stores = try await ServiceStores(
-            context, libraries: [GatewayLeases.library, StreamAppend.library], postgresConnections: 2)
+            context, libraries: [.leases, .streams], postgresConnections: 2)
         let logger = context.logger
         // A fresh id for each run: what a bridge holds ends with its process.
         let instance = context.configuration.instance

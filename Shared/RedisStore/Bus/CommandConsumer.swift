@@ -1,3 +1,4 @@
+internal import ClusterState
 package import Logging
 internal import Metrics
 internal import NIOCore

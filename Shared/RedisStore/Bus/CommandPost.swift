@@ -1,9 +1,10 @@
+internal import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 
 /// Commands that nobody waits for, from one service to another. They stay on streams of their own until they are done:
 /// whoever takes them may be away for any time. A full Redis takes them: what they follow from has happened.
-/// The connection must keep ``StreamAppend/library`` loaded.
+/// The connection must keep ``RedisFunctionLibrary/streams`` loaded.
 package enum CommandPost {
     /// The command that appends `command` to its service's stream of posts.
     /// - Parameters:

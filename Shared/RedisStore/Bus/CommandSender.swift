@@ -1,3 +1,4 @@
+internal import ClusterState
 package import Logging
 package import NIOCore
 package import SignalingProtocol
@@ -38,7 +39,7 @@ package final class CommandSender: @unchecked Sendable {
     private var buckets: [UInt64: [CommandID]] = [:]
     private var isTimerArmed = false
 
-    /// Makes a sender. The connection must keep ``StreamAppend/library`` loaded.
+    /// Makes a sender. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     /// - Parameters:
     ///   - sender: whose topic (``SignalingProtocol/KeySpace``) the answers come to; hand them to ``received(_:_:)``.
     ///   - maxPending: unanswered commands; default 65,536. One more fails (`overloaded`).

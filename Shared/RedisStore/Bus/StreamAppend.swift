@@ -1,8 +1,5 @@
-/// The two ways to append to a stream. Functions: `streams.lua`.
+/// The two ways to append to a stream. To append what is vital, a connection must keep ``RedisFunctionLibrary/streams`` loaded.
 package enum StreamAppend {
-    /// The library that a connection must keep loaded to append what is vital.
-    package static let library = RedisFunctionLibrary(name: "heliograph_streams", parts: [PackageResources.streams_lua])
-
     /// The start of a command that appends to a stream; the words that follow the stream's name in XADD are to be appended.
     /// - Parameter isVital: never refused for want of memory, for 2 us more of Redis: for what frees memory, keeps something
     ///   alive, or tells of what is done already. Others are refused (`OOM`) when Redis is at `maxmemory`.

@@ -1,3 +1,4 @@
+package import ClusterState
 internal import DequeModule
 package import Logging
 package import NIOCore

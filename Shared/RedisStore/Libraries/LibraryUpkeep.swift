@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Logging
 internal import NIOCore
 internal import SignalingProtocol

@@ -1,3 +1,4 @@
+internal import ClusterState
 package import Logging
 internal import NIOCore
 import ServiceLifecycle
@@ -14,7 +15,7 @@ package enum MirrorStream {
     private static let field = "r"
 
     /// The command that records a change, in a full Redis too: the change is made. The connection must keep
-    /// ``StreamAppend/library`` loaded.
+    /// ``RedisFunctionLibrary/streams`` loaded.
     package static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
         var command = StreamAppend.command(to: KeySpace.mirror(service), isVital: true)
         let words: [RedisArgument] = ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]

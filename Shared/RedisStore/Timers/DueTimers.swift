@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Logging
 package import NIOCore
 internal import ServiceLifecycle
@@ -14,11 +15,8 @@ package struct DueTimer: Sendable, Equatable {
 /// A service's timers, kept in Redis so that they outlive the process that set them.
 ///
 /// A claim hides a timer for a lease; a claimant that dies loses it to the next. So a timer may fire twice, or with nothing
-/// left to do: handlers look at the state before they act. Functions: `due.lua`.
+/// left to do: handlers look at the state before they act. The connection must keep ``RedisFunctionLibrary/timers`` loaded.
 package struct DueTimers: Sendable {
-    /// The library that the connection must keep loaded.
-    package static let library = RedisFunctionLibrary(name: "heliograph_due", parts: [PackageResources.due_lua])
-
     private let connection: RedisConnection
     private let key: String
     private let logger: Logger

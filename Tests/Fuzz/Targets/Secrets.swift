@@ -1,3 +1,4 @@
+import ClusterState
 import ServiceKit
 import SignalingProtocol
 import SignalingTokens

@@ -1,4 +1,5 @@
 import ChannelStateServer
+import ClusterState
 import RedisStore
 import SignalingProtocol
 import TestKit

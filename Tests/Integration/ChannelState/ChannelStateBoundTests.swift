@@ -1,3 +1,4 @@
+import ClusterState
 import MessageStore
 import PostgresStore
 import RedisStore

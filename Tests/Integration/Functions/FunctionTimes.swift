@@ -1,3 +1,4 @@
+import ClusterState
 import RedisStore
 import SignalingProtocol
 import TestKit

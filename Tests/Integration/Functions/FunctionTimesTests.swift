@@ -1,3 +1,4 @@
+import ClusterState
 import Foundation
 import MessageStore
 import RedisStore
@@ -17,14 +18,14 @@ import Testing
 
         var library: RedisFunctionLibrary {
             switch self {
-            case .messages: MessageStore.library
-            case .gateways: GatewayLeases.library
-            case .timers: DueTimers.library
-            case .streams: StreamAppend.library
-            case .sessions: PresenceFunctions.library
-            case .channels: ChannelFunctions.libraries[0]
-            case .memberships: ChannelFunctions.libraries[1]
-            case .calls: CallRecordStore.library
+            case .messages: .messages
+            case .gateways: .leases
+            case .timers: .timers
+            case .streams: .streams
+            case .sessions: .presence
+            case .channels: .channels
+            case .memberships: .memberships
+            case .calls: .calls
             }
         }
 

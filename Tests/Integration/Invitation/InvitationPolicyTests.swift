@@ -1,3 +1,4 @@
+import ClusterState
 import PostgresStore
 import RedisStore
 import SignalingProtocol

@@ -1,3 +1,4 @@
+import ClusterState
 import InvitationServer
 import Logging
 import MessageStore
@@ -69,7 +70,7 @@ actor InvitationStage {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: loop,
-            libraries: [MessageStore.library, GatewayLeases.library, StreamAppend.library],
+            libraries: [.messages, .leases, .streams],
             logger: logger)
         self.connection = connection
         messages = MessageStore(connection: connection)

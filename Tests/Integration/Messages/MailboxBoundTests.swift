@@ -1,3 +1,4 @@
+import ClusterState
 import MessageStore
 import RedisStore
 import SignalingProtocol

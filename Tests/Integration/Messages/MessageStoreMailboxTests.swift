@@ -1,3 +1,4 @@
+import ClusterState
 import MessageStore
 import NIOCore
 import RedisStore

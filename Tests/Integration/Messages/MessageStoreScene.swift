@@ -1,3 +1,4 @@
+import ClusterState
 import MessageStore
 import NIOCore
 import RedisStore
@@ -18,7 +19,7 @@ struct MessageStoreScene: Sendable {
     let gateway = GatewayID("gateway-1")
 
     static func run(appendOnly: Bool = false, _ body: (MessageStoreScene) async throws -> Void) async throws {
-        try await RedisScene.run(appendOnly: appendOnly, libraries: [MessageStore.library]) { redis in
+        try await RedisScene.run(appendOnly: appendOnly, libraries: [.messages]) { redis in
             let app = try AppID("a:{}%")
             let scene =
                 MessageStoreScene(

@@ -1,3 +1,4 @@
+import ClusterState
 import Logging
 import NIOCore
 import RedisStore

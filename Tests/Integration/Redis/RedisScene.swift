@@ -1,3 +1,4 @@
+import ClusterState
 import Logging
 import NIOCore
 import NIOPosix
@@ -33,7 +34,7 @@ struct RedisScene: Sendable {
     /// - Parameter libraries: what the connection keeps loaded; default what posts need. With none, nothing but the test's own
     ///   commands is under way.
     static func run(
-        appendOnly: Bool = true, libraries: [RedisFunctionLibrary] = [StreamAppend.library],
+        appendOnly: Bool = true, libraries: [RedisFunctionLibrary] = [.streams],
         configure: (inout RedisConfiguration) -> Void = { _ in }, _ body: (RedisScene) async throws -> Void
     ) async throws {
         let server = try await RedisServer(appendOnly: appendOnly)
@@ -60,7 +61,7 @@ struct RedisScene: Sendable {
         var configuration = try server.configuration
         configure(&configuration)
         let other = RedisConnection(
-            configuration: configuration, eventLoop: eventLoop, libraries: [StreamAppend.library], logger: Self.logger)
+            configuration: configuration, eventLoop: eventLoop, libraries: [.streams], logger: Self.logger)
         other.start()
         try await waitUntil("a connection") { other.isConnected ? nil : "not connected" }
         return other

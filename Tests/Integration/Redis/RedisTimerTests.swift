@@ -1,3 +1,4 @@
+import ClusterState
 import NIOCore
 import RedisStore
 import SignalingProtocol
@@ -11,7 +12,7 @@ import Testing
     }
 
     @Test func claimedInOrderWhenDue() async throws {
-        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+        try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .invitation, connection: scene.connection)
             let now = try await Self.now(scene)
             try await timers.schedule("b c", atMilliseconds: now - 10)
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func aDeadClaimantLosesItAndALateOneRemovesNothing() async throws {
-        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+        try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .invitation, connection: scene.connection)
             try await timers.schedule("a", atMilliseconds: 1)
             let first = try await timers.claim(lease: .milliseconds(100))
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func setAnewWhileClaimedStays() async throws {
-        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+        try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
             try await timers.schedule("a", atMilliseconds: 1)
             let claimed = try await timers.claim()
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func setAnewForTheVeryEndOfTheClaimStays() async throws {
-        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+        try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
             try await timers.schedule("a", atMilliseconds: 1)
             let claimed = try await timers.claim(lease: .milliseconds(1))
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test func timersOutliveTheirRunnerAndTheServer() async throws {
-        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+        try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
             let fired = Recording<String>()
             for number in 0..<250 { try await timers.schedule("t-\(number)", atMilliseconds: Int64(number)) }
@@ -102,7 +103,7 @@ import Testing
     }
 
     @Test func ownTimersFireInTimeAndThoseOfOthersWithTheNextLook() async throws {
-        try await RedisScene.run(libraries: [DueTimers.library]) { scene in
+        try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
             let other = DueTimers(service: .presence, connection: scene.connection)
             let fired = Recording<String>()

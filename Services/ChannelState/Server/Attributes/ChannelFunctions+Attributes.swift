@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterState
 internal import RedisStore
 internal import SignalingProtocol
 

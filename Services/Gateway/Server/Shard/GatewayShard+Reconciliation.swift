@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging

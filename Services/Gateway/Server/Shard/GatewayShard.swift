@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
@@ -80,7 +81,7 @@ final class GatewayShard: @unchecked Sendable {
         self.logger = logger
         redis = RedisConnection(
             configuration: redisConfiguration, eventLoop: eventLoop,
-            libraries: [MessageStore.library, GatewayLeases.library, StreamAppend.library],
+            libraries: [.messages, .leases, .streams],
             logger: logger)
         messages = MessageStore(connection: redis)
         mailboxes = MailboxBatch(connection: redis, gateway: id)

@@ -1,10 +1,11 @@
+internal import ClusterState
 internal import InvitationLogic
 internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Calls in Redis, through the functions of `Functions/calls.lua`.
+/// Calls in Redis, through the functions of ``RedisFunctionLibrary/calls``.
 struct CallRecordStore: Sendable {
     /// A call as it was found.
     struct Loaded {
@@ -40,8 +41,6 @@ struct CallRecordStore: Sendable {
 
     /// Calls that are told in one answer.
     private static let page = 250
-
-    static let library = RedisFunctionLibrary(name: "heliograph_calls", parts: [PackageResources.calls_lua])
 
     private let connection: RedisConnection
 

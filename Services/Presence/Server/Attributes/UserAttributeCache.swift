@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import MessageStore
 internal import PresenceLogic
 internal import RedisStore

@@ -1,14 +1,13 @@
+internal import ClusterState
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// The functions of presence.lua, library `heliograph_presence`, and the reads beside them.
+/// The functions of ``RedisFunctionLibrary/presence``, and the reads beside them.
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct PresenceFunctions: Sendable {
-    static let library = RedisFunctionLibrary(name: "heliograph_presence", parts: [PackageResources.presence_lua])
-
     let connection: RedisConnection
 
     // MARK: - Sessions

@@ -1,3 +1,5 @@
+package import SignalingProtocol
+
 /// Names of everything in Redis.
 ///
 /// Each part that a client may choose is escaped, so that names with colons or braces cannot collide across users,

@@ -1,4 +1,4 @@
-package import RedisStore
+package import ClusterState
 package import SignalingProtocol
 
 /// A gateway as discovery sees it.
@@ -15,49 +15,12 @@ package struct GatewayLease: Equatable, Sendable {
     }
 }
 
-/// A kind of process that keeps leases up: which keys they are under, and who acts when one ends.
-package struct LeaseFleet: Equatable, Sendable {
-    /// Milliseconds that a lease lives after a heartbeat.
-    package let timeToLive: Int64
-    /// Milliseconds from a heartbeat to the watcher's look: a little after the lease's end, because a look in its last
-    /// millisecond would find it and be the last.
-    package var watchDelay: Int64 { timeToLive + 10 }
-    /// Milliseconds between heartbeats.
-    package let interval: Int64
-    /// Names a member's lease.
-    let lease: @Sendable (GatewayID) -> String
-    /// Ids by the time of their last heartbeat.
-    let members: String
-    /// Ids that discovery must not name.
-    let draining: String
-    /// The service that is told, by a timer `gateway:ID`, when a lease ends.
-    let watcher: ServiceName
-    /// Names what a member holds: forgotten with it.
-    let holdings: @Sendable (GatewayID) -> String
-
-    /// By the keys, which differ between any two fleets.
-    package static func == (left: LeaseFleet, right: LeaseFleet) -> Bool { left.members == right.members }
-
-    /// Gateways (each shard is one): presence detaches the sessions of a lost one.
-    package static let gateways = LeaseFleet(
-        timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
-        draining: "gateways:draining", watcher: .presence, holdings: KeySpace.sessions)
-    /// Sip-bridges: the invitation service ends the calls of a lost one, within 10 s of its end.
-    package static let bridges = LeaseFleet(
-        timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
-        draining: "bridges:draining", watcher: .invitation, holdings: { KeySpace.bridgeTag($0) + ":calls" })
-}
-
 /// The leases that gateways, and processes like them, keep up while they live; library `heliograph_gateways`.
 ///
 /// A gateway calls ``heartbeat(_:text:discoverable:)`` every ``LeaseFleet/interval``, first of all before it holds anything. When a
 /// lease ends, the fleet's watcher acts: presence detaches the gateway's sessions as of the last heartbeat, the
-/// invitation service ends a sip-bridge's calls. A connection that is used for this must load ``library``.
+/// invitation service ends a sip-bridge's calls. A connection that is used for this must load ``RedisFunctionLibrary/leases``.
 package struct GatewayLeases: Sendable {
-    /// The library that the functions are in.
-    package static let library = RedisFunctionLibrary(
-        name: "heliograph_gateways", parts: [PackageResources.gateways_lua])
-
     private let connection: RedisConnection
     private let fleet: LeaseFleet
 

@@ -1,3 +1,4 @@
+import ClusterState
 import SignalingProtocol
 import Testing
 

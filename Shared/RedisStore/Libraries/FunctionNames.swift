@@ -1,0 +1,45 @@
+package import ClusterState
+
+/// How the functions of some libraries are called on the wire.
+///
+/// Asked for each call. A dictionary would hash the whole name each time, which takes more than all the rest of encoding a call.
+package struct FunctionNames {
+    private static let slotCount = 128
+    /// The names of each slot with the first words of their calls, mostly one or none.
+    private var slots: [[(name: String, head: [UInt8])]]
+
+    /// The functions of these libraries; of other functions the name is taken as it is.
+    package init(_ libraries: [RedisFunctionLibrary] = []) {
+        slots = Array(repeating: [], count: Self.slotCount)
+        for library in libraries {
+            for name in library.functions {
+                slots[Self.slot(of: name)].append((name, Self.head(name + library.suffix)))
+            }
+        }
+    }
+
+    /// The first two words of a call, in RESP.
+    func head(of function: String) -> [UInt8] {
+        for (name, head) in slots[Self.slot(of: function)] where name == function { return head }
+        return Self.head(function)
+    }
+
+    private static func slot(of name: String) -> Int {
+        let bytes = name.utf8
+        return (bytes.count &* 29 &+ Int(bytes.last ?? 0)) & (slotCount - 1)
+    }
+
+    private static func head(_ name: String) -> [UInt8] {
+        Array("$5\r\nFCALL\r\n$\(name.utf8.count)\r\n\(name)\r\n".utf8)
+    }
+}
+
+extension RedisFunctionLibrary {
+    /// The command that gives the server the library. The server refuses one of ours that it has already, without reading it:
+    /// see ``RedisError/isLibraryThere``.
+    var load: RedisCommand {
+        suffix.isEmpty
+            ? RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source))
+            : RedisCommand("FUNCTION", "LOAD", .bytes(source))
+    }
+}
