@@ -52,16 +52,6 @@ int cre_loop_run(void)
 	return re_main(NULL);
 }
 
-void cre_loop_cancel(void)
-{
-	re_cancel();
-}
-
-void cre_loop_finish(void)
-{
-	re_thread_close();
-}
-
 uint64_t cre_loop_now(void)
 {
 	return tmr_jiffies();
@@ -78,43 +68,34 @@ static void waker_ready(int flags, void *arg)
 	waker->handler(waker->context);
 }
 
-struct cre_waker *cre_waker_open(cre_event_h *handler, void *context)
+int cre_waker_open(cre_event_h *handler, void *context)
 {
 	struct cre_waker *waker = calloc(1, sizeof(*waker));
 
 	if (!waker)
-		return NULL;
+		return -1;
 	waker->handler = handler;
 	waker->context = context;
 	waker->descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (waker->descriptor < 0) {
 		free(waker);
-		return NULL;
+		return -1;
 	}
 	if (fd_listen(waker->descriptor, FD_READ, waker_ready, waker)) {
 		close(waker->descriptor);
 		free(waker);
-		return NULL;
+		return -1;
 	}
-	return waker;
+	return waker->descriptor;
 }
 
-void cre_waker_wake(struct cre_waker *waker)
+void cre_waker_wake(int descriptor)
 {
 	uint64_t one = 1;
-	ssize_t size = write(waker->descriptor, &one, sizeof(one));
+	ssize_t size = write(descriptor, &one, sizeof(one));
 
 	/* The counter can only be full when the loop is awake anyway. */
 	(void)size;
-}
-
-void cre_waker_close(struct cre_waker *waker)
-{
-	if (!waker)
-		return;
-	fd_close(waker->descriptor);
-	close(waker->descriptor);
-	free(waker);
 }
 
 struct cre_timer *cre_timer_make(cre_event_h *handler, void *context)

@@ -24,9 +24,9 @@ package enum SIPBridge {
         let bridge = GatewayID("\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))")
         let port = InvitationPort(
             bridge: bridge, configuration: stores.redisConfiguration, connection: stores.redis, logger: logger)
-        let exchange = PhoneExchange(
-            bridge: bridge, configuration: configuration, loop: try SIPLoop.start(), port: port, pool: stores.pool,
-            logger: logger)
+        try SIPThread.start()
+        let exchange = await PhoneExchange(
+            bridge: bridge, configuration: configuration, port: port, pool: stores.pool, logger: logger)
         let orders = CommandConsumer(
             bridge: bridge, configuration: stores.redisConfiguration, connection: stores.redis,
             router: orderRouter(exchange), logger: logger)

@@ -8,23 +8,17 @@
 
 /* Makes the calling thread a loop of its own: epoll, with room for descriptors up to `max_descriptors`. */
 int cre_loop_prepare(int max_descriptors);
-/* Runs the loop until cre_loop_cancel. */
+/* Runs the loop; returns only when the system fails it, with the errno value. */
 int cre_loop_run(void);
-/* Ends cre_loop_run after the handlers that are under way. */
-void cre_loop_cancel(void);
-/* Frees what cre_loop_prepare made. */
-void cre_loop_finish(void);
 /* Milliseconds of the monotonic clock that timers run by. Any thread. */
 uint64_t cre_loop_now(void);
 
 typedef void cre_event_h(void *context);
 
-struct cre_waker;
-/* A descriptor that wakes the loop, which then calls `handler`; NULL when the system has no more. */
-struct cre_waker *cre_waker_open(cre_event_h *handler, void *context);
+/* A descriptor, for as long as the loop runs, that wakes it; it then calls `handler`. -1 when the system has no more. */
+int cre_waker_open(cre_event_h *handler, void *context);
 /* Wakes the loop. Any thread; also from within the loop. */
-void cre_waker_wake(struct cre_waker *waker);
-void cre_waker_close(struct cre_waker *waker);
+void cre_waker_wake(int descriptor);
 
 struct cre_timer;
 /* A timer that is not running; NULL without memory. */

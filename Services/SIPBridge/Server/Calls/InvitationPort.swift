@@ -6,9 +6,7 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// Sends the bridge's commands to the invitation service and takes the answers from the bridge's topic.
-///
-/// `@unchecked Sendable`: everything but the constants is touched on `eventLoop` only.
-final class InvitationPort: @unchecked Sendable {
+struct InvitationPort: Sendable {
     /// How long a command waits for its answer.
     static let patience = TimeAmount.seconds(8)
 
@@ -16,29 +14,30 @@ final class InvitationPort: @unchecked Sendable {
     private let sender: CommandSender
     private let topic: String
     private let logger: Logger
-    private var subscriber: RedisSubscriber?
+    private let subscriber: RedisSubscriber
 
     init(bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, logger: Logger) {
         eventLoop = connection.eventLoop
-        sender = CommandSender(sender: bridge, connection: connection, logger: logger)
+        let sender = CommandSender(sender: bridge, connection: connection, logger: logger)
+        self.sender = sender
         topic = KeySpace.topic(bridge)
         self.logger = logger
         subscriber = RedisSubscriber(
             configuration: configuration, eventLoop: connection.eventLoop, logger: logger,
-            onMessage: { [unowned self] _, payload in received(payload) },
-            onReconnected: { [unowned self] in sender.resendPending() })
+            onMessage: { _, payload in Self.received(payload, for: sender, logger) },
+            onReconnected: { sender.resendPending() })
     }
 
     /// Whether answers can come.
-    var isConnected: Bool { subscriber?.isConnected ?? false }
+    var isConnected: Bool { subscriber.isConnected }
 
     /// Subscribes to the answers; waits until Redis is there.
     func start() async throws {
-        subscriber?.start()
+        subscriber.start()
         while !Task.isCancelled {
             let subscribed = eventLoop.makePromise(of: Void.self)
-            eventLoop.execute { [self] in
-                subscriber?.subscribe(topic) { subscribed.completeWith($0.mapError { $0 as any Error }) }
+            eventLoop.execute {
+                subscriber.subscribe(topic) { subscribed.completeWith($0.mapError { $0 as any Error }) }
             }
             do {
                 return try await subscribed.futureResult.get()
@@ -49,18 +48,18 @@ final class InvitationPort: @unchecked Sendable {
         throw CancellationError()
     }
 
-    func stop() async { await subscriber?.close() }
+    func stop() async { await subscriber.close() }
 
     /// Sends a command and waits for its answer.
     func send<C: WireCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
         await withCheckedContinuation { continuation in
-            eventLoop.execute { [self] in
+            eventLoop.execute {
                 sender.send(command, within: Self.patience) { continuation.resume(returning: $0) }
             }
         }
     }
 
-    private func received(_ payload: ByteBuffer) {
+    private static func received(_ payload: ByteBuffer, for sender: CommandSender, _ logger: Logger) {
         do {
             switch try GatewayEvent(payload: payload.readableBytesView) {
             case .reply(let command, let outcome): sender.received(command, outcome)

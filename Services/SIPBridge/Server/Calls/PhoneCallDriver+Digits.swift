@@ -112,7 +112,7 @@ extension PhoneCallDriver {
     private func wait(_ milliseconds: Int64) {
         let timer =
             digits.pause
-            ?? SIPTimer(loop: line.stack.loop) { [weak self] in
+            ?? SIPTimer { [weak self] in
                 guard let self else { return }
                 perform(digits.queue.paused())
             }

@@ -4,7 +4,7 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// What all calls of a bridge share; on the loop.
+/// What all calls of a bridge share.
 struct PhoneLine {
     let bridge: GatewayID
     let stack: SIPStack
@@ -14,9 +14,8 @@ struct PhoneLine {
 }
 
 /// One call's telephone: performs what its ``DialogStateMachine`` decides.
-///
-/// `@unchecked Sendable`: used on the loop's thread only, as libre's objects in it are.
-final class PhoneCallDriver: @unchecked Sendable {
+@SIPThread
+final class PhoneCallDriver {
     /// Something for the invitation service, to be sent in order.
     enum Message {
         case invitation(InviteFromPhone)
@@ -79,7 +78,6 @@ final class PhoneCallDriver: @unchecked Sendable {
     var result = PhoneMetrics.Result.cancelled
 
     init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, line: PhoneLine) {
-        line.stack.loop.preconditionIsolated()
         self.call = call
         self.direction = direction
         self.line = line
@@ -121,7 +119,6 @@ final class PhoneCallDriver: @unchecked Sendable {
 
     /// Feeds an event to the machine and performs what follows, in order, also what follows from that.
     func step(_ event: (inout DialogStateMachine) -> [DialogAction]) {
-        line.stack.loop.preconditionIsolated()
         actions += event(&machine)
         guard !isPerforming else { return }
         isPerforming = true
@@ -239,7 +236,7 @@ final class PhoneCallDriver: @unchecked Sendable {
     private func schedule(_ kind: DialogTimer, after milliseconds: Int64) {
         let timer =
             timers[kind]
-            ?? SIPTimer(loop: line.stack.loop) { [weak self] in self?.step { $0.timerFired(kind) } }
+            ?? SIPTimer { [weak self] in self?.step { $0.timerFired(kind) } }
         timers[kind] = timer
         timer.start(after: .milliseconds(milliseconds))
     }

@@ -54,7 +54,7 @@ extension PhoneExchange {
         guard let trunks = senders(of: request) else { return }
         pendingInvites[key] = false
         request.onCancel = { [unowned self] in
-            assumeIsolated { if $0.pendingInvites[key] != nil { $0.pendingInvites[key] = true } }
+            if pendingInvites[key] != nil { pendingInvites[key] = true }
         }
         admitLater(request, key, from: trunks)
     }

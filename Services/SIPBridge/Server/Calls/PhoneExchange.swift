@@ -5,9 +5,8 @@ internal import SIPBridgeLogic
 internal import SignalingProtocol
 
 /// All calls of a bridge: brings commands, SIP messages and calls together.
-///
-/// Its executor is the loop that libre runs on, so that it and its calls may use libre, whose callbacks come there too.
-actor PhoneExchange {
+@SIPThread
+final class PhoneExchange {
     /// Names an INVITE, for one that comes by several ways (RFC 3261, 8.2.2.2).
     struct InviteKey: Hashable {
         var callID: String
@@ -21,9 +20,6 @@ actor PhoneExchange {
         case prepare(PhoneCallDriver, extra: String)
         case admit(SIPServerRequest, InviteKey, [SIPTrunk])
     }
-
-    nonisolated let loop: SIPLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     let bridge: GatewayID
     let configuration: SIPBridgeConfiguration
@@ -58,12 +54,11 @@ actor PhoneExchange {
     private var pumping: Set<String> = []
 
     init(
-        bridge: GatewayID, configuration: SIPBridgeConfiguration, loop: SIPLoop, port: InvitationPort,
-        pool: PostgresPool, logger: Logger
+        bridge: GatewayID, configuration: SIPBridgeConfiguration, port: InvitationPort, pool: PostgresPool,
+        logger: Logger
     ) {
         self.bridge = bridge
         self.configuration = configuration
-        self.loop = loop
         self.port = port
         self.logger = logger
         let (trunkStore, numberStore) = (TrunkStore(pool: pool), NumberStore(pool: pool))
@@ -80,14 +75,14 @@ actor PhoneExchange {
     /// Binds SIP.
     /// - Returns: the ports in use.
     func open() throws(SIPError) -> (port: Int, tlsPort: Int?) {
-        let stack = try SIPStack(configuration.stack, loop: loop)
+        let stack = try SIPStack(configuration.stack)
         stack.tracesAll = configuration.tracesAll
-        stack.onRequest = { [unowned self] request in assumeIsolated { $0.arrived(request) } }
-        stack.onStray2xx = { [unowned self] message in assumeIsolated { $0.strayed(message) } }
+        stack.onRequest = { [unowned self] in arrived($0) }
+        stack.onStray2xx = { [unowned self] in strayed($0) }
         stack.onDrop = { PhoneMetrics.count($0) }
-        stack.isKnown = { [unowned self] host in assumeIsolated { !$0.table.trunks(at: host).isEmpty } }
+        stack.isKnown = { [unowned self] in !table.trunks(at: $0).isEmpty }
         stack.onTrace = { [unowned self, logger] record in
-            guard assumeIsolated({ $0.mayTrace() }) else { return PhoneMetrics.tracesDropped.increment() }
+            guard mayTrace() else { return PhoneMetrics.tracesDropped.increment() }
             logger.info(
                 "SIP trace",
                 metadata: [
@@ -99,7 +94,7 @@ actor PhoneExchange {
         }
         line = PhoneLine(
             bridge: bridge, stack: stack, media: configuration.media(contactHost: stack.contactHost),
-            clock: MediaClock(loop: loop), logger: logger)
+            clock: MediaClock(), logger: logger)
         return (stack.port, stack.tlsPort)
     }
 
@@ -182,7 +177,7 @@ actor PhoneExchange {
         let driver = PhoneCallDriver(command.call, .outbound, line: line)
         let extra = command.extra
         driver.onPrepare = { [unowned self, unowned driver] in
-            assumeIsolated { _ = $0.addJob.yield(.prepare(driver, extra: extra)) }
+            addJob.yield(.prepare(driver, extra: extra))
         }
         add(driver)
         driver.step { $0.dial() }
@@ -244,18 +239,14 @@ actor PhoneExchange {
         active.insert(driver.call.id)
         PhoneMetrics.active.record(active.count)
         driver.onMessage = { [unowned self, unowned driver] in
-            assumeIsolated { exchange in
-                guard !exchange.pumping.contains(driver.call.id) else { return }
-                exchange.addJob.yield(.pump(driver))
-            }
+            guard !pumping.contains(driver.call.id) else { return }
+            addJob.yield(.pump(driver))
         }
         driver.onClose = { [unowned self, unowned driver] in
-            assumeIsolated {
-                $0.active.remove(driver.call.id)
-                PhoneMetrics.active.record($0.active.count)
-            }
+            active.remove(driver.call.id)
+            PhoneMetrics.active.record(active.count)
         }
-        driver.onForget = { [unowned self, unowned driver] in assumeIsolated { $0.remove(driver) } }
+        driver.onForget = { [unowned self, unowned driver] in remove(driver) }
     }
 
     /// Makes a call's dialog known, once it has a Call-ID.

@@ -1,38 +1,29 @@
 internal import SIPBridgeLogic
 
-/// The 20 ms beat of all calls of a loop: one timer for all, since libre keeps its timers in one sorted list.
-///
-/// Used on the loop's thread only.
+/// The 20 ms beat of all calls: one timer for all, since libre keeps its timers in one sorted list. It runs while there are
+/// sessions.
+@SIPThread
 final class MediaClock {
-    private let loop: SIPLoop
     private var sessions: [ObjectIdentifier: MediaSession] = [:]
     private var timer: SIPTimer?
     /// When the next beat is due, ms.
     private var next: Int64 = 0
 
-    /// Makes a clock; it runs while there are sessions.
-    init(loop: SIPLoop) {
-        loop.preconditionIsolated()
-        self.loop = loop
-    }
-
     /// Monotonic, ms.
-    static var now: Int64 { Int64(SIPLoop.now) }
+    nonisolated static var now: Int64 { Int64(SIPLoop.now) }
 
     /// Calls of which the media run.
     var count: Int { sessions.count }
 
     func add(_ session: MediaSession) {
-        loop.preconditionIsolated()
         sessions[ObjectIdentifier(session)] = session
         guard timer == nil else { return }
-        timer = SIPTimer(loop: loop) { [weak self] in self?.beat() }
+        timer = SIPTimer { [weak self] in self?.beat() }
         next = Self.now
         schedule()
     }
 
     func remove(_ session: MediaSession) {
-        loop.preconditionIsolated()
         sessions[ObjectIdentifier(session)] = nil
         if sessions.isEmpty { timer = nil }
     }

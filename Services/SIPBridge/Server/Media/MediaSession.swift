@@ -3,12 +3,13 @@ internal import SIPBridgeLogic
 
 /// The media of one call: an RTP stream of silence and digits, and its negotiation.
 ///
-/// Used on the loop's thread only; callbacks come there. ``stop()`` must be called before it is let go of.
+/// ``stop()`` must be called before it is let go of.
 ///
 /// RTP is taken only from the address in the peer's SDP and from the one that its SIP comes from (for peers behind NAT, whose
 /// SDP may name an address that means nothing here), from any port: many gateways send from another port than they listen on.
 /// So nobody else can put digits into a call. Ours go to the address in the SDP, until packets come from the SIP's address
 /// instead; then to where these come from (symmetric RTP, RFC 4961).
+@SIPThread
 final class MediaSession {
     /// A key of the peer beside ours.
     struct Keys: Equatable {
@@ -92,7 +93,7 @@ final class MediaSession {
         guard error == 0 else { throw MediaError(code: .system, message: "no pair of RTP ports (errno \(error))") }
     }
 
-    deinit { assert(stream == nil, "a media session was not stopped") }
+    isolated deinit { assert(stream == nil, "a media session was not stopped") }
 
     /// The RTP port.
     var port: UInt16 { stream.map { cre_rtp_port($0) } ?? 0 }
@@ -134,7 +135,7 @@ final class MediaSession {
     }
 
     /// Plays digits behind those that are played; while the peer is on hold they wait.
-    /// - Parameter completion: called once on the loop's thread: true when the last is out, false when it never will be.
+    /// - Parameter completion: called once: true when the last is out, false when it never will be.
     /// - Throws: ``DTMFError/unavailable`` without telephone-event or before ``start()``, ``DTMFError/full(bound:)``.
     func send(_ digits: DTMFDigits, completion: @escaping (Bool) -> Void) throws(DTMFError) {
         guard sender != nil, usesTelephoneEvent else { throw .unavailable }

@@ -13,27 +13,24 @@ enum SIPResponseEvent {
 }
 
 /// A request of ours, with its transaction. It lives until its last event, also when nobody keeps it.
-///
-/// `@unchecked Sendable`: used on the loop's thread only, which the entry points check.
-final class SIPClientRequest: @unchecked Sendable {
+@SIPThread
+final class SIPClientRequest {
     /// The method.
     let method: String
     /// The number in its CSeq.
     let sequence: UInt32
 
-    private let loop: SIPLoop
     private var libre: OpaquePointer?
     private var completion: ((SIPResponseEvent) -> Void)?
 
     /// Sends it.
     /// - Parameter send: hands it to libre, with what libre calls back and the context for that.
     init(
-        method: String, sequence: UInt32, loop: SIPLoop, completion: @escaping (SIPResponseEvent) -> Void,
+        method: String, sequence: UInt32, completion: @escaping (SIPResponseEvent) -> Void,
         send: (UnsafeMutablePointer<OpaquePointer?>, @escaping Handler, UnsafeMutableRawPointer) -> Int32
     ) throws(SIPError) {
         self.method = method
         self.sequence = sequence
-        self.loop = loop
         self.completion = completion
         let context = Unmanaged.passRetained(self)
         let status = send(
@@ -53,7 +50,6 @@ final class SIPClientRequest: @unchecked Sendable {
     /// Cancels an INVITE: at once if a provisional response came, else with the first one (RFC 3261 section 9.1). The events go
     /// on: 487, or a 200 that crossed the CANCEL.
     func cancel() {
-        loop.preconditionIsolated()
         if let libre { cre_client_request_cancel(libre) }
     }
 

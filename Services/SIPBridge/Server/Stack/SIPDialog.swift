@@ -3,9 +3,8 @@ internal import Glibc
 internal import SIPBridgeLogic
 
 /// A dialog: who talks to whom, by which route, under which numbers. Starts as one that is not established when we call.
-///
-/// `@unchecked Sendable`: used on the loop's thread only, which the entry points check; its end is handed over to it.
-final class SIPDialog: @unchecked Sendable {
+@SIPThread
+final class SIPDialog {
     /// The Call-ID.
     let callID: String
 
@@ -19,23 +18,14 @@ final class SIPDialog: @unchecked Sendable {
     private var peer: Handle?
     private var peerTag: String?
 
-    /// A dialog of libre's, shared by those that were forked from it.
-    ///
-    /// `@unchecked Sendable`: `libre` never changes; it is used and freed on the loop's thread.
-    private final class Handle: @unchecked Sendable {
+    /// Owns a dialog of libre's, which the forks of one INVITE may share.
+    @SIPThread
+    private final class Handle {
         let libre: OpaquePointer
-        private let loop: SIPLoop
 
-        init(_ libre: OpaquePointer, loop: SIPLoop) {
-            self.libre = libre
-            self.loop = loop
-        }
+        init(_ libre: OpaquePointer) { self.libre = libre }
 
-        deinit {
-            // Unsafe: nobody else has it any more, and it is freed on the loop's thread.
-            nonisolated(unsafe) let libre = libre
-            loop.perform { cre_dialog_free(libre) }
-        }
+        isolated deinit { cre_dialog_free(libre) }
     }
 
     /// A dialog in which we are the caller.
@@ -52,7 +42,7 @@ final class SIPDialog: @unchecked Sendable {
             "make a dialog")
         self.stack = stack
         self.target = target
-        origin = Handle(made!, loop: stack.loop)
+        origin = Handle(made!)
         callID = String(cString: cre_dialog_call_id(made))
         contact = stack.contact(user: Self.user(of: from), transport: Self.transport(of: routes.first ?? target))
     }
@@ -63,7 +53,7 @@ final class SIPDialog: @unchecked Sendable {
         self.target = target
         self.contact = contact
         origin = nil
-        peer = Handle(established, loop: stack.loop)
+        peer = Handle(established)
         callID = String(cString: cre_dialog_call_id(established))
     }
 
@@ -86,11 +76,10 @@ final class SIPDialog: @unchecked Sendable {
         _ method: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
         completion: @escaping (SIPResponseEvent) -> Void
     ) throws(SIPError) -> SIPClientRequest {
-        stack.loop.preconditionIsolated()
         let rest = try rest(method, headers, body)
         let (libre, dialog) = (try stack.pointer(), current)
         return try SIPClientRequest(
-            method: method, sequence: nextSequence, loop: stack.loop, completion: completion,
+            method: method, sequence: nextSequence, completion: completion,
             send: { result, handler, context in
                 rest.withSpan { cre_dialog_request(result, libre, dialog, method, $0, handler, context) }
             })
@@ -100,7 +89,6 @@ final class SIPDialog: @unchecked Sendable {
     func acknowledge(
         _ response: SIPMessage, headers: [SIPHeaderField] = [], body: SIPBody? = nil
     ) throws(SIPError) {
-        stack.loop.preconditionIsolated()
         let rest = try rest("ACK", headers, body)
         let libre = try stack.pointer()
         try SIPError.check(
@@ -110,7 +98,6 @@ final class SIPDialog: @unchecked Sendable {
     /// Makes the dialog that of a response's fork: its tag, its route, its target. For one that is established with the same
     /// tag already, only the target is taken. Throws EBADMSG without a usable Contact.
     func establish(with response: SIPMessage) throws(SIPError) {
-        stack.loop.preconditionIsolated()
         if peer != nil, peerTag == nil || peerTag == response.to.tag {
             try update(target: response)
             return
@@ -122,14 +109,12 @@ final class SIPDialog: @unchecked Sendable {
 
     /// The dialog of another fork that answered the same INVITE.
     func fork(for response: SIPMessage) throws(SIPError) -> SIPDialog {
-        stack.loop.preconditionIsolated()
         return SIPDialog(fork: try forked(response), of: self, response: response)
     }
 
     /// Takes the target from the Contact of a request that refreshes it, or of a response to one. A message without a Contact
     /// changes nothing.
     func update(target message: SIPMessage) throws(SIPError) {
-        stack.loop.preconditionIsolated()
         guard let uri = message.contactURI else { return }
         let dialog = current
         try SIPError.check(try decoded(message) { cre_dialog_update(dialog, $0) }, "read the Contact")
@@ -138,7 +123,6 @@ final class SIPDialog: @unchecked Sendable {
 
     /// Whether a message belongs to this dialog, by Call-ID and both tags.
     func matches(_ message: SIPMessage) -> Bool {
-        stack.loop.preconditionIsolated()
         guard message.callID == callID else { return false }
         let dialog = current
         return (try? decoded(message) { cre_dialog_matches(dialog, $0) }) ?? false
@@ -146,7 +130,6 @@ final class SIPDialog: @unchecked Sendable {
 
     /// Takes note of a request's CSeq; false when it is older than the last one's, which asks for a 500.
     func acceptsSequence(of message: SIPMessage) -> Bool {
-        stack.loop.preconditionIsolated()
         let dialog = current
         return (try? decoded(message) { cre_dialog_accepts_sequence(dialog, $0) }) ?? false
     }
@@ -160,10 +143,10 @@ final class SIPDialog: @unchecked Sendable {
         guard let origin else { throw SIPError(code: EINVAL, act: "fork a dialog that the peer set up") }
         var made: OpaquePointer?
         try SIPError.check(try decoded(response) { cre_dialog_fork(&made, origin.libre, $0) }, "establish a dialog")
-        return Handle(made!, loop: stack.loop)
+        return Handle(made!)
     }
 
-    /// Lends a message to libre, which reads it anew: only values leave the loop's thread.
+    /// Lends a message to libre, which reads it anew: only values leave the SIP thread.
     private func decoded<Result>(_ message: SIPMessage, _ act: (OpaquePointer) -> Result) throws(SIPError) -> Result {
         guard let libre = message.bytes.withSpan({ cre_message_decode($0.bytes, $0.count) }) else {
             throw SIPError(code: EBADMSG, act: "read a message again")

@@ -2,62 +2,46 @@ internal import CRe
 internal import Glibc
 internal import Synchronization
 
-/// The thread that runs libre, and the executor of all actors that touch it.
-///
-/// libre knows no locks: sockets, timers, transactions and dialogs are all used from here. Its callbacks come on this thread
-/// too, so an actor of this executor takes them with `assumeIsolated`.
-///
-/// `@unchecked Sendable`: `pending` guards itself; `waker` and `thread` are set before ``start()`` returns and never change.
-final class SIPLoop: SerialExecutor, @unchecked Sendable {
+/// libre's event loop on a thread of its own, as an executor: jobs run between the loop's events. It runs until the process ends.
+final class SIPLoop: SerialExecutor {
     /// The most descriptors that the loop can watch; two for each call's media, and connections.
     static let maxDescriptors: Int32 = 16_384
 
-    private enum Work {
-        case job(UnownedJob)
-        case act(@Sendable () -> Void)
-    }
-
-    private struct Pending {
-        var work: [Work] = []
-        var isStopped = false
-    }
-
-    private let pending = Mutex(Pending())
-    private var waker: OpaquePointer?
-    private var thread = pthread_t()
+    private let queue = Mutex<[UnownedJob]>([])
+    /// The descriptor that wakes the loop; set before ``start()`` returns.
+    private let waker = Atomic<Int32>(-1)
+    /// The loop's thread; set before ``start()`` returns.
+    private let thread = Atomic<pthread_t>(0)
 
     private init() {}
 
-    /// Starts the thread.
+    /// Starts the thread and waits until its loop is ready: a few milliseconds.
+    /// - Throws: why the system gave no thread or no descriptors.
     static func start() throws(SIPError) -> SIPLoop {
-        let loop = SIPLoop()
-        let launch = Launch(loop: loop)
+        let launch = Launch(loop: SIPLoop())
+        var thread = pthread_t()
         let status = pthread_create(
-            &loop.thread, nil,
+            &thread, nil,
             { argument in
                 Unmanaged<Launch>.fromOpaque(argument!).takeRetainedValue().run()
                 return nil
             }, Unmanaged.passRetained(launch).toOpaque())
         if status != 0 { throw SIPError(code: status, act: "start the SIP thread") }
-        pthread_detach(loop.thread)
+        pthread_detach(thread)
         try SIPError.check(launch.outcome(), "prepare the SIP loop")
-        return loop
-    }
-
-    /// Ends the thread after what is queued. Nothing may be enqueued afterwards: actors of this loop have to be done.
-    func stop() {
-        perform { [self] in
-            pending.withLock { $0.isStopped = true }
-            cre_loop_cancel()
-        }
+        return launch.loop
     }
 
     /// Milliseconds of the clock that timers run by. Any thread.
     static var now: UInt64 { cre_loop_now() }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let isTaken = add(.job(UnownedJob(job)))
-        precondition(isTaken, "a job for a SIP loop that was stopped")
+        let job = UnownedJob(job)
+        let isFirst = queue.withLock { jobs in
+            jobs.append(job)
+            return jobs.count == 1
+        }
+        if isFirst { cre_waker_wake(waker.load(ordering: .acquiring)) }
     }
 
     func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -65,45 +49,24 @@ final class SIPLoop: SerialExecutor, @unchecked Sendable {
     func checkIsolated() { precondition(isCurrent, "not on the SIP thread") }
 
     /// Whether the caller is on the loop's thread.
-    var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    private var isCurrent: Bool { pthread_equal(pthread_self(), thread.load(ordering: .relaxed)) != 0 }
 
-    /// Does something on the thread: at once when called there, else soon. After ``stop()`` it is not done: what it would free
-    /// went with the loop.
-    func perform(_ act: @escaping @Sendable () -> Void) {
-        if isCurrent { act() } else { _ = add(.act(act)) }
+    private func runJobs() {
+        let jobs = queue.withLock { jobs in
+            defer { jobs.removeAll(keepingCapacity: true) }
+            return jobs
+        }
+        for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
-    private func add(_ work: Work) -> Bool {
-        let (isTaken, isFirst) = pending.withLock { pending in
-            if pending.isStopped { return (false, false) }
-            pending.work.append(work)
-            return (true, pending.work.count == 1)
-        }
-        if isFirst { cre_waker_wake(waker) }
-        return isTaken
-    }
-
-    private func drain() {
-        let work = pending.withLock { pending in
-            defer { pending.work.removeAll(keepingCapacity: true) }
-            return pending.work
-        }
-        for item in work {
-            switch item {
-            case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
-            case .act(let act): act()
-            }
-        }
-    }
-
-    /// Hands the outcome of the thread's beginning to who started it.
+    /// What the loop's thread does, and how it tells that its loop is ready.
     private final class Launch: Sendable {
-        private let loop: SIPLoop
+        let loop: SIPLoop
         private let done = Mutex<Int32?>(nil)
 
         init(loop: SIPLoop) { self.loop = loop }
 
-        /// Waits for it: a few milliseconds, once per process.
+        /// Waits for the loop: 0 when it is ready, else an errno value.
         func outcome() -> Int32 {
             while true {
                 if let status = done.withLock({ $0 }) { return status }
@@ -116,21 +79,20 @@ final class SIPLoop: SerialExecutor, @unchecked Sendable {
             done.withLock { $0 = status }
             guard status == 0 else { return }
             let end = cre_loop_run()
-            // Without its loop nothing of the bridge works any more; only a system error can lead here.
-            precondition(end == 0, "the SIP loop failed: \(String(cString: strerror(end)))")
-            loop.drain()
-            cre_waker_close(loop.waker)
-            cre_loop_finish()
+            // Nobody cancels the loop, and without it nothing of the bridge works: only a system error can lead here.
+            fatalError("the SIP loop ended: \(String(cString: strerror(end)))")
         }
 
         private func prepare() -> Int32 {
+            loop.thread.store(pthread_self(), ordering: .relaxed)
             let status = cre_loop_prepare(SIPLoop.maxDescriptors)
             if status != 0 { return status }
             // The thread keeps the loop alive, so the waker need not.
-            loop.waker = cre_waker_open(
-                { context in Unmanaged<SIPLoop>.fromOpaque(context!).takeUnretainedValue().drain() },
+            let waker = cre_waker_open(
+                { context in Unmanaged<SIPLoop>.fromOpaque(context!).takeUnretainedValue().runJobs() },
                 Unmanaged.passUnretained(loop).toOpaque())
-            return loop.waker == nil ? EMFILE : 0
+            loop.waker.store(waker, ordering: .releasing)
+            return waker < 0 ? EMFILE : 0
         }
     }
 }

@@ -6,9 +6,8 @@ internal import SIPBridgeLogic
 ///
 /// Keep it until it has its final answer: a request that is let go of unanswered stays silent, and its retransmissions come
 /// as new requests. An ACK has no transaction and cannot be answered.
-///
-/// `@unchecked Sendable`: used on the loop's thread only, which the entry points check; its end is handed over to it.
-final class SIPServerRequest: @unchecked Sendable {
+@SIPThread
+final class SIPServerRequest {
     /// What the peer sent.
     let message: SIPMessage
     /// Called once when the peer cancels before the final answer. libre has answered the CANCEL; reply 487 to this.
@@ -23,7 +22,9 @@ final class SIPServerRequest: @unchecked Sendable {
     private let libre: OpaquePointer
     private let cell = Cell()
 
-    /// What libre calls back; it outlives the request when that ends on another thread.
+    /// What libre calls back. It lives until the request is freed on the SIP thread, which may be after the last reference to the
+    /// request is gone.
+    @SIPThread
     private final class Cell {
         var act: (() -> Void)?
     }
@@ -37,11 +38,7 @@ final class SIPServerRequest: @unchecked Sendable {
             Unmanaged.passUnretained(cell).toOpaque())
     }
 
-    deinit {
-        // Unsafe: nobody else has them any more, and they are used on the loop's thread only.
-        nonisolated(unsafe) let (libre, cell) = (libre, cell)
-        stack.loop.perform { withExtendedLifetime(cell) { cre_server_request_free(libre) } }
-    }
+    isolated deinit { cre_server_request_free(libre) }
 
     /// Answers it; libre repeats the answer for retransmissions, but a 2xx to INVITE is repeated by the caller of this with
     /// ``resend(_:)`` until its ACK. Our Contact is added to answers that set up or refresh a dialog.
@@ -50,7 +47,6 @@ final class SIPServerRequest: @unchecked Sendable {
     func reply(
         _ status: Int, _ reason: String? = nil, headers: [SIPHeaderField] = [], body: SIPBody? = nil
     ) throws(SIPError) -> [UInt8] {
-        stack.loop.preconditionIsolated()
         let isInvite = message.method == "INVITE"
         let namesContact =
             (isInvite && status > 100 && status < 300) || (message.method == "UPDATE" && status / 100 == 2)
@@ -78,13 +74,11 @@ final class SIPServerRequest: @unchecked Sendable {
 
     /// Sends the bytes of an earlier answer again.
     func resend(_ bytes: [UInt8]) throws(SIPError) {
-        stack.loop.preconditionIsolated()
         try SIPError.check(bytes.withSpan { cre_server_request_resend(libre, $0) }, "repeat an answer")
     }
 
     /// The dialog that an INVITE sets up, with the tag that all answers to it carry. Throws EBADMSG without a usable Contact.
     func acceptDialog() throws(SIPError) -> SIPDialog {
-        stack.loop.preconditionIsolated()
         var dialog: OpaquePointer?
         try SIPError.check(cre_dialog_accept(&dialog, libre), "set up a dialog")
         return SIPDialog(

@@ -5,14 +5,12 @@ internal import SIPBridgeLogic
 /// libre's SIP: transports, transactions, and who gets what arrives.
 ///
 /// OPTIONS outside of dialogs, unknown methods, unsupported extensions and malformed requests are answered here.
-///
-/// `@unchecked Sendable`: everything happens on the loop's thread, which the entry points check.
-final class SIPStack: @unchecked Sendable {
+@SIPThread
+final class SIPStack {
     /// Free ports of UDP are tried for TCP this many times, when any port will do.
     private static let portAttempts = 20
     private static let maxLocalAddresses = 16
 
-    let loop: SIPLoop
     let configuration: SIPStackConfiguration
     /// The port of UDP and TCP.
     private(set) var port = 0
@@ -44,21 +42,18 @@ final class SIPStack: @unchecked Sendable {
     private var connections = ConnectionBudget<SIPEndpoint>()
     private let names = HostNames.ofSystem()
 
-    /// Binds the transports. On the loop.
-    init(_ configuration: SIPStackConfiguration, loop: SIPLoop) throws(SIPError) {
-        loop.preconditionIsolated()
+    /// Binds the transports.
+    init(_ configuration: SIPStackConfiguration) throws(SIPError) {
         self.configuration = configuration
-        self.loop = loop
         options = AddressBudget(
             perSecond: configuration.optionsPerSecond, burst: configuration.optionsBurst, maxAddresses: 10_000)
         try open()
     }
 
-    deinit { precondition(libre == nil, "a SIP stack was let go of without close()") }
+    isolated deinit { precondition(libre == nil, "a SIP stack was let go of without close()") }
 
-    /// Ends it: pending requests fail with ECONNABORTED, and nothing can be answered any more. On the loop.
+    /// Ends it: pending requests fail with ECONNABORTED, and nothing can be answered any more.
     func close() {
-        loop.preconditionIsolated()
         guard let libre else { return }
         self.libre = nil
         (onRequest, onStray2xx, onTrace) = (nil, nil, nil)
@@ -66,18 +61,18 @@ final class SIPStack: @unchecked Sendable {
         cre_sip_close(libre)
     }
 
-    /// Lets servers show certificates for these names, and for no others any more. On the loop.
+    /// Lets servers show certificates for these names, and for no others any more.
     func trust(only names: Set<String>) throws(SIPError) {
         cre_sip_forget_names(try pointer())
         for name in names { try trust(name) }
     }
 
-    /// Lets a server show a certificate for this name; needed for each trunk of TLS. On the loop.
+    /// Lets a server show a certificate for this name; needed for each trunk of TLS.
     func trust(_ name: String) throws(SIPError) {
         try SIPError.check(cre_sip_trust_name(try pointer(), name), "trust a name")
     }
 
-    /// A dialog in which we are the caller; nothing is sent yet. On the loop.
+    /// A dialog in which we are the caller; nothing is sent yet.
     /// - Parameters:
     ///   - target: the request URI; its `transport` parameter decides the transport.
     ///   - to: the To URI.
@@ -87,7 +82,6 @@ final class SIPStack: @unchecked Sendable {
     func makeDialog(
         target: String, to: String, from: String, displayName: String? = nil, routes: [String] = []
     ) throws(SIPError) -> SIPDialog {
-        loop.preconditionIsolated()
         _ = try pointer()
         guard ([target, to, from] + routes).allSatisfy(SIPEncoding.isURI) else {
             throw SIPError(code: EINVAL, act: "make a dialog: malformed URI")
@@ -97,7 +91,7 @@ final class SIPStack: @unchecked Sendable {
             routes: routes.map(names.replaced))
     }
 
-    /// A request outside of any dialog, with a Call-ID of its own. On the loop.
+    /// A request outside of any dialog, with a Call-ID of its own.
     @discardableResult
     func request(
         _ method: String, uri: String, to: String, from: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
@@ -107,7 +101,7 @@ final class SIPStack: @unchecked Sendable {
             .request(method, headers: headers, body: body, completion: completion)
     }
 
-    /// Sends bytes of an earlier reply again, such as a 2xx that was not acknowledged yet. On the loop.
+    /// Sends bytes of an earlier reply again, such as a 2xx that was not acknowledged yet.
     func resend(_ bytes: [UInt8], to request: SIPServerRequest) throws(SIPError) { try request.resend(bytes) }
 
     /// Our Contact for peers that we reach by a transport.

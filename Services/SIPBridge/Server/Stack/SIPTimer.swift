@@ -1,24 +1,22 @@
 internal import CRe
 
-/// A timer of the loop, for one event at a time.
-///
-/// `@unchecked Sendable`: used on the loop's thread only, which ``start(after:)`` checks; its end is handed over to it.
-final class SIPTimer: @unchecked Sendable {
-    private let loop: SIPLoop
+/// A timer of libre's loop, for one event at a time.
+@SIPThread
+final class SIPTimer {
     private let timer: OpaquePointer
     private let cell: Cell
 
-    /// What libre calls back; it outlives the timer when that ends on another thread.
+    /// What libre calls back. It lives until the timer is freed on the SIP thread, which may be after the last reference to the
+    /// timer is gone.
+    @SIPThread
     private final class Cell {
-        let act: () -> Void
-        init(act: @escaping () -> Void) { self.act = act }
+        let act: @SIPThread () -> Void
+        init(act: @escaping @SIPThread () -> Void) { self.act = act }
     }
 
     /// Makes a timer that is not running.
-    /// - Parameter act: called on the loop's thread when the time is over.
-    init(loop: SIPLoop, act: @escaping () -> Void) {
-        loop.preconditionIsolated()
-        self.loop = loop
+    /// - Parameter act: called when the time is over.
+    init(act: @escaping @SIPThread () -> Void) {
         cell = Cell(act: act)
         let made = cre_timer_make(
             { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act() }, Unmanaged.passUnretained(cell).toOpaque())
@@ -27,21 +25,15 @@ final class SIPTimer: @unchecked Sendable {
         timer = made
     }
 
-    deinit {
-        // Unsafe: nobody else has them any more, and they are used on the loop's thread only.
-        nonisolated(unsafe) let (timer, cell) = (timer, cell)
-        loop.perform { withExtendedLifetime(cell) { cre_timer_free(timer) } }
-    }
+    isolated deinit { cre_timer_free(timer) }
 
     /// Starts it, or starts it over.
     func start(after delay: Duration) {
-        loop.preconditionIsolated()
         cre_timer_start(timer, UInt64(max(0, delay / .milliseconds(1)).rounded(.up)))
     }
 
     /// Stops it, if it runs.
     func stop() {
-        loop.preconditionIsolated()
         cre_timer_stop(timer)
     }
 

@@ -16,9 +16,8 @@ struct TrunkRegistrationTarget: Equatable, Sendable {
 }
 
 /// Keeps one registration up: performs what ``RegistrationStateMachine`` decides.
-///
-/// `@unchecked Sendable`: used on the loop's thread only, which ``start()`` checks; libre's callbacks come there too.
-final class TrunkRegistration: @unchecked Sendable {
+@SIPThread
+final class TrunkRegistration {
     /// How it stands.
     enum Standing: Equatable {
         /// Calls can come, for so many seconds.
@@ -56,8 +55,7 @@ final class TrunkRegistration: @unchecked Sendable {
 
     /// Registers.
     func start() {
-        stack.loop.preconditionIsolated()
-        timer = SIPTimer(loop: stack.loop) { [weak self] in
+        timer = SIPTimer { [weak self] in
             guard let self else { return }
             perform(machine.timeIsUp())
         }
@@ -66,7 +64,6 @@ final class TrunkRegistration: @unchecked Sendable {
 
     /// Takes the binding away; ``Standing/ended`` follows.
     func stop() {
-        stack.loop.preconditionIsolated()
         timer?.stop()
         perform(machine.stop())
     }

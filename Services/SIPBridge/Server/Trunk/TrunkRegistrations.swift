@@ -4,8 +4,10 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// The registrations of all trunks that want one, kept in step with the trunk table. On the loop.
+/// The registrations of all trunks that want one, kept in step with the trunk table.
+@SIPThread
 struct TrunkRegistrations {
+    @SIPThread
     private final class Entry {
         let target: TrunkRegistrationTarget
         var registration: TrunkRegistration?

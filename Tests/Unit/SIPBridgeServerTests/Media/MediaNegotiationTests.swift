@@ -21,17 +21,17 @@ struct MediaNegotiationTests {
         m=audio 40000 RTP/AVP 8 97\r\na=rtpmap:8 PCMA/8000\r\na=rtpmap:97 telephone-event/8000\r\na=fmtp:97 0-15\r\n
         """
 
-    /// Runs one session through a script on its loop.
+    /// Runs one session through a script.
     private func script(
-        _ security: MediaSecurity = .off, events: Bool = true, _ act: @escaping @Sendable (MediaSession) throws -> Void
+        _ security: MediaSecurity = .off, events: Bool = true, _ act: @escaping @SIPThread (MediaSession) throws -> Void
     ) async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let index = try await scene.add(security, events: events)
         do { try await scene.with(index, act) } catch {
-            try await scene.close()
+            await scene.close()
             throw error
         }
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("The offer, line by line")

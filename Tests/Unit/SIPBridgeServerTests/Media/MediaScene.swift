@@ -4,78 +4,52 @@ import Testing
 
 @testable import SIPBridgeServer
 
-/// Media sessions on a loop of their own.
-///
-/// `@unchecked Sendable`: `sessions` and `digits` are used on the loop's thread only.
-final class MediaScene: @unchecked Sendable {
-    let loop: SIPLoop
-    private var clock: MediaClock?
+/// Media sessions, and what they told.
+@SIPThread
+final class MediaScene {
+    private let clock = MediaClock()
     private var sessions: [MediaSession] = []
     private var digits: [String] = []
     private var completions: [Bool] = []
 
-    init() throws { loop = try SIPLoop.start() }
-
-    /// Does something on the loop's thread.
-    func run<Value: Sendable>(_ act: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            loop.perform { continuation.resume(with: Result { try act() }) }
-        }
-    }
-
     /// Makes a session and returns its index.
-    func add(
-        _ security: MediaSecurity = .off, events: Bool = true, ports: MediaPorts = .standard
-    ) async throws -> Int {
-        try await run { [self] in
-            let clock = self.clock ?? MediaClock(loop: loop)
-            self.clock = clock
-            let session = try MediaSession(
-                configuration: MediaConfiguration(address: "127.0.0.1", ports: ports), clock: clock,
-                security: security, offersEvents: events)
-            let index = sessions.count
-            session.onDigit = { [unowned self] in digits[index].append($0) }
-            sessions.append(session)
-            digits.append("")
-            return index
-        }
+    func add(_ security: MediaSecurity = .off, events: Bool = true, ports: MediaPorts = .standard) throws -> Int {
+        let session = try MediaSession(
+            configuration: MediaConfiguration(address: "127.0.0.1", ports: ports), clock: clock, security: security,
+            offersEvents: events)
+        let index = sessions.count
+        session.onDigit = { [unowned self] in digits[index].append($0) }
+        sessions.append(session)
+        digits.append("")
+        return index
     }
 
     /// Does something with a session.
-    func with<Value: Sendable>(
-        _ index: Int, _ act: @escaping @Sendable (MediaSession) throws -> Value
-    ) async throws -> Value {
-        try await run { [self] in try act(sessions[index]) }
+    func with<Value: Sendable>(_ index: Int, _ act: @SIPThread (MediaSession) throws -> Value) throws -> Value {
+        try act(sessions[index])
     }
 
     /// Lets a session answer another's offer, and both start.
-    func connect(_ caller: Int, _ callee: Int) async throws {
-        let offer = try await with(caller) { try $0.makeOffer() }
-        let answer = try await with(callee) { try $0.receiveOffer(offer) }
-        try await with(caller) {
-            try $0.receiveAnswer(answer)
-            $0.start()
-        }
-        try await with(callee) { $0.start() }
+    func connect(_ caller: Int, _ callee: Int) throws {
+        let offer = try sessions[caller].makeOffer()
+        let answer = try sessions[callee].receiveOffer(offer)
+        try sessions[caller].receiveAnswer(answer)
+        sessions[caller].start()
+        sessions[callee].start()
     }
 
     /// Plays digits.
-    func send(_ text: String, from index: Int) async throws {
-        let steps = try DTMFDigits(text)
-        try await run { [self] in try sessions[index].send(steps) { [unowned self] in completions.append($0) } }
+    func send(_ text: String, from index: Int) throws {
+        try sessions[index].send(try DTMFDigits(text)) { [unowned self] in completions.append($0) }
     }
 
-    func heard(_ index: Int) async throws -> String { try await run { [self] in digits[index] } }
-    func completed() async throws -> [Bool] { try await run { [self] in completions } }
+    func heard(_ index: Int) -> String { digits[index] }
+    func completed() -> [Bool] { completions }
 
-    /// Ends all sessions and the loop.
-    func close() async throws {
-        try await run { [self] in
-            for session in sessions { session.stop() }
-            sessions = []
-            clock = nil
-        }
-        loop.stop()
+    /// Ends all sessions.
+    func close() {
+        for session in sessions { session.stop() }
+        sessions = []
     }
 }
 

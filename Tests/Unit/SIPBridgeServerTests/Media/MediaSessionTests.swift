@@ -19,7 +19,7 @@ struct MediaSessionTests {
             (.required, .required, true),
         ])
     func digits(caller: MediaSecurity, callee: MediaSecurity, isSecure: Bool) async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let first = try await scene.add(caller)
         let second = try await scene.add(callee)
         try await scene.connect(first, second)
@@ -27,21 +27,21 @@ struct MediaSessionTests {
         #expect(try await scene.with(second) { $0.isSecure } == isSecure)
         try await scene.send("12#", from: first)
         try await scene.send("*D,0", from: second)
-        try await eventually("digits are played") { try await scene.completed() == [true, true] }
+        try await eventually("digits are played") { await scene.completed() == [true, true] }
         try await eventually("digits arrive") {
-            try await [scene.heard(second), scene.heard(first)] == ["12#", "*D0"]
+            await [scene.heard(second), scene.heard(first)] == ["12#", "*D0"]
         }
         for index in [first, second] {
             let counts = try await scene.with(index) { $0.counts }
             #expect(counts.received > 20 && counts.sent > 20)
             #expect(counts.unauthentic == 0 && counts.strangers == 0 && counts.unsent == 0)
         }
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("What goes over the wire: one sequence, silence between digits, ends three times")
     func wire() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let peer = try PeerSocket()
         let index = try await scene.add()
         try await scene.with(index) {
@@ -54,7 +54,7 @@ struct MediaSessionTests {
             packets += peer.received().compactMap(ParsedRTP.init)
             return packets.count >= 30
         }
-        try await scene.close()
+        await scene.close()
         #expect(zip(packets, packets.dropFirst()).allSatisfy { $1.sequence == $0.sequence &+ 1 })
         #expect(Set(packets.map(\.source)).count == 1)
         let events = packets.filter { $0.type == 96 }
@@ -73,7 +73,7 @@ struct MediaSessionTests {
 
     @Test("A call that ends in the middle of a digit ends the digit, and says RTCP BYE")
     func tearDown() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let peer = try PeerSocket()
         let reports = try PeerSocket()
         let index = try await scene.add()
@@ -89,18 +89,18 @@ struct MediaSessionTests {
             return packets.contains { $0.type == 96 }
         }
         try await scene.with(index) { $0.stop() }
-        #expect(try await scene.completed() == [false])
+        #expect(await scene.completed() == [false])
         packets += peer.received().compactMap(ParsedRTP.init)
         let last = try #require(packets.last { $0.type == 96 }).timestamp
         #expect(packets.filter { $0.type == 96 && $0.timestamp == last && $0.payload[1] & 0x80 != 0 }.count == 3)
         #expect(reports.received().contains { $0.count > 2 && $0[1] == 203 })
         await #expect(throws: MediaError.self) { try await scene.with(index) { try $0.makeOffer() } }
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("Nobody but the peer's address is listened to; its SIP's address is, and then gets the answers")
     func strangers() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let peer = try PeerSocket()
         let stranger = try PeerSocket("127.0.0.2")
         let index = try await scene.add()
@@ -115,7 +115,7 @@ struct MediaSessionTests {
         let other = try PeerSocket()
         other.send(ParsedRTP.event(1, type: 96, sequence: 1, timestamp: 1, duration: 160), to: port)
         other.send([0x80, 0], to: port)
-        try await eventually("the peer is heard") { try await scene.heard(index) == "1" }
+        try await eventually("the peer is heard") { await scene.heard(index) == "1" }
         _ = peer.received()
         try await eventually("the SDP's port gets our stream") { !peer.received().isEmpty }
         #expect(other.received().isEmpty)
@@ -124,15 +124,15 @@ struct MediaSessionTests {
             _ = try $0.receiveOffer(offer(peer.port))
         }
         stranger.send(ParsedRTP.event(2, type: 96, sequence: 2, timestamp: 2000, duration: 160), to: port)
-        try await eventually("behind NAT") { try await scene.heard(index) == "12" }
+        try await eventually("behind NAT") { await scene.heard(index) == "12" }
         try await eventually("our stream goes there") { !stranger.received().isEmpty }
         #expect(try await scene.with(index) { $0.counts.strangers } == 1)
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("Digits that come with another payload type than the negotiated are not ours; padding is taken off")
     func payloadType() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let peer = try PeerSocket()
         let index = try await scene.add()
         let port = try await scene.with(index) {
@@ -145,14 +145,14 @@ struct MediaSessionTests {
         peer.send(padded, to: port)
         padded[padded.count - 1] = 200
         peer.send(padded, to: port)
-        try await eventually("before the start, too") { try await scene.heard(index) == "4" }
+        try await eventually("before the start, too") { await scene.heard(index) == "4" }
         try await eventually("bad padding") { try await scene.with(index) { $0.counts.malformed } == 1 }
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("On hold nothing goes out and digits wait; after it they are played")
     func hold() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let peer = try PeerSocket()
         let index = try await scene.add()
         try await scene.with(index) {
@@ -168,17 +168,17 @@ struct MediaSessionTests {
         let beats = ContinuousClock.now + .milliseconds(200)
         try await eventually("ten beats") { ContinuousClock.now > beats }
         #expect(try await scene.with(index) { $0.counts.sent } == before)
-        #expect(try await scene.completed().isEmpty)
+        #expect(await scene.completed().isEmpty)
         _ = peer.received()
         try await scene.with(index) { _ = try $0.receiveOffer(offer(peer.port)) }
-        try await eventually("the digit") { try await scene.completed() == [true] }
+        try await eventually("the digit") { await scene.completed() == [true] }
         #expect(peer.received().compactMap(ParsedRTP.init).contains { $0.type == 96 && $0.marker })
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("Digits need telephone-event and a call that is up; a peer that takes no events any more fails them")
     func unavailable() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let peer = try PeerSocket()
         let index = try await scene.add()
         await #expect(throws: DTMFError.unavailable) { try await scene.send("1", from: index) }
@@ -191,27 +191,27 @@ struct MediaSessionTests {
             _ = try $0.receiveOffer(
                 Array(String(decoding: offer(peer.port), as: UTF8.self).replacing("0 96", with: "0").utf8))
         }
-        #expect(try await scene.completed() == [false])
+        #expect(await scene.completed() == [false])
         await #expect(throws: DTMFError.unavailable) { try await scene.send("1", from: index) }
-        try await scene.close()
+        await scene.close()
     }
 
     @Test("Plain packets into an SRTP call, and repeated ones, are dropped")
     func unauthentic() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let first = try await scene.add(.required)
         let second = try await scene.add(.required)
         try await scene.connect(first, second)
         let port = try await scene.with(second) { $0.port }
         try PeerSocket().send(ParsedRTP.event(3, type: 101, sequence: 1, timestamp: 1, duration: 160), to: port)
         try await eventually("dropped") { try await scene.with(second) { $0.counts.unauthentic } == 1 }
-        #expect(try await scene.heard(second) == "")
-        try await scene.close()
+        #expect(await scene.heard(second) == "")
+        await scene.close()
     }
 
     @Test("The port range is kept to, and its end is an error")
     func ports() async throws {
-        let scene = try MediaScene()
+        let scene = MediaScene()
         let ports = try #require(MediaPorts("39100-39101"))
         let index = try await scene.add(ports: ports)
         #expect(try await scene.with(index) { $0.port } == 39_100)
@@ -219,6 +219,6 @@ struct MediaSessionTests {
         for text in ["", "1", "39101-39102", "39100-39100", "39102-39101", "80-90", "39100-70000", "39100-39101-1"] {
             #expect(MediaPorts(text) == nil)
         }
-        try await scene.close()
+        await scene.close()
     }
 }

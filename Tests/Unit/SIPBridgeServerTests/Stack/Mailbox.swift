@@ -1,4 +1,7 @@
-/// What arrived, to be waited for in order. Used within one actor.
+@testable import SIPBridgeServer
+
+/// What arrived, to be waited for in order.
+@SIPThread
 final class Mailbox<Item> {
     private var items: [Item] = []
     private var waiter: CheckedContinuation<Void, Never>?
@@ -12,9 +15,9 @@ final class Mailbox<Item> {
     }
 
     /// The next item, as soon as it is there.
-    func next(isolation: isolated (any Actor)? = #isolation) async -> Item {
+    func next() async -> Item {
         while items.isEmpty {
-            await withCheckedContinuation(isolation: isolation) { waiter = $0 }
+            await withCheckedContinuation { waiter = $0 }
         }
         return items.removeFirst()
     }

@@ -8,6 +8,7 @@ struct SIPCallTests {
     private static let offer = SIPBody(type: "application/sdp", bytes: Array("v=0\r\n".utf8))
     private static let answer = SIPBody(type: "application/sdp", bytes: Array("v=1\r\n".utf8))
 
+    @SIPThread
     private static func dialog(
         _ caller: StackUnderTest, to callee: StackUnderTest, transport: String = ""
     ) throws -> SIPDialog {
@@ -19,7 +20,7 @@ struct SIPCallTests {
 
     @Test("INVITE, 180, 200, ACK, then BYE from the other side", arguments: ["", ";transport=tcp"])
     func call(transport: String) async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let outgoing = try Self.dialog(caller, to: callee, transport: transport)
             let header = SIPHeaderField("X-Ticket", "17")
             let (invite, events) = try caller.invite(outgoing, headers: [header], body: Self.offer)
@@ -65,7 +66,7 @@ struct SIPCallTests {
 
     @Test("Requests in a dialog number on by one and reuse the connection")
     func sequence() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let outgoing = try Self.dialog(caller, to: callee, transport: ";transport=tcp")
             let (invite, events) = try caller.invite(outgoing)
             let arrived = await callee.requests.next()
@@ -87,7 +88,7 @@ struct SIPCallTests {
 
     @Test("CANCEL waits for the first provisional response; 487 ends the INVITE")
     func cancel() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let (invite, events) = try caller.invite(try Self.dialog(caller, to: callee))
             invite.cancel()
             let arrived = await callee.requests.next()
@@ -103,7 +104,7 @@ struct SIPCallTests {
 
     @Test("A 200 that crosses the CANCEL reaches us")
     func crossing() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let (invite, events) = try caller.invite(try Self.dialog(caller, to: callee))
             let arrived = await callee.requests.next()
             try arrived.reply(180)
@@ -117,7 +118,7 @@ struct SIPCallTests {
 
     @Test("A busy telephone's 486 is acknowledged by itself")
     func busy() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let (_, events) = try caller.invite(try Self.dialog(caller, to: callee))
             let arrived = await callee.requests.next()
             try arrived.reply(486)
@@ -130,7 +131,7 @@ struct SIPCallTests {
 
     @Test("Each copy of a 2xx reaches us and can be acknowledged; another fork gets ACK and BYE of its own")
     func copies() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let outgoing = try Self.dialog(caller, to: callee)
             let (_, events) = try caller.invite(outgoing)
             let arrived = await callee.requests.next()
@@ -172,7 +173,7 @@ struct SIPCallTests {
 
     @Test("Nobody listens: the request fails; a closed stack fails what is pending")
     func failures() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let port = callee.stack.port
             callee.stack.close()
             let target = "sip:1@127.0.0.1:\(port);transport=tcp"
@@ -180,7 +181,6 @@ struct SIPCallTests {
             // Refused at once, or a moment later: the system decides.
             do {
                 let (_, events) = try caller.invite(refused)
-                // Not in a closure of `#expect(throws:)`: that would look into the mailbox from another thread.
                 _ = try await events.final()
                 Issue.record("a final response from nowhere")
             } catch let error as SIPError {
@@ -201,7 +201,7 @@ struct SIPCallTests {
 
     @Test("Header fields that would end their line are refused")
     func injection() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let dialog = try Self.dialog(caller, to: callee)
             for field in [
                 SIPHeaderField("X-A", "1\r\nX-B: 2"), SIPHeaderField("X A", "1"), SIPHeaderField("", "1"),
@@ -217,7 +217,7 @@ struct SIPCallTests {
 
     @Test("A traced call shows its messages, another does not")
     func trace() async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             let (quiet, loud) = (try Self.dialog(caller, to: callee), try Self.dialog(caller, to: callee))
             caller.stack.traced = [loud.callID]
             for dialog in [quiet, loud] {

@@ -8,12 +8,12 @@ import Testing
 struct SIPDigestTests {
     @Test("A challenged INVITE goes again in its dialog, numbered one higher", arguments: ["right", "wrong"])
     func retry(password: String) async throws {
-        try await LoopThread.shared.withTwo { _, caller, callee in
+        try await withTwoStacks { caller, callee in
             var server = DigestServer(realm: "trunk", secret: SecureRandom.hex(bytes: 16))
             var client = DigestClient(credentials: DigestCredentials(username: "bridge", password: password))
             let dialog = try caller.stack.makeDialog(
                 target: "sip:100@127.0.0.1:\(callee.stack.port)", to: "sip:100@a.test", from: "sip:bridge@a.test")
-            func send() throws -> (SIPClientRequest, Mailbox<SIPResponseEvent>) {
+            @SIPThread func send() throws -> (SIPClientRequest, Mailbox<SIPResponseEvent>) {
                 let headers = client.headers(
                     method: "INVITE", uri: dialog.target, cnonce: SecureRandom.hex(bytes: 8))
                 return try caller.invite(dialog, headers: headers)

@@ -17,16 +17,15 @@ struct SIPScreeningTests {
         return Array((lines.joined(separator: "\r\n") + "\r\n\(extra)Content-Length: 0\r\n\r\n").utf8)
     }
 
-    /// A stack, and its port for a socket outside of its thread.
+    /// A stack for a while.
+    @SIPThread
     private static func withStack(
         _ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0),
-        _ body: @Sendable (isolated LoopThread, StackUnderTest) async throws -> Void
+        _ body: @SIPThread (StackUnderTest) async throws -> Void
     ) async throws {
-        try await LoopThread.shared.run { thread in
-            let tested = try StackUnderTest(configuration, loop: thread.loop)
-            defer { tested.stack.close() }
-            try await body(thread, tested)
-        }
+        let tested = try StackUnderTest(configuration)
+        defer { tested.stack.close() }
+        try await body(tested)
     }
 
     /// Sends and receives away from the loop's thread.
@@ -47,7 +46,7 @@ struct SIPScreeningTests {
             ("INVITE", "Content-Length: 0\r\n", "400 Repeated Header Field"),
         ])
     func status(method: String, extra: String, status: String) async throws {
-        try await Self.withStack { _, tested in
+        try await Self.withStack { tested in
             let answer = try await Self.exchange(
                 { Self.request(method, port: $0, branch: "s1", extra: extra) }, port: tested.stack.port)
             #expect(answer.hasPrefix("SIP/2.0 \(status)\r\n"), "\(answer)")
@@ -65,7 +64,7 @@ struct SIPScreeningTests {
     @Test("A stack on all addresses answers on each, and names one of them, or the public one")
     func wildcard() async throws {
         let configuration = SIPStackConfiguration(host: "0.0.0.0", port: 0)
-        try await Self.withStack(configuration) { _, tested in
+        try await Self.withStack(configuration) { tested in
             let answer = try await Self.exchange(
                 { Self.request("OPTIONS", port: $0, branch: "w1") }, port: tested.stack.port)
             #expect(answer.hasPrefix("SIP/2.0 200 OK\r\n"))
@@ -73,7 +72,7 @@ struct SIPScreeningTests {
         }
         var named = configuration
         named.publicHost = "2001:db8::1"
-        try await Self.withStack(named) { _, tested in
+        try await Self.withStack(named) { tested in
             let contact = tested.stack.contact(user: "u", transport: .tcp).value
             #expect(contact == "<sip:u@[2001:db8::1]:\(tested.stack.port);transport=tcp>")
         }
@@ -81,7 +80,7 @@ struct SIPScreeningTests {
 
     @Test("A retransmission is no new request; it gets the last answer again")
     func retransmission() async throws {
-        try await Self.withStack { _, tested in
+        try await Self.withStack { tested in
             let port = tested.stack.port
             async let answers = Self.twice({ Self.request("INVITE", port: $0, branch: "r1") }, port: port)
             let invite = await tested.requests.next()
@@ -108,7 +107,7 @@ struct SIPScreeningTests {
     @Test("An address that asks too much is not answered")
     func flood() async throws {
         let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 0.001, optionsBurst: 1)
-        try await Self.withStack(configuration) { _, tested in
+        try await Self.withStack(configuration) { tested in
             let port = tested.stack.port
             _ = try await Self.exchange({ Self.request("OPTIONS", port: $0, branch: "f1") }, port: port)
             try RawSocket().send(Self.request("OPTIONS", port: 9, branch: "f2"), to: port)
@@ -118,7 +117,7 @@ struct SIPScreeningTests {
 
     @Test("Datagrams that are no SIP are counted, once a message has come")
     func garbage() async throws {
-        try await Self.withStack { _, tested in
+        try await Self.withStack { tested in
             let port = tested.stack.port
             _ = try await Self.exchange({ Self.request("OPTIONS", port: $0, branch: "g1") }, port: port)
             try RawSocket().send(Array("GET / HTTP/1.1\r\n\r\n".utf8), to: port)
@@ -128,7 +127,7 @@ struct SIPScreeningTests {
 
     @Test("No answer is sent to a third place")
     func maddr() async throws {
-        try await Self.withStack { _, tested in
+        try await Self.withStack { tested in
             let text = String(decoding: Self.request("OPTIONS", port: 9, branch: "m1"), as: UTF8.self)
                 .replacing(";branch", with: ";maddr=127.0.0.2;branch")
             try RawSocket().send(Array(text.utf8), to: tested.stack.port)
@@ -140,7 +139,7 @@ struct SIPScreeningTests {
         "No message at the edges of the RFCs crashes or blocks: an OPTIONS after each is answered",
         arguments: TortureMessage.all)
     func torture(message: TortureMessage) async throws {
-        try await Self.withStack { _, tested in
+        try await Self.withStack { tested in
             tested.stack.tracesAll = true
             let port = tested.stack.port
             let socket = try RawSocket()
@@ -162,7 +161,7 @@ struct SIPScreeningTests {
     @Test("Cut off or with any byte changed, none crashes", arguments: TortureMessage.all)
     func mutations(message: TortureMessage) async throws {
         let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 1e6, optionsBurst: 1e6)
-        try await Self.withStack(configuration) { _, tested in
+        try await Self.withStack(configuration) { tested in
             let port = tested.stack.port
             // Those of repeated bytes are long, and most of their bytes are alike.
             let answer = try await Self.mutate(

@@ -10,35 +10,29 @@ struct SIPSecureTests {
         + "/Fixtures/tls"
 
     /// A server that shows the test certificate, called by a client that trusts its authority, or does not.
+    @SIPThread
     private func call(authority: String?, name: String?) async throws -> Result<Int, SIPError> {
-        let result = Mailbox<Result<Int, SIPError>>()
-        // Unsafe: it is filled on the loop's thread, and read here when that is done.
-        nonisolated(unsafe) let unchecked = result
-        try await LoopThread.shared.run { thread in
-            let callee = try StackUnderTest(
-                SIPStackConfiguration(port: 0, tlsPort: 0, certificateFile: "\(Self.fixtures)/bridge.pem"),
-                loop: thread.loop)
-            defer { callee.stack.close() }
-            let caller = try StackUnderTest(
-                SIPStackConfiguration(port: 0, tlsPort: 0, authorityFile: authority), loop: thread.loop)
-            defer { caller.stack.close() }
-            if let name { try caller.stack.trust(name) }
-            let port = try #require(callee.stack.tlsPort)
-            let dialog = try caller.stack.makeDialog(
-                target: "sip:100@127.0.0.1:\(port);transport=tls", to: "sip:100@a.test", from: "sip:1@a.test")
-            callee.stack.onRequest = { request in
-                do { try request.reply(200) } catch { Issue.record(error) }
-            }
-            let (_, events) = try caller.invite(dialog)
-            do {
-                let final = try await events.final()
-                #expect(final.source.transport == .tls)
-                unchecked.put(.success(final.status ?? 0))
-            } catch let error as SIPError {
-                unchecked.put(.failure(error))
-            }
+        let callee = try StackUnderTest(
+            SIPStackConfiguration(port: 0, tlsPort: 0, certificateFile: "\(Self.fixtures)/bridge.pem"))
+        defer { callee.stack.close() }
+        let caller = try StackUnderTest(
+            SIPStackConfiguration(port: 0, tlsPort: 0, authorityFile: authority))
+        defer { caller.stack.close() }
+        if let name { try caller.stack.trust(name) }
+        let port = try #require(callee.stack.tlsPort)
+        let dialog = try caller.stack.makeDialog(
+            target: "sip:100@127.0.0.1:\(port);transport=tls", to: "sip:100@a.test", from: "sip:1@a.test")
+        callee.stack.onRequest = { request in
+            do { try request.reply(200) } catch { Issue.record(error) }
         }
-        return await result.next()
+        let (_, events) = try caller.invite(dialog)
+        do {
+            let final = try await events.final()
+            #expect(final.source.transport == .tls)
+            return .success(final.status ?? 0)
+        } catch let error as SIPError {
+            return .failure(error)
+        }
     }
 
     @Test("A certificate that the authority vouches for, in a trusted name", arguments: ["bridge.test", "127.0.0.1"])

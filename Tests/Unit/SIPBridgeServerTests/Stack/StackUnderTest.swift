@@ -2,6 +2,7 @@
 @testable import SIPBridgeServer
 
 /// One stack on the loopback address, with everything that it is told.
+@SIPThread
 final class StackUnderTest {
     let stack: SIPStack
     let requests = Mailbox<SIPServerRequest>()
@@ -9,8 +10,8 @@ final class StackUnderTest {
     let traces = Mailbox<SIPTraceRecord>()
     let drops = Mailbox<SIPDrop>()
 
-    init(_ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0), loop: SIPLoop) throws {
-        stack = try SIPStack(configuration, loop: loop)
+    init(_ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0)) throws {
+        stack = try SIPStack(configuration)
         stack.onRequest = { [requests] in requests.put($0) }
         stack.onStray2xx = { [strays] in strays.put($0) }
         stack.onTrace = { [traces] in traces.put($0) }
@@ -29,7 +30,7 @@ final class StackUnderTest {
 
 extension Mailbox where Item == SIPResponseEvent {
     /// The final response; provisional ones before it are passed over.
-    func final(isolation: isolated (any Actor)? = #isolation) async throws -> SIPMessage {
+    func final() async throws -> SIPMessage {
         while true {
             switch await next() {
             case .provisional: continue
@@ -40,31 +41,14 @@ extension Mailbox where Item == SIPResponseEvent {
     }
 }
 
-/// Runs a test on libre's thread, which all tests share.
-actor LoopThread {
-    static let shared = LoopThread()
-    private static let loop = Result { try SIPLoop.start() }
-
-    nonisolated let loop: SIPLoop
-
-    private init() {
-        // Without its loop no test can run.
-        guard case .success(let loop) = Self.loop else { fatalError("no SIP loop: \(Self.loop)") }
-        self.loop = loop
-    }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
-    func run(_ body: @Sendable (isolated LoopThread) async throws -> Void) async throws { try await body(self) }
-
-    /// Two stacks for a while.
-    func withTwo(
-        _ body: @Sendable (isolated LoopThread, _ caller: StackUnderTest, _ callee: StackUnderTest) async throws -> Void
-    ) async throws {
-        let caller = try StackUnderTest(loop: loop)
-        defer { caller.stack.close() }
-        let callee = try StackUnderTest(loop: loop)
-        defer { callee.stack.close() }
-        try await body(self, caller, callee)
-    }
+/// Two stacks for a while.
+@SIPThread
+func withTwoStacks(
+    _ body: @SIPThread (_ caller: StackUnderTest, _ callee: StackUnderTest) async throws -> Void
+) async throws {
+    let caller = try StackUnderTest()
+    defer { caller.stack.close() }
+    let callee = try StackUnderTest()
+    defer { callee.stack.close() }
+    try await body(caller, callee)
 }

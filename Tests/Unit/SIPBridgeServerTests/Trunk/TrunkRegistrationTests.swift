@@ -8,7 +8,7 @@ import Testing
 struct TrunkRegistrationTests {
     @Test("A challenged REGISTER goes again under its Call-ID; stopping takes the binding away")
     func life() async throws {
-        try await LoopThread.shared.withTwo { _, bridge, registrar in
+        try await withTwoStacks { bridge, registrar in
             let target = TrunkRegistrationTarget(
                 registrar: "sip:127.0.0.1:\(registrar.stack.port)", account: "sip:u@a.test", contactUser: "u",
                 transport: .udp, credentials: DigestCredentials(username: "u", password: "p"))
@@ -44,7 +44,7 @@ struct TrunkRegistrationTests {
 
     @Test("A refusal is told with its status")
     func refusal() async throws {
-        try await LoopThread.shared.withTwo { _, bridge, registrar in
+        try await withTwoStacks { bridge, registrar in
             let target = TrunkRegistrationTarget(
                 registrar: "sip:127.0.0.1:\(registrar.stack.port);transport=tcp", account: "sip:u@a.test",
                 contactUser: "u", transport: .tcp, credentials: nil)

@@ -1,0 +1,51 @@
+import Glibc
+import Testing
+
+@testable import SIPBridgeServer
+
+@Suite("The SIP thread", .timeLimit(.minutes(1)))
+struct SIPThreadTests {
+    @Test("Jobs run on one thread, in their order")
+    func order() async {
+        let thread = await SIPThreadTests.thread()
+        for _ in 0..<3 { #expect(await SIPThreadTests.thread() == thread) }
+        #expect(pthread_equal(pthread_self(), thread) == 0)
+    }
+
+    @SIPThread
+    private static func thread() -> pthread_t { pthread_self() }
+
+    @Test("A timer that is let go of on another thread is freed on the SIP thread, before it fires")
+    func freed() async {
+        let fired = await Mailbox<String>()
+        do {
+            let timer = await SIPTimer { fired.put("let go of") }
+            await timer.start(after: .milliseconds(30))
+        }
+        let later = await SIPTimer { fired.put("kept") }
+        await later.start(after: .milliseconds(60))
+        #expect(await fired.next() == "kept")
+        #expect(await fired.isEmpty)
+    }
+
+    @Test("A callback of C on another thread ends the process")
+    func callback() async {
+        await #expect(processExitsWith: .failure) { await callBackOnAnotherThread() }
+    }
+}
+
+@SIPThread
+private var callbacks = 0
+
+/// Hands a C function a callback that belongs to the SIP thread, and has it called on a thread of its own.
+@SIPThread
+private func callBackOnAnotherThread() {
+    var thread = pthread_t()
+    let status = pthread_create(
+        &thread, nil,
+        { _ in
+            callbacks += 1
+            return nil
+        }, nil)
+    if status == 0 { pthread_join(thread, nil) }
+}
