@@ -30,7 +30,7 @@ package enum PercentEscape {
             guard let high = rest.next().flatMap(nibble), let low = rest.next().flatMap(nibble) else { return nil }
             bytes.append(high << 4 | low)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(utf8: bytes[...])
     }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)

@@ -28,7 +28,7 @@ package struct FieldReader: Sendable {
         var fields: [(name: String, value: ArraySlice<UInt8>)] = []
         var rest = bytes
         while !rest.isEmpty {
-            guard let name = Self.take(from: &rest), let text = String(validating: name, as: UTF8.self),
+            guard let name = Self.take(from: &rest), let text = String(utf8: name),
                 let value = Self.take(from: &rest)
             else { throw SignalingError(.failed, "bad_fields", "packed fields are cut short or malformed") }
             fields.append((text, value))
@@ -42,20 +42,20 @@ package struct FieldReader: Sendable {
 
     /// The text of a field.
     package func string(_ name: String) throws(SignalingError) -> String {
-        guard let text = String(validating: try field(name), as: UTF8.self) else { throw Self.malformed(name, "text") }
+        guard let text = String(utf8: try field(name)) else { throw Self.malformed(name, "text") }
         return text
     }
 
     /// The bytes of a field that are a text.
     package func text(_ name: String) throws(SignalingError) -> [UInt8] {
         let value = try bytes(name)
-        guard (try? UTF8Span(validating: value.span)) != nil else { throw Self.malformed(name, "text") }
+        guard value.withUnsafeBufferPointer({ UTF8Text.isValid($0) }) else { throw Self.malformed(name, "text") }
         return value
     }
 
     /// The text of a field; nil when it is missing or no UTF-8.
     package func optionalString(_ name: String) -> String? {
-        value(name).flatMap { String(validating: $0, as: UTF8.self) }
+        value(name).flatMap { String(utf8: $0) }
     }
 
     /// A number.

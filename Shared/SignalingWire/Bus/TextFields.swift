@@ -51,7 +51,7 @@ struct TextFields {
     func bad() -> SignalingError { SignalingError(.failed, "bad_event", "\(what) has not the expected fields") }
 
     private func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(SignalingError) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw bad() }
+        guard let text = String(utf8: bytes) else { throw bad() }
         return text
     }
 }

@@ -43,7 +43,7 @@ struct JSONScanner {
         _ bytes: UnsafeBufferPointer<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
     ) throws(SignalingError) -> Value {
         // Validated once, so that strings may be cut out of it.
-        guard (try? UTF8Span(validating: Span(_unsafeElements: bytes))) != nil else {
+        guard UTF8Text.isValid(bytes) else {
             throw SignalingError(.wrongParameter, "malformed", "not UTF-8")
         }
         var scanner = JSONScanner(bytes: bytes)
