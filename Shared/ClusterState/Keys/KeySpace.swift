@@ -24,6 +24,10 @@ package enum KeySpace {
         return "{a:\(escape(channel.app.rawValue)):i:\(escape(channel.name.rawValue)):\(parties)}"
     }
 
+    /// A call's record, a hash.
+    /// - Parameter tag: as ``callTag(channel:caller:callee:)`` gives it.
+    package static func call(tag: String) -> String { tag + ":call" }
+
     /// The pub/sub topic of a channel's events.
     package static func topic(_ channel: ChannelKey) -> String { tag(channel) + ":events" }
 
@@ -65,6 +69,19 @@ package enum KeySpace {
 
     /// A service's deadlines.
     package static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }
+
+    /// Which process does a piece of work that one process of all does at a time.
+    /// - Parameter name: of the work, among all services.
+    package static func round(_ name: String) -> String { "round:\(name)" }
+
+    /// The set of a sip-bridge's calls.
+    package static func calls(_ bridge: GatewayID) -> String { bridgeTag(bridge) + ":calls" }
+
+    /// Ids of gateways that discovery must not name, because they drain.
+    package static let drainingGateways = "gateways:draining"
+
+    /// Ids of sip-bridges that drain.
+    package static let drainingBridges = "bridges:draining"
 
     /// The stream of changes that a service copies into PostgreSQL.
     package static func mirror(_ service: ServiceName) -> String { "mirror:\(service.rawValue)" }

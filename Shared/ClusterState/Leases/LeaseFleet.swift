@@ -26,9 +26,9 @@ package struct LeaseFleet: Equatable, Sendable {
     /// Gateways (each shard is one): presence detaches the sessions of a lost one.
     package static let gateways = LeaseFleet(
         timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
-        draining: "gateways:draining", watcher: .presence, holdings: KeySpace.sessions)
+        draining: KeySpace.drainingGateways, watcher: .presence, holdings: KeySpace.sessions)
     /// Sip-bridges: the invitation service ends the calls of a lost one, within 10 s of its end.
     package static let bridges = LeaseFleet(
         timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
-        draining: "bridges:draining", watcher: .invitation, holdings: { KeySpace.bridgeTag($0) + ":calls" })
+        draining: KeySpace.drainingBridges, watcher: .invitation, holdings: KeySpace.calls)
 }

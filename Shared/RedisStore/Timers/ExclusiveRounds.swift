@@ -1,3 +1,4 @@
+internal import ClusterState
 package import Logging
 package import NIOCore
 import ServiceLifecycle
@@ -20,7 +21,7 @@ package struct ExclusiveRounds: Service {
         _ name: String, every period: TimeAmount, connection: RedisConnection, logger: Logger,
         round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
     ) {
-        key = "round:\(name)"
+        key = KeySpace.round(name)
         self.period = period
         self.connection = connection
         self.logger = logger

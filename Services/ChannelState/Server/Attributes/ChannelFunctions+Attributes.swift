@@ -104,7 +104,7 @@ extension ChannelFunctions {
 
     /// What is cached, whatever version.
     func cachedAttributes(_ channel: ChannelKey) async throws(SignalingError) -> [Attribute] {
-        let cached = try await one(RedisCommand("HGETALL", .string(KeySpace.tag(channel) + ":attrs")))
+        let cached = try await one(RedisCommand("HGETALL", .string(ChannelKeys(channel).attributes)))
         guard let parts = cached.array else { throw Self.shape }
         return try Self.attributes(parts[...])
     }
@@ -117,9 +117,9 @@ extension ChannelFunctions {
     }
 
     func cached(_ channel: ChannelKey) async throws(SignalingError) -> Cached {
-        let tag = KeySpace.tag(channel)
+        let keys = ChannelKeys(channel)
         let replies = try await all([
-            RedisCommand("GET", .string(tag + ":attrver")), RedisCommand("HGET", .string(tag + ":state"), "unloaded"),
+            RedisCommand("GET", .string(keys.attributesVersion)), RedisCommand("HGET", .string(keys.state), "unloaded"),
         ])
         return Cached(version: replies[0].string.flatMap { Int64($0) }, isAwaited: replies[1].string == "1")
     }

@@ -37,7 +37,7 @@ struct ChannelSurvey: Sendable {
 
     private func look(at channels: [AttributedChannel]) async throws {
         let joins = try await functions.all(
-            channels.map { RedisCommand("HEXISTS", .string(KeySpace.tag($0.channel) + ":state"), "joins") })
+            channels.map { RedisCommand("HEXISTS", .string(ChannelKeys($0.channel).state), "joins") })
         var joined: [ChannelKey] = []
         for (found, isKnown) in zip(channels, joins.map({ $0.int == 1 })) {
             if isKnown, !found.wasJoined { joined.append(found.channel) }

@@ -29,7 +29,7 @@ struct ChannelFunctions: Sendable {
             .function(
                 "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .int64(deadline),
                 .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.turn)),
-            RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")),
+            RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)),
         ])
         let leaving = Self.texts(replies[0]).compactMap { try? ChannelName($0) }
         return Entered(leaving: leaving, attributesAreCached: replies[1].int == 1)
@@ -48,7 +48,7 @@ struct ChannelFunctions: Sendable {
 
     /// Asks where the session is now; answered by a ``Presence``.
     static func whereabouts(_ actor: Actor) -> RedisCommand {
-        RedisCommand("HMGET", .string(KeySpace.tag(actor.user) + ":session"), "sid", "channel")
+        RedisCommand("HMGET", .string(UserKeys(actor.user).session), "sid", "channel")
     }
 
     /// Reads the answer of ``whereabouts(_:)`` for a session that should be in a channel.
@@ -93,7 +93,7 @@ struct ChannelFunctions: Sendable {
     /// Whether the session is a member of the channel.
     func holds(_ actor: Actor, _ channel: ChannelKey) async throws(SignalingError) -> Bool {
         let info = try await one(
-            RedisCommand("HGET", .string(KeySpace.tag(channel) + ":info"), .string(actor.user.account.rawValue)))
+            RedisCommand("HGET", .string(ChannelKeys(channel).memberInfo), .string(actor.user.account.rawValue)))
         return info.string?.split(separator: " ", maxSplits: 1).last.map { $0 == actor.session.rawValue } == true
     }
 

@@ -32,16 +32,16 @@ extension ChannelFunctions {
     func join(
         _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
     ) async throws(SignalingError) -> Joined {
-        let tag = KeySpace.tag(channel)
+        let keys = ChannelKeys(channel)
         // Redis mostly does a pipeline in one go. Where another client's change comes in between, the same join is asked for
         // again, which tells the sequence number anew.
         for _ in 0..<Self.looks {
             let replies = try await all([
                 .function(
-                    "channel_join", tag: tag, .string(id.rawValue), .int64(deadline),
+                    "channel_join", tag: keys.tag, .string(id.rawValue), .int64(deadline),
                     .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
                     channel.name.special == nil ? 0 : 1),
-                RedisCommand("HGETALL", .string(tag + ":attrs")), RedisCommand("GET", .string(tag + ":attrver")),
+                RedisCommand("HGETALL", .string(keys.attributes)), RedisCommand("GET", .string(keys.attributesVersion)),
                 MembershipAnnouncement.audience(in: channel.app),
             ])
             let head = 9

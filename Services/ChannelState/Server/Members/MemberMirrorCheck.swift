@@ -35,7 +35,7 @@ struct MemberMirrorCheck: Sendable {
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.all(
                 rows.map {
-                    RedisCommand("HGET", .string(KeySpace.tag($0.channel) + ":info"), .string($0.account.rawValue))
+                    RedisCommand("HGET", .string(ChannelKeys($0.channel).memberInfo), .string($0.account.rawValue))
                 })
             try await look(at: zip(rows, infos).map { ($0, $1.string) }, born: born)
             last = rows.count == Self.page ? rows.last : nil
@@ -54,7 +54,7 @@ struct MemberMirrorCheck: Sendable {
         let members = rows.compactMap { row, info in info.map { (row, Self.actor(row, $0)) } }
         let sessions = try await functions.all(
             members.map {
-                RedisCommand("HMGET", .string(KeySpace.tag($0.1.user) + ":session"), "sid", "channel", "leaving")
+                RedisCommand("HMGET", .string(UserKeys($0.1.user).session), "sid", "channel", "leaving")
             })
         for ((row, actor), session) in zip(members, sessions) {
             let fields = ChannelFunctions.texts(session)

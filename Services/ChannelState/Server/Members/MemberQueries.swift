@@ -15,14 +15,14 @@ struct MemberQueries: Sendable {
 
     func count(_ command: CountMembers, _ context: CommandContext) async throws(SignalingError) -> MemberCount {
         let reply = try await functions.one(
-            RedisCommand("ZCARD", .string(KeySpace.tag(command.channel) + ":members")))
+            RedisCommand("ZCARD", .string(ChannelKeys(command.channel).members)))
         return MemberCount(count: Int(reply.int ?? 0))
     }
 
     func contains(_ command: QueryMember, _ context: CommandContext) async throws(SignalingError) -> MemberStatus {
         let reply = try await functions.one(
             RedisCommand(
-                "ZSCORE", .string(KeySpace.tag(command.channel) + ":members"), .string(command.account.rawValue)))
+                "ZSCORE", .string(ChannelKeys(command.channel).members), .string(command.account.rawValue)))
         return MemberStatus(isMember: !reply.isNull)
     }
 

@@ -38,7 +38,7 @@ struct MembershipAnnouncement {
     /// Asks whether anybody is in the special channel, for a pipeline of the caller's; answered 1 or 0. Asked after a change,
     /// it tells whether an announcement would be heard: mostly it would not.
     static func audience(in app: AppID) -> RedisCommand {
-        RedisCommand("EXISTS", .string(KeySpace.tag(channel(of: app)) + ":members"))
+        RedisCommand("EXISTS", .string(ChannelKeys(channel(of: app)).members))
     }
 
     private static func channel(of app: AppID) -> ChannelKey { ChannelKey(app: app, name: ChannelName(.channelEvent)) }

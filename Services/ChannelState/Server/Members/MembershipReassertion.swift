@@ -98,7 +98,7 @@ struct MembershipReassertion: Sendable {
 
     /// A channel that Redis forgot takes its limits from its attributes again.
     private func restoreAttributes(_ channel: ChannelKey, _ member: Member) async {
-        let cached = try? await functions.one(RedisCommand("EXISTS", .string(KeySpace.tag(channel) + ":attrver")))
+        let cached = try? await functions.one(RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)))
         if cached?.int == 1 { return }
         _ = try? await attributes.load(channel, account: member.account, uid: member.uid)
     }

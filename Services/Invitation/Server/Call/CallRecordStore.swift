@@ -99,7 +99,7 @@ struct CallRecordStore: Sendable {
     /// The ids of the calls that several records hold, over or not; nil where there is no record. In one round trip.
     func ids(_ tags: [String]) async throws(SignalingError) -> [CallID?] {
         let replies = await connection.execute(
-            tags.map { RedisCommand("HGET", .string("\($0):call"), "id") })
+            tags.map { RedisCommand("HGET", .string(KeySpace.call(tag: $0)), "id") })
         var ids: [CallID?] = []
         for reply in replies {
             guard case .success(let value) = reply else { throw SignalingError.unavailable("redis") }

@@ -16,10 +16,10 @@ struct UserAttributeCache: Sendable {
 
     /// One attribute's value; empty when missing.
     func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
-        let tag = KeySpace.tag(user)
+        let keys = UserKeys(user)
         let replies = try await functions.all([
-            RedisCommand("EXISTS", .string(tag + ":attrver")),
-            RedisCommand("HGET", .string(tag + ":attrs"), .string(name.rawValue)),
+            RedisCommand("EXISTS", .string(keys.attributesVersion)),
+            RedisCommand("HGET", .string(keys.attributes), .string(name.rawValue)),
         ])
         if replies[0].int == 1 { return replies[1].string ?? "" }
         return try await load(user).first { $0.name == name }?.value ?? ""
@@ -27,9 +27,9 @@ struct UserAttributeCache: Sendable {
 
     /// All attributes, by name.
     func list(of user: UserKey) async throws(SignalingError) -> [Attribute] {
-        let tag = KeySpace.tag(user)
+        let keys = UserKeys(user)
         let replies = try await functions.all([
-            RedisCommand("EXISTS", .string(tag + ":attrver")), RedisCommand("HGETALL", .string(tag + ":attrs")),
+            RedisCommand("EXISTS", .string(keys.attributesVersion)), RedisCommand("HGETALL", .string(keys.attributes)),
         ])
         guard replies[0].int == 1 else { return try await load(user) }
         let texts = PresenceFunctions.texts(replies[1])

@@ -21,11 +21,11 @@ struct PresenceFunctions: Sendable {
     }
 
     func known(_ user: UserKey) async throws(SignalingError) -> KnownUser {
-        let tag = KeySpace.tag(user)
+        let keys = UserKeys(user)
         let replies = try await all([
-            RedisCommand("HGET", .string(tag + ":box"), "uid"), RedisCommand("HGET", .string(tag + ":session"), "sid"),
-            RedisCommand("EXISTS", .string(tag + ":attrver")),
-            RedisCommand("HGET", .string(tag + ":attrs"), .string(BuiltInAttribute.connectionTimeout)),
+            RedisCommand("HGET", .string(keys.box), "uid"), RedisCommand("HGET", .string(keys.session), "sid"),
+            RedisCommand("EXISTS", .string(keys.attributesVersion)),
+            RedisCommand("HGET", .string(keys.attributes), .string(BuiltInAttribute.connectionTimeout)),
         ])
         return KnownUser(
             uid: replies[0].string.flatMap(UInt32.init), session: replies[1].string.map { SessionID($0) },
@@ -223,22 +223,22 @@ struct PresenceFunctions: Sendable {
 
     /// The version of the cached attributes; nil when none are cached.
     func cachedVersion(of user: UserKey) async throws(SignalingError) -> Int64? {
-        try await one(RedisCommand("GET", .string(KeySpace.tag(user) + ":attrver"))).string.flatMap { Int64($0) }
+        try await one(RedisCommand("GET", .string(UserKeys(user).attributesVersion))).string.flatMap { Int64($0) }
     }
 
     /// Puts what PostgreSQL has into the cache; what is much is brought there in steps first.
     /// - Returns: false when a later commit is known: read again.
     func load(_ attributes: [Attribute], of user: UserKey, version: Int64) async throws(SignalingError) -> Bool {
-        let tag = KeySpace.tag(user)
+        let keys = UserKeys(user)
         let steps = AttributeSteps.of(attributes)
         guard steps.count > 1 else {
             return try await one(
                 .function(
-                    "user_attributes_load", tag: tag, arguments: [.int64(version)] + Self.pairs(attributes[...]))
+                    "user_attributes_load", tag: keys.tag, arguments: [.int64(version)] + Self.pairs(attributes[...]))
             ).int == 1
         }
         let staging = SecureRandom.hex(bytes: 8)
-        let key = RedisArgument.string("\(tag):attrs:\(staging)")
+        let key = RedisArgument.string(keys.stagedAttributes(staging))
         var rest = attributes[...]
         for step in steps {
             let some = rest.prefix(step.count)
@@ -247,7 +247,8 @@ struct PresenceFunctions: Sendable {
                 RedisCommand("HSET", arguments: [key] + Self.pairs(some)), RedisCommand("PEXPIRE", key, 60_000),
             ])
         }
-        return try await one(.function("user_attributes_take", tag: tag, .int64(version), .string(staging))).int == 1
+        return try await one(.function("user_attributes_take", tag: keys.tag, .int64(version), .string(staging))).int
+            == 1
     }
 
     private static func pairs(_ attributes: ArraySlice<Attribute>) -> [RedisArgument] {

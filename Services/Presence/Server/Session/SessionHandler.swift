@@ -180,7 +180,7 @@ struct SessionHandler: Sendable {
 
     func status(_ command: QueryUserStatus, _ context: CommandContext) async throws(SignalingError) -> UserStatus {
         let exists = try await functions.one(
-            RedisCommand("EXISTS", .string(KeySpace.tag(command.user) + ":session")))
+            RedisCommand("EXISTS", .string(UserKeys(command.user).session)))
         return UserStatus(online: exists.int == 1)
     }
 

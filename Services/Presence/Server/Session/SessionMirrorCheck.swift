@@ -30,7 +30,7 @@ struct SessionMirrorCheck: Sendable {
             guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
             let known = try await functions.all(
-                rows.map { RedisCommand("EXISTS", .string(KeySpace.tag($0.user) + ":session")) })
+                rows.map { RedisCommand("EXISTS", .string(UserKeys($0.user).session)) })
             for (row, reply) in zip(rows, known) where reply.int == 0 { try await end(row) }
             last = rows.count == Self.page ? rows.last?.user : nil
             try await renew()
