@@ -56,7 +56,8 @@ package final class GatewayService: Service {
     package var readiness: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [shards] in
-                shards.allSatisfy(\.isConnected) ? nil : "not connected"
+                for shard in shards where await !shard.isConnected { return "not connected" }
+                return nil
             },
             ReadinessCheck(name: "listener") { [self] in
                 isServing.withLock { $0 } ? nil : "not accepting clients"
@@ -66,7 +67,7 @@ package final class GatewayService: Service {
 
     /// Serves until the graceful shutdown, then drains.
     package func run() async throws {
-        for shard in shards { shard.start() }
+        await eachShard(of: shards) { await $0.start() }
         // However long Redis is away: a gateway that ended for it would only be started again.
         await eachShard(of: shards) { shard in
             await self.untilDone("Redis is not there yet, the gateway waits", shard) {
@@ -116,14 +117,12 @@ package final class GatewayService: Service {
             tasks.addTask {
                 await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { _ = await self.beat($0) }
             }
-            tasks.addTask { try await self.every(Self.sweepPause) { self.sweep() } }
+            tasks.addTask { await self.every(Self.sweepPause) { await $0.sweep() } }
             tasks.addTask {
-                try await self.every(Self.appPause) {
-                    for shard in self.shards { shard.eventLoop.execute { shard.endSessionsOfRemovedApps() } }
-                }
+                await self.every(Self.appPause) { await $0.endSessionsOfRemovedApps() }
             }
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
-            tasks.addTask { try await self.every(Self.comparisonPause) { self.compare() } }
+            tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
             try await gracefulShutdown()
             isServing.withLock { $0 = false }
             for channel in listening { try? await channel.close() }
@@ -132,22 +131,18 @@ package final class GatewayService: Service {
         }
     }
 
-    /// Repeats an act; a failure is logged and the next turn tries again.
-    private func every(_ pause: Duration, _ act: @Sendable () async throws -> Void) async throws {
+    /// Does something at every shard after each pause, until cancelled.
+    private func every(_ pause: Duration, _ act: @escaping @Sendable (GatewayShard) async -> Void) async {
         while !Task.isCancelled {
             do { try await Task.sleep(for: pause) } catch { return }
-            do {
-                try await act()
-            } catch {
-                logger.warning("a periodic act failed", metadata: ["error": "\(error)"])
-            }
+            await eachShard(of: shards, act)
         }
     }
 
     /// - Returns: whether the lease stands.
     private func beat(_ shard: GatewayShard) async -> Bool {
         let address = await discovery.ownAddress
-        let load = await shard.onLoop { $0.connections.count }
+        let load = await shard.connectionCount
         let wasHeld: Bool
         do {
             wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
@@ -156,26 +151,8 @@ package final class GatewayService: Service {
             logger.warning("no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false
         }
-        await shard.onLoop { shard in
-            if !wasHeld, shard.hadLease { shard.reconcile() }
-            shard.hadLease = true
-            shard.retryTelling()
-            shard.report()
-        }
+        await shard.leaseTaken(wasHeld: wasHeld)
         return true
-    }
-
-    private func compare() {
-        for shard in shards { shard.eventLoop.execute { shard.compare() } }
-    }
-
-    private func sweep() {
-        for shard in shards {
-            shard.eventLoop.execute {
-                let now = NIODeadline.now()
-                for connection in shard.connections.values { connection.sweep(now: now) }
-            }
-        }
     }
 
     /// Leaves discovery, then sends the clients elsewhere, spread over the drain time: their sessions stay alive.
@@ -184,7 +161,7 @@ package final class GatewayService: Service {
         await eachShard(of: shards) { _ = await self.beat($0) }
         let pause = Duration.nanoseconds(configuration.drainTime.nanoseconds) / Self.drainSteps
         for step in (1...Self.drainSteps).reversed() {
-            await eachShard(of: shards) { await $0.onLoop { $0.drain(oneIn: step) } }
+            await eachShard(of: shards) { await $0.drain(oneIn: step) }
             try? await Task.sleep(for: pause)
         }
         let deadline = ContinuousClock.now + .nanoseconds(configuration.commandTimeout.nanoseconds)
@@ -193,14 +170,15 @@ package final class GatewayService: Service {
 
     /// Gives a shard's lease back, when presence has heard of every session that lost its connection here.
     private func leave(_ shard: GatewayShard, by deadline: ContinuousClock.Instant) async {
-        while ContinuousClock.now < deadline, await shard.onLoop({ $0.detaching.count }) > 0 {
+        while ContinuousClock.now < deadline, await shard.detaching.count > 0 {
             try? await Task.sleep(for: .milliseconds(50))
         }
         do {
             try await GatewayLeases(connection: shard.redis).leave(shard.id)
         } catch {
             logger.warning(
-                "lease not given back, it runs out by itself", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+                "lease not given back, it runs out by itself",
+                metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
         }
     }
 }

@@ -149,7 +149,7 @@ import WebSocketWire
             gateway.onLoop { shard in
                 for connection in shard.connections.values {
                     lanes.withLock { $0.append(connection.outlet.lane != nil) }
-                    connection.cutOff(.heldEvents)
+                    connection.cutOff(.heldEvents, on: shard)
                     // No tick in between, in which another connection could get the socket's number.
                     lanes.withLock { $0.append(connection.outlet.lane != nil) }
                 }

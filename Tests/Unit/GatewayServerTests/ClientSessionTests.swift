@@ -14,10 +14,12 @@ import WebSocketWire
     private static let session = SessionID("s-1")
 
     /// The connection's session is moved here, as presence tells.
-    private static func resume(_ connection: ClientConnection, in channel: ChannelName? = nil) {
+    private static func resume(
+        _ connection: ClientConnection, in channel: ChannelName? = nil, on shard: isolated GatewayShard
+    ) {
         _ = connection.machine.lineLogin("\(session).secret.app.alice")
         connection.perform(
-            connection.machine.resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))))
+            connection.machine.resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))), on: shard)
     }
 
     /// Were it resumed all the same, it would hear nothing of its channel until it reconnects.
@@ -27,7 +29,7 @@ import WebSocketWire
         let answer = try await gateway.answers { client in
             client.open(Self.upgrade)
             gateway.onLoop { shard in
-                for connection in shard.connections.values { Self.resume(connection, in: room) }
+                for connection in shard.connections.values { Self.resume(connection, in: room, on: shard) }
                 #expect(shard.sessions.isEmpty && shard.channels.isEmpty && shard.connections.isEmpty)
                 #expect(shard.detaching.contains(Self.session), "presence is told, so that it can be resumed again")
             }
@@ -67,16 +69,16 @@ import WebSocketWire
             client.open(Self.upgrade)
             gateway.onLoop { shard in
                 guard let connection = shard.connections.values.first else { return }
-                Self.resume(connection)
+                Self.resume(connection, on: shard)
                 // Minutes of polls in advance.
                 connection.rates.answered(bytes: 100_000 * Limits.answerBytesPerAct, isPoll: true)
                 let turn = CallTurn(id: "1", ordering: .exclusive, arrivedAt: NIODeadline.now().uptimeNanoseconds)
-                connection.poll(turn, verClear: 0, limit: 30)
+                connection.poll(turn, verClear: 0, limit: 30, on: shard)
                 connection.pollTimeout?.futureResult.whenFailure { error in
                     // What still waits when the loop ends fails otherwise.
                     isCancelled.withLock { $0 = error as? EventLoopError == .cancelled }
                 }
-                connection.cutOff(.heldEvents)
+                connection.cutOff(.heldEvents, on: shard)
             }
         }
         #expect(isCancelled.withLock { $0 })

@@ -70,8 +70,8 @@ final class Gateway: Sendable {
     func client() -> Peer { Peer(port: port.withLock { $0 }) }
 
     /// Does something on the shard's loop; not to be called from there.
-    func onLoop(_ body: @escaping @Sendable (GatewayShard) -> Void) {
-        try? shard.eventLoop.submit { [shard] in body(shard) }.wait()
+    func onLoop(_ body: @escaping @Sendable (isolated GatewayShard) -> Void) {
+        try? shard.eventLoop.submit { [shard] in shard.assumeIsolated(body) }.wait()
     }
 
     /// - Returns: what the client has read last.

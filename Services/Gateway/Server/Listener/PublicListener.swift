@@ -50,12 +50,11 @@ struct PublicListener: Sendable {
     /// Sets a new connection up, when its address is known; one that is too many is closed.
     private func configure(_ channel: any Channel, tls: TLSIdentity?) throws {
         let shard = shard(of: channel)
-        guard shard.sockets < configuration.connectionBound + configuration.handshakeBound else {
+        guard shard.assumeIsolated({ $0.takeSocket() }) else {
             GatewayMetrics.socketsRefused.increment()
             throw ChannelError.operationUnsupported
         }
-        shard.sockets += 1
-        channel.closeFuture.whenComplete { _ in shard.sockets -= 1 }
+        channel.closeFuture.whenComplete { _ in shard.assumeIsolated { $0.socketClosed() } }
         if let bytes = channel.remoteAddress?.bytes, configuration.proxyNetworks.contains(where: { $0.contains(bytes) })
         {
             return try channel.pipeline.syncOperations.addHandler(
@@ -97,7 +96,9 @@ struct PublicListener: Sendable {
             let echo = EchoConnection(bound: configuration.testEchoBytes, isPlain: isPlain)
             return try channel.pipeline.syncOperations.addHandler(echo)
         }
-        let connection = ClientConnection(shard: shard(of: channel), isPlain: isPlain, remote: remote)
-        try channel.pipeline.syncOperations.addHandler(connection)
+        try shard(of: channel).assumeIsolated { shard in
+            let connection = ClientConnection(shard: shard, isPlain: isPlain, remote: remote)
+            try channel.pipeline.syncOperations.addHandler(connection)
+        }
     }
 }

@@ -10,37 +10,49 @@ internal import WebSocketWire
 /// The session's place in a channel.
 extension ClientConnection {
     /// Joins, leaving the channel the session was in.
-    func join(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
+    func join(
+        _ name: ChannelName, actor: Actor, on shard: isolated GatewayShard,
+        finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
+    ) {
         let key = ChannelKey(app: actor.user.app, name: name)
         if let channel, channel.key == key {
             // Joining the channel it is in.
             holdEvents(of: channel)
-            return sendJoin(name, actor: actor, finish: finish)
+            return sendJoin(name, actor: actor, on: shard, finish: finish)
         }
-        if waitsForSettlement({ [self] in join(name, actor: actor, finish: finish) }) { return }
+        if waitsForSettlement({ [self] in join(name, actor: actor, on: shard, finish: finish) }) { return }
         let joined = shard.channel(key)
         joined.whenSubscribed { [self] subscribed in
             guard subscribed, machine.isActive else {
                 shard.releaseIfEmpty(joined)
                 return finish(.failure(.unavailable("redis")))
             }
-            let previous = channel
-            let left = previous?.feed.last
-            leaveLocalChannel()
-            enter(joined)
-            sendJoin(name, actor: actor) { [self] result in
-                if case .failure(let error) = result, channel === joined {
-                    leaveLocalChannel()
-                    settle(error, channel: name, previous: previous?.key, actor: actor)
-                    if let previous { goOn(in: previous.key, after: left) }
-                }
-                finish(result)
+            change(to: joined, actor: actor, on: shard, finish: finish)
+        }
+    }
+
+    /// Asks for the join of a channel whose events come already, those of the channel before no longer.
+    private func change(
+        to joined: LocalChannel, actor: Actor, on shard: isolated GatewayShard,
+        finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
+    ) {
+        let previous = channel
+        let left = previous?.feed.last
+        leaveLocalChannel(on: shard)
+        enter(joined, on: shard)
+        sendJoin(joined.key.name, actor: actor, on: shard) { [self] result in
+            if case .failure(let error) = result, channel === joined {
+                leaveLocalChannel(on: shard)
+                settle(error, channel: joined.key.name, previous: previous?.key, actor: actor, on: shard)
+                if let previous { goOn(in: previous.key, after: left, on: shard) }
             }
+            finish(result)
         }
     }
 
     private func sendJoin(
-        _ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
+        _ name: ChannelName, actor: Actor, on shard: isolated GatewayShard,
+        finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
     ) {
         let command = JoinChannel(actor: actor, channel: name, turn: place.moves())
         shard.sender.send(command, by: actDeadline) { [self] result in
@@ -65,14 +77,17 @@ extension ClientConnection {
     }
 
     /// Leaves; the leaver gets the answer, not the event.
-    func leave(_ name: ChannelName, actor: Actor, finish: @escaping (Result<ReplyBody, SignalingError>) -> Void) {
+    func leave(
+        _ name: ChannelName, actor: Actor, on shard: isolated GatewayShard,
+        finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
+    ) {
         let former = place.held.channel
         let command = LeaveChannel(actor: actor, channel: name, reason: .leaveByUser, turn: place.moves())
         shard.sender.send(command, by: actDeadline) { [self] result in
             switch result {
             case .success:
                 place.moved(to: former == name ? nil : former)
-                if channel?.key.name == name { leaveLocalChannel() }
+                if channel?.key.name == name { leaveLocalChannel(on: shard) }
             case .failure(let error): place.failed(error)
             }
             finish(result.map { _ in .done })
@@ -81,7 +96,7 @@ extension ClientConnection {
 
     /// Changes attributes. The service publishes the change before it answers; the one who made it is shown the answer first.
     func changeAttributes(
-        _ name: ChannelName, _ change: AttributeChange, actor: Actor,
+        _ name: ChannelName, _ change: AttributeChange, actor: Actor, on shard: isolated GatewayShard,
         finish: @escaping (Result<ReplyBody, SignalingError>) -> Void
     ) {
         if let channel, channel.key.name == name { holdEvents(of: channel) }
@@ -94,39 +109,45 @@ extension ClientConnection {
     }
 
     /// Goes on in the channel of a resumed session, from the event the client names, or from now on.
-    func rejoin(_ key: ChannelKey, session: ConnectionStateMachine.Session) {
+    func rejoin(_ key: ChannelKey, session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
         let joined = shard.channel(key)
         joined.whenSubscribed { [self] subscribed in
             guard subscribed, machine.isActive else {
                 shard.releaseIfEmpty(joined)
-                return abandonResume(in: key)
+                return abandonResume(in: key, on: shard)
             }
-            enter(joined)
-            guard let after = resumeAfter else {
-                // The client did not ask for what it missed: whether something was is not known.
-                finishResume(session, channel: key.name, complete: false)
-                joined.activate(self, after: joined.feed.last)
-                return
-            }
-            resumeAfter = nil
-            readMissed(of: joined, after: ChannelPosition(sequence: 0, id: after)) { [self] page in
-                finishResume(session, channel: key.name, complete: page?.complete ?? false)
-                lastEventID = after
-                showMissed(page, of: joined)
-            }
+            rejoin(joined, session: session, on: shard)
+        }
+    }
+
+    private func rejoin(
+        _ joined: LocalChannel, session: ConnectionStateMachine.Session, on shard: isolated GatewayShard
+    ) {
+        enter(joined, on: shard)
+        guard let after = resumeAfter else {
+            // The client did not ask for what it missed: whether something was is not known.
+            finishResume(session, channel: joined.key.name, complete: false, on: shard)
+            return joined.activate(self, after: joined.feed.last)
+        }
+        resumeAfter = nil
+        readMissed(of: joined, after: ChannelPosition(sequence: 0, id: after), on: shard) { [self] page in
+            finishResume(session, channel: joined.key.name, complete: page?.complete ?? false, on: shard)
+            lastEventID = after
+            showMissed(page, of: joined, on: shard)
         }
     }
 
     /// Goes on in a channel that was not left after all, with what was published meanwhile.
-    private func goOn(in key: ChannelKey, after position: ChannelPosition?) {
+    private func goOn(in key: ChannelKey, after position: ChannelPosition?, on shard: isolated GatewayShard) {
         let former = shard.channel(key)
-        guard let position else { return enter(former, activeAfter: former.feed.last) }
-        enter(former)
-        readMissed(of: former, after: position) { [self] page in showMissed(page, of: former) }
+        guard let position else { return enter(former, activeAfter: former.feed.last, on: shard) }
+        enter(former, on: shard)
+        readMissed(of: former, after: position, on: shard) { [self] page in showMissed(page, of: former, on: shard) }
     }
 
     private func readMissed(
-        of joined: LocalChannel, after position: ChannelPosition, _ finish: @escaping (ChannelLogPage?) -> Void
+        of joined: LocalChannel, after position: ChannelPosition, on shard: isolated GatewayShard,
+        _ finish: @escaping (ChannelLogPage?) -> Void
     ) {
         // What is published before the read is executed is in the log.
         membership?.holdAnew()
@@ -138,25 +159,25 @@ extension ClientConnection {
     }
 
     /// Shows what a resumed client has missed, as fast as it takes it.
-    private func showMissed(_ page: ChannelLogPage?, of joined: LocalChannel) {
+    private func showMissed(_ page: ChannelLogPage?, of joined: LocalChannel, on shard: isolated GatewayShard) {
         replay = Replay(
             channel: joined, events: page?.events[...] ?? [], next: page?.more == true ? page?.through : nil,
             activeAfter: page?.latest ?? joined.feed.last)
-        continueReplay()
+        continueReplay(on: shard)
     }
 
     /// The events of the session's channel cannot be had: rather than go on without them, the client is to try again.
-    private func abandonResume(in key: ChannelKey) {
+    private func abandonResume(in key: ChannelKey, on shard: isolated GatewayShard) {
         guard machine.isActive else { return }
         GatewayMetrics.abandonedResumes.increment()
         shard.logger.warning(
             "a resume without its channel's events was abandoned", metadata: ["channel": "\(key.name)"])
-        perform(machine.connectionLost())
-        close(.goingAway)
+        perform(machine.connectionLost(), on: shard)
+        close(.goingAway, on: shard)
     }
 
     /// Goes on with what a resumed client has missed, page by page; then the channel goes on.
-    func continueReplay() {
+    func continueReplay(on shard: isolated GatewayShard) {
         while var current = replay, !outlet.output.isPaused {
             let joined = current.channel
             guard channel === joined, membership?.shownAfter == nil else {
@@ -171,15 +192,15 @@ extension ClientConnection {
             }
             replay = nil
             guard let position = current.next else { return joined.activate(self, after: current.activeAfter) }
-            return readMissed(of: joined, after: position) { [self] page in
+            return readMissed(of: joined, after: position, on: shard) { [self] page in
                 // What the client was told of completeness would be wrong: it resumes from where it is.
-                guard let page, page.complete else { return abandonResume(in: joined.key) }
-                showMissed(page, of: joined)
+                guard let page, page.complete else { return abandonResume(in: joined.key, on: shard) }
+                showMissed(page, of: joined, on: shard)
             }
         }
     }
 
-    func leaveLocalChannel() {
+    func leaveLocalChannel(on shard: isolated GatewayShard) {
         guard let left = channel else { return }
         left.remove(self)
         channel = nil
@@ -187,14 +208,15 @@ extension ClientConnection {
         shard.releaseIfEmpty(left)
     }
 
-    private func enter(_ joined: LocalChannel) {
+    private func enter(_ joined: LocalChannel, on shard: isolated GatewayShard) {
         channel = joined
         membership = Membership()
         joined.add(self)
     }
 
-    private func enter(_ joined: LocalChannel, activeAfter position: ChannelPosition?) {
-        enter(joined)
+    private func enter(_ joined: LocalChannel, activeAfter position: ChannelPosition?, on shard: isolated GatewayShard)
+    {
+        enter(joined, on: shard)
         joined.activate(self, after: position)
     }
 }

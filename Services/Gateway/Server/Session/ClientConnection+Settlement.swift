@@ -30,12 +30,15 @@ extension ClientConnection {
 
     /// A join has failed. Where it may have taken effect all the same, it is undone until that is confirmed: neither the
     /// client nor other members shall believe half of it.
-    func settle(_ error: SignalingError, channel: ChannelName, previous: ChannelKey?, actor: Actor) {
+    func settle(
+        _ error: SignalingError, channel: ChannelName, previous: ChannelKey?, actor: Actor,
+        on shard: isolated GatewayShard
+    ) {
         guard error.reason == "timeout" || error.reason == "unavailable", machine.isActive else { return }
         GatewayMetrics.unsettledJoins.increment()
         let settlement = JoinSettlement(channel: channel, previous: previous)
         self.settlement = settlement
-        ask(settlement, actor)
+        ask(settlement, actor, on: shard)
     }
 
     /// Whether a join must wait, and is called when it need not; otherwise it makes up for what was to be settled, because a
@@ -49,24 +52,31 @@ extension ClientConnection {
         return true
     }
 
-    private func ask(_ settlement: JoinSettlement, _ actor: Actor) {
+    private func ask(_ settlement: JoinSettlement, _ actor: Actor, on shard: isolated GatewayShard) {
         settlement.isAsking = true
         let command = LeaveChannel(actor: actor, channel: settlement.channel, reason: .leaveByUser)
         shard.sender.send(command, within: Self.settlementTimeout) { [self] result in
             guard case .success = result, let previous = settlement.previous, machine.isActive else {
-                return asked(settlement, actor, isSettled: (try? result.get()) != nil)
+                return asked(settlement, actor, isSettled: (try? result.get()) != nil, on: shard)
             }
-            let query = QueryMember(channel: previous, account: actor.user.account)
-            shard.sender.send(query, within: Self.settlementTimeout) { [self] result in
-                if case .success(let status) = result, !status.isMember, channel?.key == previous {
-                    leaveLocalChannel()
-                }
-                asked(settlement, actor, isSettled: (try? result.get()) != nil)
-            }
+            askWhether(settlement, actor, isIn: previous, on: shard)
         }
     }
 
-    private func asked(_ settlement: JoinSettlement, _ actor: Actor, isSettled: Bool) {
+    /// The join is undone: asks whether the session is still in the channel before, whose events it was shown meanwhile.
+    private func askWhether(
+        _ settlement: JoinSettlement, _ actor: Actor, isIn previous: ChannelKey, on shard: isolated GatewayShard
+    ) {
+        let query = QueryMember(channel: previous, account: actor.user.account)
+        shard.sender.send(query, within: Self.settlementTimeout) { [self] result in
+            if case .success(let status) = result, !status.isMember, channel?.key == previous {
+                leaveLocalChannel(on: shard)
+            }
+            asked(settlement, actor, isSettled: (try? result.get()) != nil, on: shard)
+        }
+    }
+
+    private func asked(_ settlement: JoinSettlement, _ actor: Actor, isSettled: Bool, on shard: isolated GatewayShard) {
         settlement.isAsking = false
         guard self.settlement === settlement, machine.isActive else { return }
         if let next = settlement.next {
@@ -75,9 +85,9 @@ extension ClientConnection {
         } else if isSettled {
             self.settlement = nil
         } else {
-            eventLoop.assumeIsolated().scheduleTask(in: Self.settlementPause) { [self] in
+            shard.eventLoop.assumeIsolated().scheduleTask(in: Self.settlementPause) { [self] in
                 guard self.settlement === settlement, !settlement.isAsking, machine.isActive else { return }
-                ask(settlement, actor)
+                ask(settlement, actor, on: shard)
             }
         }
     }

@@ -78,7 +78,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// - Parameters:
     ///   - isPlain: whether the connection is without TLS.
     ///   - remote: where the client is, as the proxy tells it, if there is one.
-    init(shard: GatewayShard, isPlain: Bool, remote: SocketAddress?) {
+    init(shard: isolated GatewayShard, isPlain: Bool, remote: SocketAddress?) {
         self.shard = shard
         self.remote = remote
         let configuration = shard.configuration
@@ -87,11 +87,9 @@ final class ClientConnection: ChannelInboundHandler {
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
         outlet.onLaneClosed = { [unowned self] in channel?.closeLane(of: self) }
-        outlet.onPause = { [unowned self] in outputPaused($0) }
-        outlet.onFull = { [unowned self] in cutOff(.output($0)) }
+        outlet.onPause = { [unowned self] pauses in enter { $0.outputPaused(pauses, on: $1) } }
+        outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }
     }
-
-    var eventLoop: any EventLoop { shard.eventLoop }
 
     /// The session, while it may act.
     var active: ActiveSession? { machine.isActive ? session : nil }
@@ -104,20 +102,14 @@ final class ClientConnection: ChannelInboundHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         outlet.opened(context)
-        guard shard.admit(self) else {
-            shard.logger.warning(
-                "connection refused",
-                metadata: ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
-            return close(.goingAway)
-        }
+        enter { $0.opened(on: $1) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         // Before anything else: NIO has closed the socket.
         outlet.ended()
         isClosed = true
-        perform(machine.connectionLost())
-        cleanUp()
+        enter { $0.ended(on: $1) }
         self.context = nil
         context.fireChannelInactive()
     }
@@ -125,19 +117,48 @@ final class ClientConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // When a write fails while a frame is handled, NIO reads what is left before it closes: lost with the connection.
         guard !isClosed, !isReading else { return }
+        let bytes = unwrapInboundIn(data)
+        enter { $0.read(bytes, on: $1) }
+    }
+
+    /// Enters the isolation of the shard, whose executor is the event loop that NIO calls on; checked in release builds too.
+    /// It costs a few loads and compares: once for what NIO reads, not for each frame.
+    private func enter(_ body: @Sendable (ClientConnection, isolated GatewayShard) -> Void) {
+        let connection = NIOLoopBound(self, eventLoop: shard.eventLoop)
+        shard.assumeIsolated { shard in body(connection.value, shard) }
+    }
+
+    // MARK: - On the shard
+
+    private func opened(on shard: isolated GatewayShard) {
+        guard shard.admit(self) else {
+            shard.logger.warning(
+                "connection refused",
+                metadata: ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
+            return close(.goingAway, on: shard)
+        }
+    }
+
+    private func ended(on shard: isolated GatewayShard) {
+        perform(machine.connectionLost(), on: shard)
+        cleanUp(on: shard)
+    }
+
+    private func read(_ bytes: ByteBuffer, on shard: isolated GatewayShard) {
         lastRead = .now()
         isReading = true
         defer { isReading = false }
-        let bytes = unwrapInboundIn(data)
         if isPaused {
             readWhilePaused += bytes.readableBytes
-            guard readWhilePaused <= Self.pausedReadBound else { return cutOff(.input) }
+            guard readWhilePaused <= Self.pausedReadBound else { return cutOff(.input, on: shard) }
         }
         var position = 0
         do {
-            while !isClosed, let message = try read(bytes, from: &position) { received(message) }
+            while !isClosed, let message = try next(in: bytes, from: &position, on: shard) {
+                received(message, on: shard)
+            }
         } catch {
-            violate(error.code, error.message)
+            violate(error.code, error.message, on: shard)
         }
     }
 
@@ -158,17 +179,17 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     /// The client takes what it is sent, or does not: no call starts meanwhile.
-    private func outputPaused(_ pauses: Bool) {
+    private func outputPaused(_ pauses: Bool, on shard: isolated GatewayShard) {
         guard !isClosed else { return }
         calls.isPaused = pauses
         regulateReading()
         guard !pauses else { return }
-        sendUnsent()
-        startWaiting()
+        sendUnsent(on: shard)
+        startWaiting(on: shard)
     }
 
-    private func read(
-        _ bytes: ByteBuffer, from position: inout Int
+    private func next(
+        in bytes: ByteBuffer, from position: inout Int, on shard: isolated GatewayShard
     ) throws(WebSocketFrameError) -> WebSocketFrameReader.Message? {
         try reader.next(in: bytes.readableBytesSpan, from: &position, payload: &shard.payload)
     }
@@ -180,34 +201,35 @@ final class ClientConnection: ChannelInboundHandler {
 
     // MARK: - Frames
 
-    private func received(_ message: WebSocketFrameReader.Message) {
+    private func received(_ message: WebSocketFrameReader.Message, on shard: isolated GatewayShard) {
         switch message {
-        case .text: receivedText()
+        case .text: receivedText(on: shard)
         case .ping: shard.send(.pong, shard.payload, to: outlet)
         case .close:
             // First: what is still to be written may keep the socket for a while, and the client may be elsewhere soon.
-            perform(machine.connectionLost())
-            close(.normalClosure)
+            perform(machine.connectionLost(), on: shard)
+            close(.normalClosure, on: shard)
         case .binary: preconditionFailure("the reader takes no binary messages")
         }
     }
 
-    private func receivedText() {
+    private func receivedText(on shard: isolated GatewayShard) {
         let frame: ClientFrame
         do {
             frame = try ClientFrame(decoding: shard.payload, line: lineText)
         } catch {
-            return violate(.inconsistentData, error.message)
+            return violate(.inconsistentData, error.message, on: shard)
         }
         switch frame {
         case .ping(let number):
-            send(ServerFrame.pong(number))
+            send(ServerFrame.pong(number), on: shard)
         case .login(let login):
             takeFullFrames()
-            guard shard.door.mayLogIn(doorKey) else { return refuseLogin() }
+            guard shard.door.mayLogIn(doorKey) else { return refuseLogin(on: shard) }
             perform(
                 machine.login(
-                    app: login.app, account: login.account, token: login.token, device: login.device, push: login.push))
+                    app: login.app, account: login.account, token: login.token, device: login.device, push: login.push),
+                on: shard)
         case .lineLogin(let resume):
             takeFullFrames()
             if machine.isFresh {
@@ -215,21 +237,21 @@ final class ClientConnection: ChannelInboundHandler {
                 calls = CallPipeline(held: true)
                 calls.isPaused = outlet.output.isPaused
             }
-            perform(machine.lineLogin(resume.line))
+            perform(machine.lineLogin(resume.line), on: shard)
         case .call(let request):
-            received(request)
+            received(request, on: shard)
         }
     }
 
     /// Too many logins of the client's address have failed.
-    private func refuseLogin() {
+    private func refuseLogin(on shard: isolated GatewayShard) {
         guard machine.isFresh else { return }
         GatewayMetrics.loginsLimited.increment()
         send(
             ServerFrame.loginFailed(
-                SignalingError(.loginOther, "rate_limited", "too many logins of this address have failed")))
-        perform(machine.connectionLost())
-        close(.normalClosure)
+                SignalingError(.loginOther, "rate_limited", "too many logins of this address have failed")), on: shard)
+        perform(machine.connectionLost(), on: shard)
+        close(.normalClosure, on: shard)
     }
 
     /// The client has asked to log in: what it sends from now on may be as large as its calls are.
@@ -242,29 +264,26 @@ final class ClientConnection: ChannelInboundHandler {
 
     /// Sends one text frame.
     /// - Parameter isAnswer: whether the client has asked for it.
-    func send(_ payload: [UInt8], isAnswer: Bool = false) {
+    func send(_ payload: [UInt8], isAnswer: Bool = false, on shard: isolated GatewayShard) {
         shard.send(.text, payload, to: outlet, isAnswer: isAnswer)
     }
-
-    /// Sends finished frames.
-    func send(_ frames: ByteBuffer) { outlet.send(frames) }
 
     // MARK: - Endings
 
     /// The peer broke the protocol: the connection goes, its session stays resumable.
-    func violate(_ code: WebSocketCloseCode, _ what: String) {
+    func violate(_ code: WebSocketCloseCode, _ what: String, on shard: isolated GatewayShard) {
         GatewayMetrics.violations.increment()
         shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
-        perform(machine.connectionLost())
-        close(code)
+        perform(machine.connectionLost(), on: shard)
+        close(code, on: shard)
     }
 
     /// Another connection or login has the session now.
-    func superseded(_ ending: ConnectionStateMachine.Ending) {
+    func superseded(_ ending: ConnectionStateMachine.Ending, on shard: isolated GatewayShard) {
         if ending == .closeFrame(.logoutUser), let finish = waitingLogout {
-            loggedOut(finish)
+            loggedOut(finish, on: shard)
         } else {
-            perform(machine.superseded(ending))
+            perform(machine.superseded(ending), on: shard)
         }
     }
 
@@ -279,7 +298,7 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     /// The client does not keep up: it is cut off, and may resume.
-    func cutOff(_ reason: CutOff) {
+    func cutOff(_ reason: CutOff, on shard: isolated GatewayShard) {
         guard context != nil, !isClosed else { return }
         let why =
             switch reason {
@@ -292,8 +311,8 @@ final class ClientConnection: ChannelInboundHandler {
         GatewayMetrics.cutOff.increment()
         if case .output(.all) = reason { GatewayMetrics.outputFull.increment() }
         isClosed = true
-        perform(machine.connectionLost())
-        cleanUp()
+        perform(machine.connectionLost(), on: shard)
+        cleanUp(on: shard)
         outlet.closeAtOnce()
     }
 
@@ -304,15 +323,15 @@ final class ClientConnection: ChannelInboundHandler {
     var doorKey: ClientAddress? { shard.door.key(of: remote) }
 
     /// The gateway goes: the client should resume elsewhere.
-    func drain() {
-        perform(machine.connectionLost())
-        close(.serviceRestart)
+    func drain(on shard: isolated GatewayShard) {
+        perform(machine.connectionLost(), on: shard)
+        close(.serviceRestart, on: shard)
     }
 
     /// Closes what is silent.
-    func sweep(now: NIODeadline) {
+    func sweep(now: NIODeadline, on shard: isolated GatewayShard) {
         let configuration = shard.configuration
-        if configuration.enforcesTokenExpiry { enforceTokenExpiry() }
+        if configuration.enforcesTokenExpiry { enforceTokenExpiry(on: shard) }
         if isPaused {
             // A large answer on a slow line: it is alive as long as it takes some of it.
             let waiting = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
@@ -322,14 +341,14 @@ final class ClientConnection: ChannelInboundHandler {
         if now - lastRead > configuration.idleTimeout
             || (machine.isFresh && now - openedAt > configuration.loginTimeout)
         {
-            perform(machine.connectionLost())
-            close(.goingAway)
+            perform(machine.connectionLost(), on: shard)
+            close(.goingAway, on: shard)
         }
     }
 
     /// Writes a close frame after everything that was written, then closes.
-    func close(_ code: WebSocketCloseCode) {
-        cleanUp()
+    func close(_ code: WebSocketCloseCode, on shard: isolated GatewayShard) {
+        cleanUp(on: shard)
         guard !isClosed else { return }
         isClosed = true
         var frame = ByteBuffer()
@@ -337,16 +356,16 @@ final class ClientConnection: ChannelInboundHandler {
         outlet.sendLast(frame)
     }
 
-    private func cleanUp() {
+    private func cleanUp(on shard: isolated GatewayShard) {
         shard.remove(self)
-        keepRates()
-        unbind()
+        keepRates(on: shard)
+        unbind(on: shard)
         calls.abandon()
         forgetPoll()
         unsentPushes = []
         replay = nil
         waitingLogout = nil
-        leaveLocalChannel()
+        leaveLocalChannel(on: shard)
         // It holds this connection.
         afterAnswer = nil
     }

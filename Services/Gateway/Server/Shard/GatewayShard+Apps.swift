@@ -10,7 +10,7 @@ extension GatewayShard {
                 guard case .failure(let error) = answer, error.reason == "unknown_app" else { return }
                 let ended = sessions.values.filter { $0.active?.user.app == app }
                 logger.notice("the app is gone", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
-                for connection in ended { connection.endSession(.logoutOther) }
+                for connection in ended { connection.endSession(.logoutOther, on: self) }
             }
         }
     }

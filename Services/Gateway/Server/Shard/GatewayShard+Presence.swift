@@ -46,24 +46,32 @@ extension GatewayShard {
 }
 
 extension GatewayShard {
-    /// Whether both connections to Redis stand.
-    var isConnected: Bool { redis.isConnected && subscriber?.isConnected == true }
-
-    /// Runs on the shard's event loop.
-    func onLoop<Result: Sendable>(_ act: @escaping @Sendable (GatewayShard) -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            eventLoop.execute { continuation.resume(returning: act(self)) }
-        }
-    }
+    /// How many clients are connected, which the lease tells.
+    var connectionCount: Int { connections.count }
 
     /// Sends one in `step` of the connections elsewhere.
     func drain(oneIn step: Int) {
         let leaving = (connections.count + step - 1) / step
-        for connection in connections.values.prefix(leaving) { connection.drain() }
+        for connection in connections.values.prefix(leaving) { connection.drain(on: self) }
+    }
+
+    /// Closes the connections that are silent.
+    func sweep() {
+        let now = NIODeadline.now()
+        for connection in connections.values { connection.sweep(now: now, on: self) }
+    }
+
+    /// A heartbeat has reached Redis.
+    /// - Parameter wasHeld: whether the lease stood until then.
+    func leaseTaken(wasHeld: Bool) {
+        if !wasHeld, hadLease { reconcile() }
+        hadLease = true
+        retryTelling()
+        report()
     }
 
     /// Sets the gauges.
-    func report() {
+    private func report() {
         GatewayMetrics.outputWaiting.record(output.waiting)
         GatewayMetrics.connections.record(connections.count)
         GatewayMetrics.sessions.record(sessions.count)

@@ -114,7 +114,7 @@ extension GatewayShard {
         var changed: [SessionID] = []
         for held in answer.held {
             guard let connection = sessions[held.session] else { continue }
-            connection.mailboxIs(at: held.mailbox)
+            connection.mailboxIs(at: held.mailbox, on: self)
             let place = connection.place.held
             // It has moved while presence was told: once more, so that the last word is right.
             if place != told[held.session]?.place { changed.append(held.session) }
@@ -130,7 +130,7 @@ extension GatewayShard {
                 connection.machine.activeSession?.hold == told[lost.session]?.hold
             else { continue }
             GatewayMetrics.lost.increment()
-            connection.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent)
+            connection.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent, on: self)
         }
     }
 

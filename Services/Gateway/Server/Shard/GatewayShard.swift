@@ -14,22 +14,26 @@ internal import WebSocketWire
 /// Shards share nothing, so nothing here is locked and no delivery hops between threads; two users on two shards of one
 /// process meet in Redis, as those on two machines do.
 ///
-/// `@unchecked Sendable`: everything but the constants is touched on `eventLoop` only.
-final class GatewayShard: @unchecked Sendable {
-    let id: GatewayID
-    let eventLoop: any EventLoop
-    let configuration: GatewayConfiguration
-    let logger: Logger
-    let redis: RedisConnection
+/// Its executor is the event loop, so that NIO's handlers enter it without a hop, by `assumeIsolated`. What it owns (its
+/// connections, channels and links to Redis) is not `Sendable` and stays within its isolation.
+actor GatewayShard {
+    nonisolated let id: GatewayID
+    nonisolated let eventLoop: any EventLoop
+    nonisolated let unownedExecutor: UnownedSerialExecutor
+    nonisolated let configuration: GatewayConfiguration
+    nonisolated let logger: Logger
+    nonisolated let redis: RedisConnection
     let messages: MessageStore
     let mailboxes: MailboxBatch
     let sender: CommandSender
     let apps: AppDirectory
-    private(set) var subscriber: RedisSubscriber?
+    private let redisConfiguration: RedisConfiguration
+    /// What is published to this shard and its channels.
+    private lazy var subscriber = makeSubscriber()
     /// Counts what clients do by address, with the other shards.
-    let door: AddressDoor
-    /// Sockets of clients, also those that are no WebSockets yet. Loop-bound.
-    var sockets = 0
+    nonisolated let door: AddressDoor
+    /// Sockets of clients, also those that are no WebSockets yet.
+    private(set) var sockets = 0
     /// What waits for the clients.
     let output: OutputBudget
     private var leftRates = LeftRates()
@@ -73,7 +77,9 @@ final class GatewayShard: @unchecked Sendable {
     ) {
         self.id = id
         self.eventLoop = eventLoop
+        unownedExecutor = eventLoop.executor.asUnownedSerialExecutor()
         self.configuration = configuration
+        self.redisConfiguration = redisConfiguration
         self.door = door
         output = OutputBudget(bound: configuration.shardOutputBound)
         var logger = logger
@@ -88,7 +94,11 @@ final class GatewayShard: @unchecked Sendable {
         sender = CommandSender(sender: id, connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
         ownTopic = Topic(rawValue: KeySpace.topic(id))
-        subscriber = RedisSubscriber(
+    }
+
+    /// Unowned, as what a weak reference points to is slower to retain.
+    private func makeSubscriber() -> RedisSubscriber {
+        RedisSubscriber(
             configuration: redisConfiguration, eventLoop: eventLoop, logger: logger,
             onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
             onBatchEnd: { [unowned self] in flushChannels() },
@@ -96,6 +106,17 @@ final class GatewayShard: @unchecked Sendable {
     }
 
     // MARK: - Connections and sessions
+
+    /// Counts a client's socket, which is to be given back by ``socketClosed()``.
+    /// - Returns: false when there are too many: it is not counted.
+    func takeSocket() -> Bool {
+        guard sockets < configuration.connectionBound + configuration.handshakeBound else { return false }
+        sockets += 1
+        return true
+    }
+
+    /// A socket that was counted is no more.
+    func socketClosed() { sockets -= 1 }
 
     /// Takes a new connection in.
     /// - Returns: false when the bound is hit.
@@ -111,7 +132,7 @@ final class GatewayShard: @unchecked Sendable {
     func bind(_ session: SessionID, to connection: ClientConnection) {
         detaching.bound(session)
         let older = sessions.updateValue(connection, forKey: session)
-        if let older, older !== connection { older.superseded(.silent) }
+        if let older, older !== connection { older.superseded(.silent, on: self) }
     }
 
     /// Unbinds a session, unless another connection has taken it over.
@@ -177,7 +198,7 @@ final class GatewayShard: @unchecked Sendable {
         channels[key] = channel
         topics[topic] = channel
         guard channel.beginsSubscription() else { return channel }
-        subscriber?.subscribe(topic.rawValue) { result in
+        subscriber.subscribe(topic.rawValue) { result in
             switch result {
             case .success: channel.subscribed(true)
             case .failure: channel.subscribed(false)
@@ -192,8 +213,11 @@ final class GatewayShard: @unchecked Sendable {
         let topic = Topic(rawValue: KeySpace.topic(channel.key))
         channels[channel.key] = nil
         topics[topic] = nil
-        subscriber?.unsubscribe(topic.rawValue)
+        subscriber.unsubscribe(topic.rawValue)
     }
+
+    /// Whether both connections to Redis stand.
+    var isConnected: Bool { redis.isConnected && subscriber.isConnected }
 
     // MARK: - Events
 
@@ -217,7 +241,7 @@ final class GatewayShard: @unchecked Sendable {
             sender.received(command, outcome)
         case .mail(let deliveries):
             // An unknown session's connection was lost and its detaching is under way: the entry waits in the mailbox.
-            for delivery in deliveries { sessions[delivery.session]?.mailArrived(delivery) }
+            for delivery in deliveries { sessions[delivery.session]?.mailArrived(delivery, on: self) }
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))
         case .moved(let session):
@@ -226,8 +250,8 @@ final class GatewayShard: @unchecked Sendable {
     }
 
     private func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
-        for connection in resuming.removeValue(forKey: session) ?? [] { connection.superseded(ending) }
-        sessions[session]?.superseded(ending)
+        for connection in resuming.removeValue(forKey: session) ?? [] { connection.superseded(ending, on: self) }
+        sessions[session]?.superseded(ending, on: self)
     }
 
     private func perform(_ action: ChannelFeed.Action, in channel: LocalChannel) {
@@ -277,49 +301,44 @@ final class GatewayShard: @unchecked Sendable {
         guard !batched.isEmpty else { return }
         let channels = batched
         batched = []
-        for channel in channels { channel.endCollecting(on: eventLoop) }
+        for channel in channels { channel.endCollecting(on: self) }
     }
 
     /// Begins to connect to Redis.
     func start() {
-        // Unowned, as the subscriber's: what a weak reference points to is slower to retain.
-        redis.onConnected { [unowned self] in redisConnected() }
+        redis.onConnected { [unowned self] in assumeIsolated { $0.redisConnected() } }
         redis.start()
-        subscriber?.start()
-        eventLoop.execute { [self] in
-            numberKeeping = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { [messages] _ in
-                messages.keepNumbers()
-            }
+        subscriber.start()
+        numberKeeping = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { [messages] _ in
+            messages.keepNumbers()
         }
     }
 
     /// Subscribes to the shard's own topic: no answer would come before.
     /// - Returns: false when it was not confirmed in time.
     func subscribeToOwnTopic() async throws -> Bool {
-        let subscribed = eventLoop.makePromise(of: Bool.self)
-        eventLoop.execute { [self] in
-            subscriber?.subscribe(ownTopic.rawValue) { result in
+        try await withCheckedThrowingContinuation { subscribed in
+            subscriber.subscribe(ownTopic.rawValue) { result in
                 switch result {
-                case .success: subscribed.succeed(true)
-                case .failure(let error) where error.code == "TIMEOUT": subscribed.succeed(false)
-                case .failure(let error): subscribed.fail(error)
+                case .success: subscribed.resume(returning: true)
+                case .failure(let error) where error.code == "TIMEOUT": subscribed.resume(returning: false)
+                case .failure(let error): subscribed.resume(throwing: error)
                 }
             }
         }
-        return try await subscribed.futureResult.get()
     }
 
     /// Ends the connections to Redis.
     func stop() async {
-        _ = await onLoop { $0.numberKeeping?.cancel() }
-        await subscriber?.close()
+        numberKeeping?.cancel()
+        await subscriber.close()
         await redis.close()
     }
 
     /// Publications may have been lost: reads what was missed.
     private func resynchronize() {
         for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
-        for connection in sessions.values { connection.resynchronizeMailbox() }
+        for connection in sessions.values { connection.resynchronizeMailbox(on: self) }
         sender.resendPending()
         // A kick or a move may be among what was lost.
         reconcile()

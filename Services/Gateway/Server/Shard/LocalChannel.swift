@@ -113,29 +113,29 @@ final class LocalChannel {
     }
 
     /// The end of the read: writes the collected events, now or, if they only tell who came and went, when it is time.
-    func endCollecting(on eventLoop: any EventLoop) {
+    func endCollecting(on shard: isolated GatewayShard) {
         isCollecting = false
         let until = pacing.postponement(of: batch.count, onlyMoves: batch.allSatisfy(\.isMove), now: Self.now)
-        guard let until else { return flush() }
+        guard let until else { return flush(on: shard) }
         guard !isPostponed else { return }
         isPostponed = true
-        eventLoop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(until))) { [self] in
+        shard.eventLoop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(until))) { [self] in
             isPostponed = false
-            flush()
+            flush(on: shard)
         }
     }
 
     /// Writes the collected events to every member.
-    private func flush() {
+    private func flush(on shard: isolated GatewayShard) {
         guard !batch.isEmpty else { return }
         let start = Self.now
-        writeBatch()
+        writeBatch(on: shard)
         pacing.wrote(from: start, to: Self.now)
     }
 
     private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
-    private func writeBatch() {
+    private func writeBatch(on shard: isolated GatewayShard) {
         guard let first = batch.first else { return }
         let events = batch
         batch = []
@@ -158,7 +158,7 @@ final class LocalChannel {
             }
         }
         GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
-        for member in tooSlow { member.cutOff(.heldEvents) }
+        for member in tooSlow { member.cutOff(.heldEvents, on: shard) }
     }
 
     /// Writes to every open lane.
@@ -199,7 +199,7 @@ final class LocalChannel {
             return true
         }
         member.lastEventID = batch.lastID
-        member.send(batch.frames)
+        member.outlet.send(batch.frames)
         if let lane = member.outlet.lane, member.channel === self { lanes[member.channelSlot] = lane }
         return true
     }
@@ -212,7 +212,7 @@ final class LocalChannel {
         guard let first = events.first else { return }
         closeLane(of: member)
         let (frames, lastID) = encode(events, lowestID: max(first.id, member.lastEventID + 1))
-        member.send(frames)
+        member.outlet.send(frames)
         member.lastEventID = lastID
     }
 
