@@ -1,0 +1,174 @@
+import SignalingProtocol
+import SignalingWire
+
+/// Why a call is refused, as its answer says it.
+struct Refusal: Hashable {
+    var code: SignalingCode
+    /// The `reason` of the answer.
+    var reason: String
+    /// In which case; empty for what the argument's type and bounds say already.
+    var when = ""
+
+    init(_ code: SignalingCode, _ reason: String, _ when: String = "") {
+        self.code = code
+        self.reason = reason
+        self.when = when
+    }
+
+    static let missing = Refusal(.wrongParameter, "missing_argument")
+    static let noText = Refusal(.wrongParameter, "invalid_argument")
+}
+
+/// One argument of a function: what `Docs/protocol.md` says of it, and the values that prove it.
+struct ArgumentDeclaration {
+    var name: String
+    var kind: Kind
+    var isRequired: Bool
+    var meaning: String
+
+    /// How the value is read and checked.
+    enum Kind {
+        case account
+        case channel
+        case attributeName
+        /// Kept as it is; other JSON values than strings as their compact text.
+        case text(bytes: Int)
+        /// Empty or JSON.
+        case jsonText(bytes: Int)
+        /// Never refused: a number out of the range is taken as the nearest one in it.
+        case clampedNumber(ClosedRange<Int>, default: Int)
+        /// The same, but other values than whole numbers are refused.
+        case number(ClosedRange<Int>, default: Int)
+        /// `v1:E:SECONDS`.
+        case timeToLive(ClosedRange<Int>, default: Int)
+        /// The only value there is.
+        case constant(String)
+        /// True or false; never refused.
+        case flag
+        /// Ignored when longer or empty.
+        case identifier(bytes: Int)
+    }
+}
+
+extension ArgumentDeclaration {
+    static func account(_ name: String, _ meaning: String) -> Self {
+        Self(name: name, kind: .account, isRequired: true, meaning: meaning)
+    }
+
+    static func channel(_ name: String, _ meaning: String = "the channel") -> Self {
+        Self(name: name, kind: .channel, isRequired: true, meaning: meaning)
+    }
+
+    static func attribute(_ meaning: String = "the attribute") -> Self {
+        Self(name: "name", kind: .attributeName, isRequired: true, meaning: meaning)
+    }
+
+    static func text(_ name: String, bytes: Int, _ meaning: String) -> Self {
+        Self(name: name, kind: .text(bytes: bytes), isRequired: true, meaning: meaning)
+    }
+
+    static func optional(_ name: String, _ kind: Kind, _ meaning: String) -> Self {
+        Self(name: name, kind: kind, isRequired: false, meaning: meaning)
+    }
+}
+
+extension ArgumentDeclaration.Kind {
+    /// The type as the page calls it.
+    var type: String {
+        switch self {
+        case .account: "account"
+        case .channel: "channel name"
+        case .attributeName: "attribute name"
+        case .text, .identifier: "text"
+        case .jsonText: "JSON text"
+        case .clampedNumber, .number: "whole number"
+        case .timeToLive: "`v1:E:SECONDS`"
+        case .constant: "text"
+        case .flag: "true or false"
+        }
+    }
+
+    /// The bounds, the default, and what becomes of values beyond.
+    var bounds: String {
+        switch self {
+        case .account: "1...\(Limits.accountBytes) bytes without white space and control characters"
+        case .channel: "1...\(Limits.channelNameBytes) bytes without control characters"
+        case .attributeName: "1...\(Limits.attributeNameBytes) bytes without control characters"
+        case .text(let bytes): "at most \(bytes) bytes; a value that is no string is kept as its compact JSON text"
+        case .jsonText(let bytes): "empty or valid JSON, at most \(bytes) bytes"
+        case .clampedNumber(let range, let standard):
+            "\(Self.text(range)), default \(standard); the nearest in the range is taken, the default for no number"
+        case .number(let range, let standard):
+            "\(Self.text(range)), default \(standard); the nearest in the "
+                + "range is taken"
+        case .timeToLive(let range, let standard):
+            "\(Self.text(range)) seconds, default \(standard); the nearest in the range is taken"
+        case .constant(let text): "only `\(text)`, which is the default"
+        case .flag: "`true`, or a number other than 0; everything else is false"
+        case .identifier(let bytes): "1...\(bytes) bytes; anything else is ignored"
+        }
+    }
+
+    /// JSON values that are accepted, at the bounds where there are some.
+    var accepted: [String] {
+        switch self {
+        case .account: [Self.string(Limits.accountBytes), "5", #""日本""#]
+        case .channel: [Self.string(Limits.channelNameBytes), "5", #""room 1""#]
+        case .attributeName: [Self.string(Limits.attributeNameBytes), "5"]
+        case .text(let bytes): [Self.string(bytes), "30", "null", "[1]", #""""#]
+        case .jsonText(let bytes):
+            [#""{\"a\":[1]}""#, #""""#, #"{"a":1}"#, "\"[\(String(repeating: "1", count: bytes - 2))]\""]
+        case .clampedNumber: ["0", "-1", "1e300", "null", "[]", #""5""#]
+        case .number(let range, _): ["\(range.lowerBound)", "\(range.upperBound)", "-1", "1e15", "null", #""5""#]
+        case .timeToLive(let range, _):
+            ["\"v1:E:\(range.lowerBound)\"", "\"v1:E:\(range.upperBound)\"", #""v1:E:0""#, #""v1:E:1e300""#]
+        case .constant(let text): ["\"\(text)\""]
+        case .flag: ["true", "1", "0", "null", "[]"]
+        case .identifier(let bytes): [Self.string(bytes), Self.string(bytes + 1), #""""#, "5", "null"]
+        }
+    }
+
+    /// JSON values that are refused, and how.
+    var refused: [(value: String, refusal: Refusal)] {
+        switch self {
+        case .account:
+            let invalid = Refusal(.invalidUser, "invalid_account")
+            return Self.noNames
+                + [Self.string(Limits.accountBytes + 1), #""""#, #""a b""#, #""a\tb""#].map { ($0, invalid) }
+        case .channel:
+            let invalid = Refusal(.wrongParameter, "invalid_channel")
+            return Self.noNames + [Self.string(Limits.channelNameBytes + 1), #""""#, #""a\tb""#].map { ($0, invalid) }
+        case .attributeName:
+            let invalid = Refusal(.wrongParameter, "invalid_attribute_name")
+            return Self.noNames
+                + [Self.string(Limits.attributeNameBytes + 1), #""""#, #""a\tb""#].map { ($0, invalid) }
+        case .text(let bytes):
+            return [(Self.string(bytes + 1), Refusal(.largeParameter, "too_large"))]
+        case .jsonText(let bytes):
+            return [
+                (#""no JSON""#, Refusal(.wrongParameter, "invalid_extra")),
+                (Self.string(bytes + 1), Refusal(.largeParameter, "too_large")),
+            ]
+        case .number:
+            return [#""all""#, "1.5", "[]"].map { ($0, Refusal(.wrongParameter, "invalid_num")) }
+        case .timeToLive:
+            let invalid = Refusal(.wrongParameter, "invalid_flag")
+            return ["3600", "null", #""v1""#, #""v1:E:soon""#, #""v1:E:""#].map { ($0, invalid) }
+        case .constant:
+            return [#""voip_invite_bye""#, "null", "5"].map { ($0, Refusal(.wrongParameter, "invalid_type")) }
+        case .clampedNumber, .flag, .identifier:
+            return []
+        }
+    }
+
+    /// Values that name nothing.
+    private static let noNames = ["null", "true", "[]", "{}"].map { (value: $0, refusal: Refusal.noText) }
+
+    /// A JSON string of so many bytes.
+    private static func string(_ bytes: Int) -> String { "\"\(String(repeating: "x", count: bytes))\"" }
+
+    /// A range as the pages write it; one without an end has only its beginning.
+    private static func text(_ range: ClosedRange<Int>) -> String {
+        range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound)...\(range.upperBound)"
+    }
+}

@@ -1,0 +1,193 @@
+import SignalingProtocol
+import SignalingWire
+
+/// A frame that a client sends besides `call2`.
+struct ClientFrameDeclaration {
+    var name: String
+    var summary: String
+    /// The members of its argument, as the page describes them.
+    var members: [Member]
+    /// What the JSON text of a successful answer holds besides `result`. Its last fields may be missing.
+    var reply: [ReplyField] = []
+    /// What the answer may refuse with.
+    var refusals: [Refusal]
+    /// Golden files in `client`.
+    var examples: [String]
+    /// Golden files of its answers in `server`.
+    var answers: [String]
+
+    /// A member of the argument.
+    struct Member {
+        var name: String
+        var bounds: String
+        var meaning: String
+
+        init(_ name: String, _ bounds: String, _ meaning: String) {
+            self.name = name
+            self.bounds = bounds
+            self.meaning = meaning
+        }
+    }
+}
+
+/// A frame that the server sends by itself.
+struct ServerFrameDeclaration {
+    var title: String
+    var summary: String
+    /// The members of the JSON text that it carries.
+    var fields: [ReplyField] = []
+    /// Golden files in `server`.
+    var examples: [String]
+}
+
+/// All frames besides calls and their answers, in the order of the page.
+enum FrameTable {
+    private static let secret = ReplyField(
+        "line", .text, "the session's secret: every call carries it, and it resumes the session")
+
+    private static let session = [
+        secret, ReplyField("uid", .number, "the account's number, the same at every login"),
+        ReplyField("push", .number, "1 when the client asked for pushes; else missing"),
+    ]
+
+    private static let resumed = [
+        secret, ReplyField("uid", .number, "the account's number"),
+        ReplyField("resumed", .boolean, "true"),
+        ReplyField("complete", .boolean, "whether all events after `after` follow, none missing"),
+        ReplyField("channel", .text, "the channel that the session is in; else missing"),
+    ]
+
+    static let ofClients = [
+        ClientFrameDeclaration(
+            name: "login",
+            summary: "Asks for a session. An older session of the account ends with `close`, `kick`. A failed "
+                + "login is followed by "
+                + "a close; a second one on a connection with a session changes nothing. Other members are ignored.",
+            members: [
+                .init(
+                    "vid",
+                    "1...\(Limits.appIDBytes) visible ASCII characters; when missing, the second field of "
+                        + "`token`",
+                    "the app id"),
+                .init("account", ArgumentDeclaration.Kind.account.bounds, "the account"),
+                .init(
+                    "token", "`1:APP:EXPIRY:MD5`, or `\(SignalingToken.none)` for an app that allows it",
+                    "MD5 is over account, app id, certificate and expiry (Unix seconds), as one text"),
+                .init("device", "\(LoginRequest.deviceBytes) bytes of visible ASCII are kept", "the kind of client"),
+                .init(
+                    "push", "`1`; only for clients that know it",
+                    "mailbox entries are sent instead of announced, and `messageID` counts"),
+            ],
+            reply: session,
+            refusals: [
+                Refusal(.loginTokenExpired, "TokenErrorExpired", "the token's time is over"),
+                Refusal(.loginTokenWrong, "TokenErrorMalformed", "the token is no `1:APP:EXPIRY:MD5`"),
+                Refusal(.loginTokenWrong, "TokenErrorApp", "the token is of another app"),
+                Refusal(.loginTokenWrong, "TokenErrorDigest", "its MD5 is wrong"),
+                Refusal(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens"),
+                Refusal(.loginRejected, "unknown_app", "there is no such app"),
+                Refusal(.invalidUser, "invalid_account", "the account is out of its bounds"),
+                Refusal(.loginKicked, "kick", "a newer login took the account while this one was made"),
+                Refusal(.alreadyLoggedIn, "already_logged_in", "the connection has a session"),
+                Refusal(.loginOther, "rate_limited", "too many logins of this address have failed"),
+                Refusal(.loginOther, "overloaded", "too many unknown apps are asked for; try again"),
+            ],
+            examples: ["login-web", "login-push", "login-python", "login-oldest"],
+            answers: ["login-ok", "login-ok-push", "login-failed"]),
+        ClientFrameDeclaration(
+            name: "line_login",
+            summary: "Goes on with a session over a new connection. When the line is bad or its session is over, "
+                + "the answer is "
+                + "`close` and a close. See *Resuming*. The answer has `push` as the login's has.",
+            members: [
+                .init("line", "text", "the session's line, as `login_ret` told it"),
+                .init("channel", "channel name; optional", "the channel that the client believes it is in"),
+                .init(
+                    "after", "whole number; optional",
+                    "the id of the last event that it saw: those after it are "
+                        + "sent again"),
+            ],
+            reply: resumed,
+            refusals: [Refusal(.alreadyLoggedIn, "already_logged_in", "the connection has a session")],
+            examples: ["line-login-resume", "line-login-web"], answers: ["line-login-ok"]),
+        ClientFrameDeclaration(
+            name: "ping", summary: "Asks for a `pong` with the same value, a number in all known clients.", members: [],
+            refusals: [], examples: ["ping-python", "ping-web"], answers: ["pong"]),
+    ]
+
+    static let ofServer = [
+        ServerFrameDeclaration(
+            title: "`notify`, `msg`",
+            summary: "The mailbox has an entry of this version: poll "
+                + "it.", examples: ["notify-msg"]),
+        ServerFrameDeclaration(
+            title: "`notify`, `recvmsg`",
+            summary: "The mailbox entry itself, `[version, line]` as JSON text, for clients that logged in with "
+                + "`push`.",
+            examples: ["recvmsg"]),
+        ServerFrameDeclaration(
+            title: "`close`",
+            summary: "The session is over, and the connection is closed. The second element is `kick` (a newer login), "
+                + "`token_expired`, `bad_line`, or a code as text: `102` when the cluster lost the session, `100` "
+                + "when an "
+                + "administrator ended it.",
+            examples: ["close-kick"]),
+    ]
+
+    private static let eventFields = [
+        ReplyField("channel", .text, "the channel"), ReplyField("account", .text, "who did it"),
+        ReplyField("uid", .number, "their uid"),
+    ]
+
+    private static let changeFields =
+        eventFields + [
+            ReplyField("name", .text, "the attribute; empty for `clear`"),
+            ReplyField("value", .text, "its value; empty for `del` and `clear`"),
+            ReplyField("type", .text, "`update`, `del` or `clear`"),
+        ]
+
+    static let events = [
+        ServerFrameDeclaration(
+            title: "`channel_msg`", summary: "A message, to all members, the sender included.",
+            fields: eventFields + [ReplyField("msg", .text, "the message")], examples: ["channel-msg"]),
+        ServerFrameDeclaration(
+            title: "`channel_user_join`", summary: "A user has joined, to all other members.", fields: eventFields,
+            examples: ["channel-join"]),
+        ServerFrameDeclaration(
+            title: "`channel_user_leave`", summary: "A user has left, to the remaining members.", fields: eventFields,
+            examples: ["channel-leave"]),
+        ServerFrameDeclaration(
+            title: "`channel_attr_update`",
+            summary: "An attribute has changed, to all members, the one who "
+                + "changed it included.",
+            fields: changeFields, examples: ["channel-attr-update", "channel-attr-del", "channel-attr-clear"]),
+    ]
+
+    /// Mailbox entries about calls: type, and who gets it when.
+    static let callEvents: [(type: String, meaning: String)] =
+        CallVerb.allCases.map { ($0.rawValue, receiver(of: $0)) } + [
+            (
+                "voip_invite_failed",
+                "to the caller: the invitation came to nothing; `extra` is `{\"code\":CODE,\"reason\":REASON}`, "
+                    + "CODE 700 to 704"
+            )
+        ]
+
+    static let callFields = [
+        ReplyField("channel", .text, "the channel that the call is about"),
+        ReplyField("peer", .text, "the other party, as the receiver sees it"),
+        ReplyField("extra", .text, "what the other party gave, or the system's own JSON text"),
+        ReplyField("peeruid", .number, "the uid of the other party; 0 for a telephone"),
+    ]
+
+    private static func receiver(of verb: CallVerb) -> String {
+        switch verb {
+        case .invite: "to the callee: the caller invites"
+        case .acknowledge: "to the caller: the invitation has arrived"
+        case .accept: "to the caller: the callee accepts"
+        case .refuse: "to the caller: the callee refuses"
+        case .end: "to the other party: the call is over, or the invitation is taken back"
+        case .message: "to the other party: digits"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import SignalingProtocol
+
+extension FunctionTable {
+    static let calls = CallVerb.allCases.map { verb in
+        FunctionDeclaration(
+            name: verb.rawValue, summary: summary(verb),
+            arguments: [
+                .channel("channelName", "the channel that the call is about; joining it is an act of its own"),
+                .account("peer", peer(verb)),
+                .optional(
+                    "extra",
+                    verb == .invite ? .jsonText(bytes: Limits.messageBytes) : .text(bytes: Limits.messageBytes),
+                    extra(verb)),
+            ],
+            refusals: [actRate] + refusals(verb), calls: [verb.rawValue.replacing("_", with: "-")])
+    }
+
+    private static func summary(_ verb: CallVerb) -> String {
+        switch verb {
+        case .invite: "Invites a user, or a telephone, to a channel."
+        case .acknowledge: "Tells the caller that the invitation has arrived: from then on it rings."
+        case .accept: "Accepts an invitation."
+        case .refuse: "Refuses an invitation, which ends the call."
+        case .end: "Ends a call, or takes back an invitation; either party may."
+        case .message: "Sends the other party digits (DTMF)."
+        }
+    }
+
+    private static func peer(_ verb: CallVerb) -> String {
+        switch verb {
+        case .invite: "the callee: an account, or a number of the app's trunk"
+        case .acknowledge, .accept, .refuse: "the caller"
+        case .end, .message: "the other party"
+        }
+    }
+
+    private static func extra(_ verb: CallVerb) -> String {
+        switch verb {
+        case .invite:
+            "passed on; the system reads `_require_peer_online` (1: fail at once when the callee is offline), "
+                + "`_timeout` "
+                + "(seconds until it fails, 0...\(Limits.invitationTimeout.upperBound), default "
+                + "\(Limits.invitationTimeoutDefault)), `srcNum` and `sip_header:NAME` (for telephones)"
+        case .message:
+            #"`{"msgtype":"dtmf","msgdata":DIGITS}`, DIGITS of `0-9*#A-D,`; other message types are passed on"#
+        case .acknowledge, .accept, .refuse, .end: "passed on"
+        }
+    }
+
+    private static func refusals(_ verb: CallVerb) -> [Refusal] {
+        let unknownCall = Refusal(.failed, "unknown_call", "there is no such call")
+        let ended = Refusal(.failed, "call_ended", "the call is over")
+        return switch verb {
+        case .invite:
+            [
+                Refusal(.wrongParameter, "self_invite", "the peer is the caller"),
+                Refusal(.inviteReinvite, "reinvite", "a call of the two in that channel is pending"),
+                Refusal(
+                    .inviteOther, "too_many_calls",
+                    "a party has \(Limits.callsPerUser) calls, or the "
+                        + "telephones' bound"),
+                Refusal(.inviteOther, "too_many_new_calls", "the user called too many telephones in this minute"),
+                Refusal(.inviteOther, "app_calls", "the app calls too many telephones at once"),
+                Refusal(.inviteOther, "app_new_calls", "the app called too many telephones in this minute"),
+            ]
+        case .acknowledge, .end: [unknownCall]
+        case .accept: [unknownCall, ended]
+        case .refuse: [unknownCall, Refusal(.failed, "wrong_state", "the call is accepted already: end it")]
+        case .message:
+            [
+                unknownCall, ended, Refusal(.failed, "wrong_state", "no telephone is reached yet"),
+                Refusal(.wrongParameter, "invalid_dtmf", "a digit is one of `0-9*#A-D`, a comma is a pause"),
+            ]
+        }
+    }
+}
