@@ -220,7 +220,7 @@ let package = Package(
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
-            unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol"]),
+            unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests("SignalingClient", ["AgoraSigKit", "SignalingProtocol", "SignalingWire"]),
             .executableTarget(
                 name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict

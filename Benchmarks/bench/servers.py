@@ -1,5 +1,6 @@
 """The servers that are measured: started privately, on loopback, on one core."""
 
+import contextlib
 import socket
 import subprocess
 import time
@@ -75,9 +76,11 @@ class Program(Server):
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
+            # Looks again after a tenth of a second, or at once when the process ends.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.1)
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise BenchError(f"{self.name} does not start, see {self.directory / 'output.log'}")
-            time.sleep(0.1)
 
     def answers(self) -> bool:
         with socket.socket() as probe:

@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from waiting import before_next_try, before_next_try_blocking
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -53,7 +54,7 @@ class Browser:
             log = (self._profile / "log").read_text(errors="replace")[-2000:]
             assert self._process.poll() is None, f"chromium ended with {self._process.returncode}:\n{log}"
             assert time.monotonic() < deadline, f"chromium doesn't listen after {START_SECONDS} s:\n{log}"
-            time.sleep(0.05)
+            before_next_try_blocking(0.05)
         return int(announced.read_text().split("\n")[0])
 
     def close(self) -> None:
@@ -122,7 +123,7 @@ class Page:
         deadline = time.monotonic() + seconds
         while not await self.evaluate(expression):
             assert time.monotonic() < deadline, f"after {seconds} s still not: {reason}; errors: {self.errors}"
-            await asyncio.sleep(0.02)
+            await before_next_try(0.02)
 
     async def _read(self) -> None:
         with contextlib.suppress(ConnectionClosed):

@@ -2,9 +2,9 @@
 
 import json
 
-from signaling import eventually
 from stack_control import Stack, unique
 from users import WebUser
+from waiting import eventually
 
 
 async def pair(page, stack: Stack, only) -> list[WebUser]:

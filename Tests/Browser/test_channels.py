@@ -1,8 +1,8 @@
 """Channels: members, talk and attributes, over two gateways."""
 
-from signaling import eventually
 from stack_control import Stack, unique
 from users import WebUser
+from waiting import eventually
 
 
 async def joined(page, stack: Stack, room: str, discovery: str | None = None) -> WebUser:

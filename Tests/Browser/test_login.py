@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from chromium import Browser
 from pages import CLIENT, Site
-from signaling import App, eventually, make_token
+from signaling import App, make_token
 from stack_control import Stack, unique
 from users import WebUser
+from waiting import eventually
 
 
 def test_the_classic_script_is_current():

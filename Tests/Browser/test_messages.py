@@ -3,9 +3,9 @@
 import subprocess
 
 import pytest
-from signaling import eventually
 from stack_control import Stack, unique
 from users import WebUser
+from waiting import eventually
 
 ODD_TEXTS = ["", " leading and trailing ", "two\nlines\r\n", "a  b", '{"json":"\\u0000"}', "Ω 日本語 👩‍👩‍👧", "msg-v2 a b c d e f"]
 

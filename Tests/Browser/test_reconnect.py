@@ -1,15 +1,15 @@
 """Broken connections: another gateway goes on with the session, nothing is lost and nothing comes twice."""
 
 import asyncio
-import time
 import urllib.request
 
 import pytest
 from chromium import Page
 from pages import Site
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
 from users import WebUser
+from waiting import eventually, paced
 from wires import Wire
 
 PER_SECOND = 40
@@ -17,9 +17,7 @@ PER_SECOND = 40
 
 async def paced(count: int, send) -> None:
     """Calls `send` with "0", "1"... at a rate that no limit minds."""
-    started = time.monotonic()
-    for number in range(count):
-        await asyncio.sleep(max(0, started + number / PER_SECOND - time.monotonic()))
+    async for number in paced(count, PER_SECOND):
         await send(str(number))
 
 

@@ -1,6 +1,5 @@
 """The browser client, the Swift client and the unmodified Python client talk to each other, over two gateways."""
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from stack_control import ROOT, Stack, unique
 from users import WebUser
+from waiting import eventually
 
 
 @contextmanager
@@ -41,9 +41,10 @@ async def test_all_three_talk_to_each_other(stack: Stack, visit, only, people):
                 answer = await watcher.call("channel_query_userlist", name=room)
                 return {account for account, _ in answer["list"]}
 
-            async with asyncio.timeout(30):
-                while not {swift, python} <= await members():
-                    await asyncio.sleep(0.05)
+            async def both_are_there() -> bool:
+                return {swift, python} <= await members()
+
+            await eventually(both_are_there, "the Swift and the Python user are in the channel", 30)
             await web.act("channelJoin", room)
             await web.wait("onChannelJoined")
 

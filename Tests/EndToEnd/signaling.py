@@ -11,10 +11,10 @@ import itertools
 import json
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from secrecy import SPOKEN
+from waiting import eventually
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -102,15 +102,6 @@ class Event:
     @property
     def account(self) -> str:
         return self.content["account"]
-
-
-async def eventually(condition: Callable[[], object], reason: str, seconds: float = ANSWER_SECONDS) -> None:
-    """Waits for a condition; `reason` says what was waited for when the time is over."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"after {seconds} s still not: {reason}")
-        await asyncio.sleep(0.01)
 
 
 class Client:

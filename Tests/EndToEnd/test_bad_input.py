@@ -4,8 +4,9 @@ import asyncio
 import json
 
 import pytest
-from signaling import App, Client, LoginRefused, eventually
+from signaling import Client, LoginRefused
 from stack_control import Stack, unique
+from waiting import eventually
 
 # RFC 6455, section 7.4.1: what a server may give as the reason.
 CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009}

@@ -5,8 +5,9 @@ import json
 import time
 
 import pytest
-from signaling import Client, barrier, eventually
+from signaling import Client, barrier
 from stack_control import Stack, unique
+from waiting import before_next_try, eventually, eventually_blocking, let_pass
 
 READ_ONLY = ("_member_num", "_total_member_num")
 RANGES = {
@@ -48,8 +49,8 @@ async def test_channel_ttl(stack: Stack, people):
         alice, bob = await cast.login("alice", "bob")
         await alice.join(channel)
         await put(alice, channel, topic="tea", _channel_ttl="2")
-        # With a member it lives on, and somebody in time keeps it.
-        await asyncio.sleep(3)
+        await let_pass(3, "a channel with a member outlives its time to live")
+        # Somebody who joins in time keeps it too.
         await alice.leave(channel)
         assert (await bob.join(channel))["attrs"] == {"topic": "tea", "_channel_ttl": "2"}
         await bob.leave(channel)
@@ -70,10 +71,8 @@ async def test_channel_ttl_of_zero_ends_it_with_the_last_leave(stack: Stack, peo
 
 def wait_for_end(stack: Stack, channel: str) -> None:
     """Waits until a channel's attributes are gone from the database."""
-    deadline = time.monotonic() + 15
-    while stack.sql(f"SELECT name FROM channel_attributes WHERE channel = '{channel}'"):
-        assert time.monotonic() < deadline, "the channel did not end"
-        time.sleep(0.1)
+    eventually_blocking(
+        lambda: not stack.sql(f"SELECT name FROM channel_attributes WHERE channel = '{channel}'"), "the channel has ended", 15)
 
 
 async def test_member_num_and_auto_update_num(stack: Stack, people):
@@ -98,10 +97,10 @@ async def test_member_num_and_auto_update_num(stack: Stack, people):
         # There and back is no change, and off is off.
         await bob.join(channel)
         await bob.leave(channel)
-        await asyncio.sleep(3)
+        await let_pass(3, "a number that is back where it was is not told, not even after the interval of 2 s")
         await put(alice, channel, _auto_update_num=0)
         assert (await bob.join(channel))["attrs"] == {"_auto_update_num": "0"}
-        await asyncio.sleep(1)
+        await let_pass(1, "nothing is told any more")
         await barrier(alice, channel, alice)
         assert len(numbers(alice, "_member_num")) == 2
 
@@ -114,7 +113,7 @@ async def test_total_member_num_and_auto_update_total_num(stack: Stack, people):
         await put(alice, channel, _auto_update_total_num=1)
         # It needs both.
         assert (await bob.join(channel))["attrs"] == {"_auto_update_total_num": "1"}
-        await asyncio.sleep(1)
+        await let_pass(1, "the total alone is not told")
         await barrier(alice, channel, alice)
         assert not numbers(alice, "_total_member_num")
         await put(alice, channel, _auto_update_num=60)
@@ -256,10 +255,10 @@ async def test_conn_timeout(stack: Stack, people):
         cut = time.monotonic()
         while time.monotonic() < cut + 18:
             assert await is_online(alice)
-            await asyncio.sleep(1)
+            await before_next_try(1)
         while await is_online(alice):
             assert time.monotonic() < cut + 26, "alice should be offline after 20 s"
-            await asyncio.sleep(0.2)
+            await before_next_try(0.2)
         assert time.monotonic() > cut + 19
         assert await is_online(bob)
 

@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-from signaling import eventually
 from stack_control import Stack, unique
+from waiting import eventually
 
 
 async def test_the_whole_life_of_a_call(stack: Stack, people):

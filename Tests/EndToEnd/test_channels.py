@@ -2,8 +2,8 @@
 
 import asyncio
 
-from signaling import eventually
 from stack_control import Stack, unique
+from waiting import eventually
 
 
 async def test_members_on_two_gateways_see_the_same_in_order(stack: Stack, people):

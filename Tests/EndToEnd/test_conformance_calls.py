@@ -3,8 +3,9 @@
 import json
 import time
 
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
+from waiting import eventually
 
 
 async def ring(alice: Client, bob: Client, channel: str, extra: str = "") -> None:

@@ -4,8 +4,9 @@ import asyncio
 import json
 import re
 
-from signaling import Client, barrier, eventually
+from signaling import Client, barrier
 from stack_control import Stack, unique
+from waiting import eventually, let_pass
 
 
 def place_of(client: Client, number: int) -> int:
@@ -37,7 +38,7 @@ async def chatter(client: Client, channel: str, stop: asyncio.Event) -> None:
     """Talks in a channel, below the limit, until told to stop."""
     while not stop.is_set():
         await client.say(channel, "chatter")
-        await asyncio.sleep(0.025)
+        await let_pass(0.025, "below the limit of messages")
 
 
 async def test_lines(stack: Stack, people):

@@ -4,8 +4,9 @@ import asyncio
 import json
 
 import pytest
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
+from waiting import eventually
 
 # Function, arguments (PEER, ROOM stand for a user and the channel the caller is in), types of the reply's fields.
 GOOD = [

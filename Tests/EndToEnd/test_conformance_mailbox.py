@@ -5,8 +5,9 @@ import json
 import re
 import time
 
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
+from waiting import before_next_try, eventually, paced
 
 
 def notified(frames: list[list]) -> list[int]:
@@ -27,9 +28,7 @@ def pages(client: Client) -> list[tuple[int, dict]]:
 
 async def send_some(sender: Client, receiver: str, number: int, pace: float = 50) -> None:
     """Numbered messages at a pace below the session's limit."""
-    started = time.monotonic()
-    for count in range(number):
-        await asyncio.sleep(started + count / pace - time.monotonic())
+    async for count in paced(number, pace):
         await sender.tell(receiver, str(count))
 
 
@@ -40,7 +39,7 @@ async def poll(client: Client, number: int, mark: int = 0) -> dict:
         if len(answer["msgs"]) >= number:
             assert len(answer["msgs"]) == number
             return answer
-        await asyncio.sleep(0.01)
+        await before_next_try(0.01)
 
 
 async def test_entries(stack: Stack, people):

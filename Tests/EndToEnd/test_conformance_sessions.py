@@ -7,8 +7,9 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from signaling import App, Client, LoginRefused, eventually, make_token
+from signaling import App, Client, LoginRefused, make_token
 from stack_control import Stack, unique
+from waiting import eventually
 
 
 async def raw_login(client: Client, url: str, **changes: object) -> list:

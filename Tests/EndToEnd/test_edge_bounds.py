@@ -9,9 +9,9 @@ import urllib.request
 
 import pytest
 from raw_socket import RawSocket
-from signaling import eventually
 from stack_control import Stack, unique
 from test_outages import insists
+from waiting import eventually
 
 MIB = 1 << 20
 

@@ -1,13 +1,13 @@
 """kill -9 of a service under load: every command is answered in time, and none is applied twice."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from signaling import Client, Reply, eventually
+from signaling import Client, Reply
 from stack_control import Stack, unique
+from waiting import before_next_try, eventually, let_pass, paced
 
 COMMANDS_PER_SECOND = 200
 LOAD_SECONDS = 12
@@ -75,16 +75,14 @@ class Load:
 
 async def steady(turn: Callable[[int], None], per_second: float) -> None:
     """Calls `turn` with 0, 1, 2... at that rate for the load's time."""
-    started = time.monotonic()
-    for number in range(int(per_second * LOAD_SECONDS)):
-        await asyncio.sleep(max(0, started + number / per_second - time.monotonic()))
+    async for number in paced(int(per_second * LOAD_SECONDS), per_second):
         turn(number)
 
 
 async def kill_during(stack: Stack, name: str, *work: Awaitable[None]) -> None:
     """Runs the load, with the kill in its midst; the victim is brought back afterwards."""
     async def murder() -> None:
-        await asyncio.sleep(KILL_AFTER)
+        await let_pass(KILL_AFTER, "the load runs before the kill")
         await asyncio.to_thread(stack.kill, name)
 
     await asyncio.gather(murder(), *work)
@@ -209,7 +207,7 @@ async def test_invitation(pairs: Stack, people, victim: str):
                         load.issue((verb, call["channel"]), attempt(
                             callee, f"voip_{verb}", channelName=call["channel"], peer=caller.account, extra=""))
                 done = len(invitations)
-                await asyncio.sleep(0.05)
+                await before_next_try(0.05)
 
         reactions = [asyncio.create_task(react(b, a)) for a, b in zip(callers, callees, strict=True)]
         # An invitation is answered by two more commands.

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
+from waiting import eventually
 
 LARGE = "x" * 8000
 MESSAGES = 2500  # 20 MB: more than the kernel keeps for a connection

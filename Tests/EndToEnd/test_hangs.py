@@ -3,9 +3,9 @@
 import asyncio
 import time
 
-from signaling import eventually
 from stack_control import unique
 from test_outages import insists
+from waiting import eventually
 
 
 async def test_a_hung_postgres_delays_nobody_who_does_not_need_it(make_stack, people):

@@ -3,8 +3,9 @@
 import asyncio
 import time
 
-from signaling import CallFailed, Client, eventually
+from signaling import CallFailed, Client
 from stack_control import Stack, unique
+from waiting import before_next_try, eventually, paced
 
 EARLY = 10
 LATE = 10
@@ -16,10 +17,9 @@ PACE = 50
 
 async def send_all(sender: Client, receivers: list[str], counters: dict[tuple[str, str], int]) -> None:
     """Sends a numbered message to each receiver in turn at a steady pace, without waiting for answers in between."""
-    started = time.monotonic()
     calls = []
-    for number, receiver in enumerate(receivers):
-        await asyncio.sleep(started + number / PACE - time.monotonic())
+    async for number in paced(len(receivers), PACE):
+        receiver = receivers[number]
         sequence = counters[sender.account, receiver] = counters.get((sender.account, receiver), 0) + 1
         calls.append(asyncio.create_task(sender.tell(receiver, f"{sequence} of {sender.account} \n  to you")))
     await asyncio.gather(*calls)
@@ -156,7 +156,7 @@ async def test_full_pages_follow_each_other_without_new_messages(stack: Stack, p
                     break
                 except CallFailed as error:
                     assert error.data["reason"] == "rate_limited"
-                    await asyncio.sleep(0.1)
+                    await before_next_try(0.1)
         await bob.login(stack.gateways[1])
         await eventually(lambda: len(bob.texts()) == 95, "all pages were fetched by notifies alone")
         assert bob.texts() == [str(number) for number in range(95)]

@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 
-from signaling import Client, barrier, eventually
+from signaling import Client, barrier
 from stack_control import Stack, unique
+from waiting import before_next_try, eventually
 
 
 async def insists(client: Client, function: str, **arguments) -> dict:
@@ -15,7 +16,7 @@ async def insists(client: Client, function: str, **arguments) -> dict:
     deadline = asyncio.get_running_loop().time() + 30
     while not reply.ok:
         assert asyncio.get_running_loop().time() < deadline, f"{function} still fails: {reply.data}"
-        await asyncio.sleep(0.2)
+        await before_next_try(0.2)
         reply = await client.attempt(function, within=20, **arguments)
     return reply.data
 
@@ -37,9 +38,9 @@ async def everything_works(alice: Client, bob: Client, channel: str) -> None:
     # Gateways may still be telling the services what they hold.
     async with asyncio.timeout(30):
         while (await insists(alice, "user_query_user_status", account=bob.account))["status"] != 1:
-            await asyncio.sleep(0.05)
+            await before_next_try(0.05)
         while (await insists(alice, "channel_query_num", name=channel))["num"] != 2:
-            await asyncio.sleep(0.05)
+            await before_next_try(0.05)
     assert moves == 0, "nobody left"
     assert not alice.closed.is_set() and not bob.closed.is_set(), "no connection was lost"
 

@@ -1,9 +1,6 @@
 """What an operator can ask of the gateways."""
 
-import asyncio
-
-from signaling import eventually
-from stack_control import unique
+from waiting import eventually, let_pass
 
 
 async def test_a_session_ends_with_its_token(make_stack, people, monkeypatch):
@@ -37,7 +34,7 @@ async def test_the_operator_bounds_how_long_messages_wait(make_stack, people, mo
         sender, = await cast.login("sender")
         late = cast.make("late")
         await sender.call("user_sendmsg", peer=late.account, flag="v1:E:2592000", t="instant", content="too old by then")
-        await asyncio.sleep(2.5)  # The passing of this time is what is tested.
+        await let_pass(2.5, "the message outlives the 2 s that the operator allows")
         await sender.tell(late.account, "in time")
         await late.login(stack.gateways[0])
         await eventually(late.texts, "the message in time")

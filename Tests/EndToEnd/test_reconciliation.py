@@ -5,17 +5,11 @@ import os
 import signal
 import subprocess
 
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
+from waiting import eventually
 
 HEALED_SECONDS = 15
-
-
-async def until(condition, reason: str, seconds: float = HEALED_SECONDS) -> None:
-    """Waits for a condition whose look takes a while."""
-    async with asyncio.timeout(seconds):
-        while not await condition():
-            await asyncio.sleep(0.1)
 
 
 def redis(stack: Stack, *command: str) -> str:
@@ -53,7 +47,7 @@ async def test_a_frozen_gateway_brings_what_was_sent_meanwhile(make_stack, peopl
         os.kill(stack.pids[name], signal.SIGSTOP)
         try:
             account = f"account = '{alice.account}'"
-            await until(
+            await eventually(
                 lambda: asyncio.to_thread(lambda: stack.sql(f"select state from online_users where {account}") == [["detached"]]),
                 "the gateway to be lost", 30)
             await bob.tell(alice.account, "meanwhile")
@@ -85,7 +79,7 @@ async def test_a_ghost_of_a_session_goes(make_stack, people):
 
         async def is_gone() -> bool:
             return (await bob.call("user_query_user_status", account=alice.account))["status"] == 0
-        await until(is_gone, "the ghost to go", 45)
+        await eventually(is_gone, "the ghost to go", 45)
 
 
 async def test_a_second_login_harms_nothing(stack: Stack, people):

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from secrecy import Spoken, check_logs
-from signaling import CallFailed, LoginRefused, eventually
+from signaling import CallFailed, LoginRefused
 from stack_control import Stack, unique
+from waiting import eventually
 
 MARK = f"confidential {uuid.uuid4().hex}"
 

@@ -4,8 +4,9 @@ import asyncio
 import time
 
 import pytest
-from signaling import App, LoginRefused, barrier, eventually, make_token
+from signaling import App, LoginRefused, barrier, make_token
 from stack_control import Stack, unique
+from waiting import eventually
 
 
 def comings_and_goings(client) -> list[tuple[str, str]]:

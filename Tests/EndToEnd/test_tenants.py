@@ -5,8 +5,9 @@ import json
 import uuid
 
 import pytest
-from signaling import App, LoginRefused, eventually, make_token
+from signaling import App, LoginRefused, make_token
 from stack_control import Stack, unique
+from waiting import eventually
 
 # How the second app is called, told from the first. What keys in Redis, lines and tokens are made of stands in some.
 SECOND_IDS = [

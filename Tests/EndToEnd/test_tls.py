@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import unique
+from waiting import eventually
 from websockets.asyncio.client import connect
 
 

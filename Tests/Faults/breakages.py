@@ -11,6 +11,7 @@ from history import now
 from population import Population
 from stack_control import Stack
 from user import User
+from waiting import let_pass
 
 # Of everything that is killed: the others take over.
 COUNTS = {"gateways": 3, "presence": 2, "channel_state": 2, "invitation": 2}
@@ -33,7 +34,7 @@ class Lab:
         """Kills members, and starts them after a while."""
         for name in names:
             await self.do("kill", name)
-        await asyncio.sleep(away)
+        await let_pass(away, "the members are away for so long")
         for name in names:
             await self.do("start", name)
 
@@ -48,7 +49,7 @@ class Lab:
         self.fault["frozen"] = sorted({*self.fault.get("frozen", ()), *names})
         for name in names:
             await self.do("freeze", name)
-        await asyncio.sleep(seconds)
+        await let_pass(seconds, "the members are frozen for so long")
         for name in names:
             await self.do("thaw", name)
 
@@ -56,7 +57,7 @@ class Lab:
         """Cuts members off from the stores for a while."""
         for name in names:
             await self.do("partition", name, *(["--reset"] if reset else []))
-        await asyncio.sleep(seconds)
+        await let_pass(seconds, "the members are cut off for so long")
         for name in names:
             await self.do("heal", name)
 
@@ -65,7 +66,7 @@ class Lab:
         await self.do("snapshot", name)
         # What came while the copy was made may be in it or not.
         started = now()
-        await asyncio.sleep(seconds)
+        await let_pass(seconds, "the store is to be turned back by so much")
         await self._forget(started - 3, "rollback", name)
 
     async def empty(self) -> None:
@@ -79,7 +80,7 @@ class Lab:
 
     async def full(self, seconds: float) -> None:
         await self.do("fill", "redis")
-        await asyncio.sleep(seconds)
+        await let_pass(seconds, "Redis is full for so long")
         await self.do("unfill", "redis")
 
     async def full_disk(self, seconds: float) -> None:
@@ -93,7 +94,7 @@ class Lab:
                 hoarder.act("set", "user_set_attr", {"owner": hoarder.account, "name": f"n{n % 90}", "n": n}, name=f"n{n % 90}",
                             value=f"{n} {os.urandom(4000).hex()}"[:8000]) for hoarder in hoarders])
             refused += sum(reply is None or not reply.ok for reply in replies)
-            await asyncio.sleep(0.1)
+            await let_pass(0.1, "the hoarders stay below their limit of changes")
             if now() > until:
                 break
         await self.do("unfill", "postgres")
@@ -104,12 +105,12 @@ class Lab:
         for _ in range(times):
             for kind in kinds:
                 await asyncio.to_thread(self.stack.redis, "CLIENT", "KILL", "TYPE", kind)
-            await asyncio.sleep(every)
+            await let_pass(every, "clients come back before the next cut")
 
     async def often(self, name: str, *, times: int, seconds: float, every: float) -> None:
         for _ in range(times):
             await self.pause(name, seconds=seconds)
-            await asyncio.sleep(every)
+            await let_pass(every, "the member works before the next pause")
 
     async def roll(self) -> None:
         """Drains and starts every process of the cluster's own, one after the other."""
@@ -151,7 +152,7 @@ PROXIES = ("--proxies",)
 SERVICES = ("presence", "channel-state", "invitation")
 
 BREAKAGES = [
-    Breakage("nothing", lambda lab: asyncio.sleep(1)),
+    Breakage("nothing", lambda lab: let_pass(1, "nothing breaks")),
     *[Breakage(f"{kind} killed", lambda lab, name=f"{kind}#1": lab.restart(name)) for kind in ("gateway", *SERVICES)],
     *[Breakage(f"every {kind} killed", lambda lab, kind=kind: lab.restart(f"{kind}#1", f"{kind}#2", away=3)) for kind in SERVICES],
     Breakage("gateway frozen 15 s", lambda lab: lab.pause("gateway#1", seconds=15), short=True),
@@ -192,16 +193,16 @@ async def run(breakage: Breakage, stack: Stack, *, size: float = 1) -> tuple[Ver
     population = Population(stack, size=size)
     try:
         await population.settle_in()
-        await asyncio.sleep(LEAVE_AFTER)
+        await let_pass(LEAVE_AFTER, "the load runs before some leave")
         await population.lose_leavers()
-        await asyncio.sleep(BREAK_AFTER)
+        await let_pass(BREAK_AFTER, "the load runs before something breaks")
         lab = Lab(stack, population)
         lab.fault = population.history.note("fault", name=breakage.name, t0=now(), t1=float("inf"))
         await breakage.act(lab)
         if lab.fault["t1"] == float("inf"):
             lab.fault["t1"] = now()
         population.hushed = True
-        await asyncio.sleep(breakage.after)
+        await let_pass(breakage.after, "the load goes on when the fault is over")
         await population.finish()
     finally:
         await population.close()

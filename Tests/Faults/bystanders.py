@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from history import now
-from signaling import Client, eventually
+from signaling import Client
 from stack_control import Stack, unique
+from waiting import eventually, let_pass
 
 PAIRS, EVERY = 6, 0.05
 
@@ -80,7 +81,7 @@ async def bystanders(stack: Stack) -> AsyncIterator[Bystanders]:
                 break
             sent[n] = now()
             tasks.append(asyncio.create_task(one(n)))
-            await asyncio.sleep(EVERY)
+            await let_pass(EVERY, "the rate of the bystanders' messages")
         await asyncio.gather(*tasks)
 
     for number in range(PAIRS):

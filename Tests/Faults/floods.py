@@ -16,6 +16,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "EndToEnd"))
+
+from waiting import before_next_try, give_way, let_pass  # noqa: E402
+
 APP = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2"
 BODY = "x" * 8000
 # Not that of the others: what is counted by address is the attacker's alone.
@@ -136,8 +140,8 @@ class Attack:
                 try:
                     await work()
                 except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError):
-                    await asyncio.sleep(0.01)
-                await asyncio.sleep(0)
+                    await before_next_try(0.01)
+                await give_way()
 
         print("ready", flush=True)
         await asyncio.gather(*[again(work) for work in works])
@@ -183,7 +187,7 @@ async def unread_resumes(attack: Attack) -> None:
         socket = await Socket.open(attack.gateway, deaf=True)
         socket.writer.transport.pause_reading()
         await socket.send("line_login", {"line": member.line, "after": 1})
-        await asyncio.sleep(0.2)
+        await let_pass(0.2, "the gateway reads the log for a client that does not read")
         socket.close()
 
     await attack.insist(*[lambda m=m: one(m) for m in members])
@@ -293,7 +297,7 @@ async def silent_sockets(attack: Attack) -> None:
         if len(kept) < 5000:
             kept.append(await Socket.open(attack.gateway, deaf=True))
         else:
-            await asyncio.sleep(1)
+            await let_pass(1, "the sockets stay open")
 
     await attack.insist(*[one] * 20)
 
@@ -334,7 +338,7 @@ async def pipelined_calls(attack: Attack) -> None:
         socket = await attack.user(name, attack.gateway)
         for _ in range(1000):
             await asyncio.wait_for(socket.call("user_query_user_status", account="nobody"), 5)
-        await asyncio.sleep(1)
+        await let_pass(1, "the calls wait for their turn while the connection is open")
         socket.close()
 
     await attack.insist(*[lambda n=n: one(f"piper{n}") for n in range(8)])

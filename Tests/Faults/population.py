@@ -9,6 +9,7 @@ from checker import undelivered
 from history import History, now
 from stack_control import Stack
 from user import BODY, BROKEN, User
+from waiting import before_next_try, let_pass
 
 ROOMS, STAYERS, SPEAKERS = 4, 11, 3
 PAIRS, QUIET_PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 8, 5, 8, 5, 4, 8, 3, 4
@@ -126,7 +127,7 @@ class Population:
                            name="_conn_timeout", value="20")
         channel = self._room(room)
         while not await user.join(channel):
-            await asyncio.sleep(0.2)
+            await before_next_try(0.2)
         works = []
         if number < SPEAKERS:
             works.append(self._repeat(SPEAK_EVERY, lambda n: user.later(user.speak(channel, n, stays=True))))
@@ -204,7 +205,7 @@ class Population:
                     reply = await self._call_act(caller, "invite_bye", call, callee.account)
                     if reply and (reply.ok or reply.data.get("reason") not in TRY_AGAIN):
                         break
-                    await asyncio.sleep(1)
+                    await before_next_try(1)
 
         return [self._one_by_one(1, ring)]
 
@@ -228,7 +229,7 @@ class Population:
                     return
                 except BROKEN:
                     user.at += 1
-                    await asyncio.sleep(0.5)
+                    await before_next_try(0.5)
 
         return [self._one_by_one(1.5, travel)]
 
@@ -248,13 +249,13 @@ class Population:
                     break
                 except BROKEN:
                     twin.at += 1
-                    await asyncio.sleep(0.5)
+                    await before_next_try(0.5)
             present[0] = twin
             self.users.append(twin)
             while old.up.is_set() and not self._over.is_set():
                 await old.act("poke", "user_sendmsg", {"to": sink.account}, peer=sink.account, flag="v1:E:60", t="instant",
                               content=f"poke {BODY}")
-                await asyncio.sleep(0.2)
+                await before_next_try(0.2)
             if not old.up.is_set():
                 self.users.remove(old)
 
@@ -273,7 +274,7 @@ class Population:
 
     async def _repeat(self, seconds: float, begin: Callable[[int], object]) -> None:
         """Begins something at a steady rate, whatever becomes of it."""
-        await asyncio.sleep(random.uniform(0, seconds))
+        await let_pass(random.uniform(0, seconds), "so that not everybody acts at the same moment")
         for n in itertools.count(1):
             begin(n)
             if await self._pause(seconds):
@@ -281,7 +282,7 @@ class Population:
 
     async def _one_by_one(self, seconds: float, act: Callable[[int], Awaitable]) -> None:
         """Begins the next when the last is over."""
-        await asyncio.sleep(random.uniform(0, seconds))
+        await let_pass(random.uniform(0, seconds), "so that not everybody acts at the same moment")
         for n in itertools.count(1):
             await act(n)
             if await self._pause(seconds):
@@ -298,7 +299,7 @@ class Population:
     async def _watch_lag(self) -> None:
         while not self._over.is_set():
             before = now()
-            await asyncio.sleep(0.1)
+            await let_pass(0.1, "how late this task goes on shows how busy the machine is")
             if (lag := now() - before - 0.1) > 0.3:
                 self.history.note("lag", seconds=lag)
 
@@ -318,7 +319,7 @@ class Population:
     async def _until_delivered(self, seconds: float) -> None:
         deadline = now() + seconds
         while undelivered(self.history.records) and now() < deadline:
-            await asyncio.sleep(1)
+            await before_next_try(1)
 
     async def _audit(self) -> None:
         """Compares the cluster's lists with what the users know, until they agree or the grace time is over."""
@@ -330,7 +331,7 @@ class Population:
             grace = COPY_GRACE_SECONDS if all(what.startswith("psql") for what in wrong) else GRACE_SECONDS
             if not wrong or now() > began + grace:
                 break
-            await asyncio.sleep(1)
+            await before_next_try(1)
         for what, (listed, truth) in audits.items():
             self.history.note("audit", what=what, listed=sorted(listed), truth=sorted(truth))
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import time
 import uuid
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from bystanders import resident_mebibytes
 from history import now
 from signaling import Client, LoginRefused
 from stack_control import Stack
+from waiting import before_next_try_blocking
 
 WORKERS, ACCOUNTS = 24, 150
 # Lists the keys that live for ever; when told so, deletes the others, as time would.
@@ -78,7 +78,7 @@ def _settled_memory(stack: Stack) -> int:
         if last is not None and used > last - 16:
             return used
         last = used
-        time.sleep(0.5)
+        before_next_try_blocking(0.5)
 
 
 def age(stack: Stack) -> None:

@@ -7,6 +7,7 @@ import report
 from history import now
 from soak import KEPT_TABLES, LONGEST, TABLES, Footprint, Soak, age
 from stack_control import Stack
+from waiting import before_next_try
 
 LONG_SECONDS = float(os.environ.get("HELIOGRAPH_SOAK_SECONDS") or 0)
 SHORT_SECONDS, WARM_SECONDS = 20, 3
@@ -61,7 +62,7 @@ async def quiet(stack: Stack, before: Footprint | None = None) -> Footprint:
     deadline = now() + QUIET_SECONDS
     last = None
     while True:
-        await asyncio.sleep(2)
+        await before_next_try(2)
         found = await asyncio.to_thread(Footprint.of, stack)
         empty = not stack.sql("select 1 from online_users union all select 1 from channel_member_list")
         steady = last is not None and (found.keys, found.rows) == (last.keys, last.rows)
@@ -80,4 +81,4 @@ async def pruned(stack: Stack, soak: Soak, before: Footprint) -> None:
             return
         await soak.run(0.1)
         await asyncio.to_thread(age, stack)
-        await asyncio.sleep(5)
+        await before_next_try(5)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from history import History, now
 from signaling import App, Client, Event, LoginRefused, Reply
+from waiting import before_next_try, let_pass
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
@@ -79,7 +80,7 @@ class User(Client):
             if reply and reply.ok or self.close_frame == LOGGED_OUT:
                 break
             self._logout = None
-            await asyncio.sleep(1)
+            await before_next_try(1)
         await self.drop()
         self._logout = None
         self._logs_out = False
@@ -154,7 +155,7 @@ class User(Client):
                         code=self.close_code, wanted=False, resuming=True)
                     self.forget_channel("session lost")
                     self.line = ""
-                await asyncio.sleep(wait * random.uniform(0.5, 1))
+                await before_next_try(wait * random.uniform(0.5, 1))
                 wait = min(2 * wait, 2)
 
     async def _enter(self) -> None:
@@ -237,7 +238,7 @@ class User(Client):
                 reason = "unanswered"
             if reply is None and "messageID" in arguments and reason == "connection lost" and not self._wants_end:
                 # The keeper, who clears `up`, may not have noticed yet.
-                await asyncio.sleep(PAUSE_SECONDS)
+                await before_next_try(PAUSE_SECONDS)
                 await self.up.wait()
                 if self.session == record["session"]:
                     continue
@@ -287,7 +288,7 @@ class User(Client):
             reply = await self.act("leave", "channel_leave", {"channel": channel}, name=channel)
             if reply:
                 return
-            await asyncio.sleep(0.5)
+            await before_next_try(0.5)
 
     def forget_channel(self, why: str) -> None:
         """From now on, what happens there need not reach it."""
@@ -341,7 +342,8 @@ class User(Client):
                 self._acknowledging = self.later(self._acknowledge())
 
     async def _acknowledge(self) -> None:
-        await asyncio.sleep(0 if self._unacknowledged >= ACKNOWLEDGE_AFTER[0] else ACKNOWLEDGE_AFTER[1])
+        wait = 0 if self._unacknowledged >= ACKNOWLEDGE_AFTER[0] else ACKNOWLEDGE_AFTER[1]
+        await let_pass(wait, "clients acknowledge many entries at once")
         self._acknowledging, self._unacknowledged = None, 0
         if self.up.is_set():
             number = next(self._ids)

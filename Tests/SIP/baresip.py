@@ -5,8 +5,7 @@ import itertools
 import json
 
 from peers import LOOPBACK, Peer, Peers, free_port, is_bound
-from signaling import eventually
-
+from waiting import eventually
 MODULES = "/usr/lib/baresip/modules"
 ANSWER_SECONDS = 10
 

@@ -22,6 +22,7 @@ from scene import TRUNK_SECONDS  # noqa: E402
 from signaling import Client, eventually  # noqa: E402
 from sipp import Sipp  # noqa: E402
 from stack_control import Stack, unique  # noqa: E402
+from waiting import eventually, let_pass, paced
 
 USERS = 10
 TALK_SECONDS = 2
@@ -110,7 +111,7 @@ async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int)
     stack.control(
         "trunk", "set", stack.open_app.id, f"{LOOPBACK}:{port}", "--allow=any",
         *(f"--{bound}=10000" for bound in ("user-calls", "user-calls-per-minute", "app-calls", "app-calls-per-minute")))
-    await asyncio.sleep(TRUNK_SECONDS)
+    await let_pass(TRUNK_SECONDS, "bridges read the trunks so often, and tell nobody")
     users = [Client(stack.open_app, unique("bench")) for _ in range(USERS)]
     for index, user in enumerate(users):
         await user.login(stack.gateways[index % len(stack.gateways)])
@@ -124,7 +125,7 @@ async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int)
             lambda: any(call["channel"] == channel for call in user.calls("invite_accept")), f"{phone} answers",
             FINISH_SECONDS)
         times.append(time.monotonic() - started)
-        await asyncio.sleep(TALK_SECONDS)
+        await let_pass(TALK_SECONDS, "the two talk")
         await user.act("invite_bye", channel, phone)
 
     async with Peers() as peers:
@@ -134,8 +135,7 @@ async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int)
             peers, text, port=port, calls=total, log_messages=False, seconds=seconds + 2 * FINISH_SECONDS))
         started = time.monotonic()
         tasks = []
-        for number in range(total):
-            await asyncio.sleep(max(0, started + number / rate - time.monotonic()))
+        async for number in paced(total, rate):
             tasks.append(asyncio.create_task(one(number)))
         results = await asyncio.gather(*tasks, return_exceptions=True)
         failures = [result for result in results if result is not None]

@@ -1,7 +1,6 @@
 """Fixtures: Tests/EndToEnd's clusters and raw clients; scene.py puts telephones beside them."""
 
 import sys
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from peers import LOOPBACK, free_port  # noqa: E402
 from scene import TRUNK_SECONDS  # noqa: E402
 from signaling import App  # noqa: E402
 from stack_control import Stack  # noqa: E402
+from waiting import let_pass_blocking  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -45,5 +45,5 @@ def line(stack: Stack) -> App:
     """An app whose trunk is this machine, known to the bridge: for tests of calls from telephones."""
     app = stack.create_app(uuid.uuid4().hex)
     stack.control("trunk", "set", app.id, f"{LOOPBACK}:{free_port()}", "--allow=none")
-    time.sleep(TRUNK_SECONDS)
+    let_pass_blocking(TRUNK_SECONDS, "bridges read the trunks so often, and tell nobody")
     return app

@@ -9,8 +9,7 @@ import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TypeVar
-
-from signaling import eventually
+from waiting import eventually
 
 # Below the ephemeral range, and apart from the 21,000 to 31,999 of Scripts/stack.
 FIRST_PORT, LAST_PORT = 12_000, 20_999

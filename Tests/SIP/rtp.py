@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from peers import LOOPBACK, free_port
-from signaling import eventually
-
+from waiting import eventually
 DIGITS = "0123456789*#ABCD"
 EVENT_END = 0x80
 # 20 ms at 8 kHz.

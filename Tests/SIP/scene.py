@@ -1,6 +1,5 @@
 """What a test plays with: an app of its own with a trunk and numbers, its users, and telephones on the other side."""
 
-import asyncio
 import itertools
 import json
 import random
@@ -12,9 +11,10 @@ from fixtures import People
 from peers import LOOPBACK, Peers, free_port
 from rtp import RTPEndpoint
 from scenarios import scenario
-from signaling import App, Client, eventually
+from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack, unique
+from waiting import eventually, let_pass
 
 # Bridges read changed trunks each second.
 TRUNK_SECONDS = 1.3
@@ -62,7 +62,7 @@ class Scene:
 
     async def settle(self) -> None:
         """Waits until the bridges know the trunk as it is now."""
-        await asyncio.sleep(TRUNK_SECONDS)
+        await let_pass(TRUNK_SECONDS, "bridges read the trunks so often, and tell nobody")
 
     def number(self, account: str) -> str:
         """A new number of this account."""

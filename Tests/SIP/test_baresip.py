@@ -6,8 +6,9 @@ import pytest
 from baresip import Baresip
 from certificates import make_certificate
 from scene import Scene, dial, heard, press, saw, scene, words
-from signaling import App, eventually
+from signaling import App
 from stack_control import Stack
+from waiting import eventually
 
 USER = "phone"
 NUMBER = "+493012345678"

@@ -1,6 +1,5 @@
 """Digits in both directions: RFC 4733 checked packet by packet, and INFO."""
 
-import asyncio
 import re
 import socket
 from collections.abc import AsyncIterator
@@ -12,9 +11,10 @@ from peers import LOOPBACK
 from rtp import FRAME_SECONDS, Keypad
 from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, Caller, expect, pause, sdp
 from scene import Scene, dial, digits, heard, press, saw, scene, words
-from signaling import App, Client, eventually
+from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack
+from waiting import eventually, give_way, let_pass
 
 NUMBER = "+493012345678"
 SIXTEEN = "0123456789*#ABCD"
@@ -144,7 +144,7 @@ async def play_keys(call: Call, packets: list) -> None:
     """Sends packets as fast as they would come."""
     for packet in packets:
         call.play.rtp.send([packet], call.media)
-        await asyncio.sleep(FRAME_SECONDS)
+        await let_pass(FRAME_SECONDS, "a phone sends a packet each frame")
 
 
 async def test_digits_of_a_called_phone(stack: Stack):
@@ -206,7 +206,7 @@ async def test_a_long_press_is_one_digit(stack: Stack):
         second = keypad.press("9", frames=5)
         for packet in [*first, packet_without_marker(second[0]), *second[1:]]:
             call.play.rtp.send([packet], call.media)
-            await asyncio.sleep(0)
+            await give_way()
         call.play.rtp.send(keypad.press("1"), call.media)
         await heard(call.user, "91")
 

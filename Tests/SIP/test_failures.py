@@ -9,9 +9,9 @@ from fixtures import finish
 from peers import LOOPBACK, free_port
 from scenarios import Called, Caller, expect, pause, sdp
 from scene import dial, finished_row, saw, scene, words
-from signaling import eventually
 from sipp import Sipp
 from stack_control import Stack
+from waiting import eventually
 
 NUMBER = "+493012345678"
 RECEPTION, RECEPTIONIST = "4930999", "reception"

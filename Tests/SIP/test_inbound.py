@@ -9,9 +9,10 @@ from messages import SIPMessage
 from peers import LOOPBACK
 from scenarios import Caller, expect, pause, sdp
 from scene import finished_row, saw, scene, words
-from signaling import App, Client, eventually
+from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack
+from waiting import eventually
 
 PHONE = "+4915112345678"
 # Each for one test: a bridge remembers whom it refused.

@@ -5,8 +5,8 @@ from kamailio import CONTACT_ONLY, REALM, SECRET, TELEPHONE_NETWORK, USER, Kamai
 from peers import free_port
 from scenarios import Called, Caller, expect, sdp
 from scene import Scene, dial, press, saw, scene, words
-from signaling import eventually
 from stack_control import Stack
+from waiting import eventually
 
 NUMBER = "+493012345678"
 # kamailio.cfg grants no more.

@@ -6,8 +6,9 @@ import requests
 from rtp import Keypad
 from scenarios import Called, Caller, expect, pause, sdp
 from scene import dial, heard, press, saw, scene
-from signaling import App, eventually
+from signaling import App
 from stack_control import Stack
+from waiting import eventually
 
 NUMBER = "+493012345678"
 

@@ -6,9 +6,9 @@ import pytest
 from peers import LOOPBACK, free_port
 from scenarios import Called, expect, pause, sdp
 from scene import dial, finished_row, press, saw, scene, words
-from signaling import eventually
 from sipp import Sipp
 from stack_control import Stack, unique
+from waiting import eventually
 
 NUMBER = "+493012345678"
 

@@ -1,6 +1,5 @@
 """The peers talk to each other without any bridge, so that what they say of the bridge can be trusted."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -10,6 +9,7 @@ from peers import LOOPBACK, Peers, free_port, is_bound
 from rtp import FRAME_SECONDS, Keypad, RTPEndpoint, check_events
 from scenarios import DTMF_RELAY, Called, Caller, expect, pause, scenario, sdp
 from sipp import Sipp
+from waiting import let_pass
 
 
 async def test_sipp_calls_sipp():
@@ -89,7 +89,7 @@ async def test_baresip_and_our_media_hear_each_other():
         keypad = Keypad(96)
         for packet in keypad.press("7") + keypad.press("*") + keypad.press("7"):
             rtp.send([packet], rtp.packets[0].source)
-            await asyncio.sleep(FRAME_SECONDS)
+            await let_pass(FRAME_SECONDS, "a phone sends a packet each frame")
         await phone.hears("7*7")
         await phone.press("12#")
         await rtp.heard_digits(96, "12#")

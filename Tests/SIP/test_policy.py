@@ -10,9 +10,10 @@ import pytest
 from fixtures import finish
 from scenarios import Called, Caller, expect, sdp
 from scene import dial, finished_row, saw, scene, words
-from signaling import App, eventually
+from signaling import App
 from stack_control import Stack, unique
 from test_metrics import grown, numbers
+from waiting import eventually
 
 NUMBER = "+493012345678"
 FLOODER = "127.0.0.3"

@@ -5,8 +5,9 @@ import re
 from rtp import Keypad
 from scenarios import Called, Caller, expect, pause, sdp
 from scene import dial, heard, press, saw, scene, words
-from signaling import App, eventually
+from signaling import App
 from stack_control import Stack
+from waiting import eventually
 
 NUMBER = "+493012345678"
 

@@ -8,6 +8,7 @@ from scenarios import Called, Caller, expect, pause, sdp
 from scene import dial, saw, scene, words
 from signaling import App
 from stack_control import Stack
+from waiting import let_pass
 
 NUMBER = "+493012345678"
 # RFC 3261, timers B and H: 64 * T1.
@@ -41,7 +42,7 @@ async def held(stack: Stack) -> None:
             Called.request("ACK", 5), Called.is_hung_up(), patient=True)
         channel = await dial(alice, NUMBER)
         await saw(alice, "invite_accept")
-        await asyncio.sleep(FIRST_PACKET_SECONDS + TOLERANCE)
+        await let_pass(FIRST_PACKET_SECONDS + TOLERANCE, "the call outlasts the wait for a first packet")
         assert not alice.calls("invite_bye")
         await alice.act("invite_bye", channel, NUMBER)
         await phone.done()

@@ -102,23 +102,3 @@ package struct TestFailure: Error, CustomStringConvertible {
     /// Makes an error.
     package init(_ description: String) { self.description = description }
 }
-
-/// Waits until a condition holds, looking every few milliseconds.
-/// - Parameters:
-///   - what: the condition in words, for the failure.
-///   - deadline: how long to wait at most, times ``patience``; default 20 s.
-///   - isolation: the caller's.
-///   - condition: nil when it holds, else why not.
-/// - Throws: ``TestFailure`` with the last reason.
-package func waitUntil(
-    _ what: String, within deadline: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation,
-    _ condition: () async throws -> String?
-) async throws {
-    let end = ContinuousClock.now + deadline * patience
-    while let reason = try await condition() {
-        guard ContinuousClock.now < end else {
-            throw TestFailure("not within \(deadline * patience): \(what): \(reason)")
-        }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-}

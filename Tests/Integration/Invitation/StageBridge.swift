@@ -62,7 +62,7 @@ final class StageBridge: Sendable {
         tasks.append(
             Task {
                 while !Task.isCancelled {
-                    try await Task.sleep(for: .milliseconds(LeaseFleet.bridges.interval))
+                    try await letPass(.milliseconds(LeaseFleet.bridges.interval), "a bridge renews its lease so often")
                     _ = try await leases.heartbeat(id, text: "{}")
                 }
             })

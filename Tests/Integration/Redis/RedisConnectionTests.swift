@@ -147,7 +147,7 @@ import Testing
                 connection.eventLoop.execute {
                     connection.send(RedisCommand("PING")) { _ in ended.add(name) }
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                try await letPass(.milliseconds(100), "each is asked, and times out, later than the one before")
             }
             try await ended.wait(for: 3, "ends")
             await scene.server.freeze(false)

@@ -33,7 +33,7 @@ import Testing
         var router = CommandRouter()
         router.on(OrderPhone.self) { command, _ throws(SignalingError) in
             let milliseconds = max(0, 20 - (Int(command.extra) ?? 0))
-            try? await Task.sleep(for: .milliseconds(milliseconds))
+            try? await letPass(.milliseconds(milliseconds), "the earlier an order, the longer it takes")
             handled.add(command.extra)
             return Done()
         }

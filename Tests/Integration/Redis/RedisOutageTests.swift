@@ -63,7 +63,7 @@ import Testing
             async let results = withTaskGroup(of: Result<MemberCount, SignalingError>.self) { group in
                 for _ in 0..<commands {
                     group.addTask { await gateway.send(question) }
-                    try? await Task.sleep(for: .milliseconds(5))
+                    try? await letPass(.milliseconds(5), "the rate of the questions")
                 }
                 return await group.reduce(into: []) { $0.append($1) }
             }

@@ -1,5 +1,6 @@
 import Glibc
 import SIPBridgeLogic
+import TestKit
 import Testing
 
 @testable import SIPBridgeServer
@@ -53,16 +54,9 @@ final class MediaScene {
     }
 }
 
-/// Waits for a condition, 10 s at most.
+/// Waits for a condition.
 func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(10)
-    while try await !condition() {
-        guard ContinuousClock.now < deadline else {
-            Issue.record("not within 10 s: \(what)")
-            return
-        }
-        try await Task.sleep(for: .milliseconds(5))
-    }
+    try await waitUntil(what, within: .seconds(10)) { try await condition() ? nil : "not so yet" }
 }
 
 /// A UDP socket of a peer that the tests play byte by byte.

@@ -71,7 +71,7 @@ enum FrameTable {
                     "the app id"),
                 .init("account", ArgumentDeclaration.Kind.account.bounds, "the account"),
                 .init(
-                    "token", "`1:APP:EXPIRY:MD5`, or `\(SignalingToken.none)` for an app that allows it",
+                    "token", "`1:APP:EXPIRY:MD5`, or `_no_need_token` for an app that allows it",
                     "MD5 is over account, app id, certificate and expiry (Unix seconds), as one text"),
                 .init("device", "\(LoginRequest.deviceBytes) bytes of visible ASCII are kept", "the kind of client"),
                 .init(

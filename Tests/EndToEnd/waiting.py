@@ -1,0 +1,77 @@
+"""How tests wait: for a condition, between two tries, at a steady rate, or for a time that is itself what a test is about.
+
+No other file sleeps: `Scripts/check-tests` finds those that do. The functions that end in `_blocking` are for code that is not
+asynchronous.
+"""
+
+import asyncio
+import inspect
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+# How long a condition may take unless the caller says otherwise.
+PATIENCE_SECONDS = 10
+
+
+async def eventually(
+        condition: Callable[[], object | Awaitable[object]], reason: str, seconds: float = PATIENCE_SECONDS, *, every: float = 0.01,
+) -> None:
+    """Waits until a condition holds, whose look may be asynchronous; `reason` says what was waited for when the time is over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        holds = condition()
+        if inspect.isawaitable(holds):
+            holds = await holds
+        if holds:
+            return
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {seconds} s still not: {reason}")
+        await asyncio.sleep(every)
+
+
+def eventually_blocking(
+        condition: Callable[[], object], reason: str, seconds: float = PATIENCE_SECONDS, *, every: float = 0.1) -> None:
+    """The same."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {seconds} s still not: {reason}")
+        time.sleep(every)
+
+
+async def before_next_try(seconds: float) -> None:
+    """The pause in a loop that tries again until it succeeds or gives up by a bound of its own."""
+    await asyncio.sleep(seconds)
+
+
+def before_next_try_blocking(seconds: float) -> None:
+    """The same."""
+    time.sleep(seconds)
+
+
+async def paced(count: int, per_second: float) -> AsyncIterator[int]:
+    """0, 1, 2... at a steady rate. What is late comes at once, so that the rate holds on the whole."""
+    started = time.monotonic()
+    for number in range(count):
+        await asyncio.sleep(max(0, started + number / per_second - time.monotonic()))
+        yield number
+
+
+async def let_pass(seconds: float, why: str) -> None:
+    """Lets time pass where no condition can be waited for: `why` says what the time is for.
+
+    A test that nothing happens, that something lasts, or that a bound in seconds holds has no other way.
+    """
+    assert why, "a time that passes has a reason"
+    await asyncio.sleep(seconds)
+
+
+def let_pass_blocking(seconds: float, why: str) -> None:
+    """The same."""
+    assert why, "a time that passes has a reason"
+    time.sleep(seconds)
+
+
+async def give_way() -> None:
+    """Lets everything else run that is ready."""
+    await asyncio.sleep(0)

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import SIPBridgeLogic
+
+@Suite("SRTP keys in the SDP")
+struct MediaCryptoTests {
+    /// The example of RFC 4568 section 6.1.
+    private let example = "inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj"
+
+    @Test("A line is read and written")
+    func roundTrip() throws {
+        let crypto = try #require(MediaCrypto("7 AES_CM_128_HMAC_SHA1_80 \(example)|2^20"))
+        #expect(crypto.tag == 7)
+        #expect(crypto.key == Array("wDfvg&T+)xG7@fb5jU,RaA}\\|p0%*#".utf8))
+        #expect(crypto.value == "7 AES_CM_128_HMAC_SHA1_80 \(example)")
+        #expect(MediaCrypto("1 AES_CM_128_HMAC_SHA1_80 \(example) WSH=64")?.tag == 1)
+    }
+
+    @Test("What would change the packets in a way not known here is not taken")
+    func refused() {
+        let suite = "AES_CM_128_HMAC_SHA1_80"
+        for value in [
+            "", "1", "1 \(suite)", "x \(suite) \(example)", "-1 \(suite) \(example)",
+            "1 AES_CM_128_HMAC_SHA1_32 \(example)",
+            "1 \(suite) \(example)|2^20|1:4", "1 \(suite) \(example)|1:4", "1 \(suite) \(example);\(example)",
+            "1 \(suite) \(example) UNENCRYPTED_SRTP", "1 \(suite) \(example) KDR=1", "1 \(suite) inline:d0Rm",
+            "1 \(suite) inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSo?", "1 \(suite) uri:x",
+        ] { #expect(MediaCrypto(value) == nil, "\(value)") }
+    }
+
+    @Test("Keys differ")
+    func fresh() {
+        #expect(MediaCrypto.fresh() != MediaCrypto.fresh())
+        #expect(MediaCrypto(MediaCrypto.fresh().value) != nil)
+    }
+
+    @Test("Base64 of RFC 4648")
+    func base64() {
+        for (plain, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("fooba", "Zm9vYmE=")] {
+            #expect(Base64.text(Array(plain.utf8)) == encoded)
+            #expect(Base64.bytes(encoded[...]) == Array(plain.utf8))
+        }
+    }
+}
