@@ -19,10 +19,10 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "EndToEnd")]
 from peers import LOOPBACK, Peers, free_port  # noqa: E402
 from scenarios import Called, Caller, pause, scenario, sdp  # noqa: E402
 from scene import TRUNK_SECONDS  # noqa: E402
-from signaling import Client, eventually  # noqa: E402
+from signaling import Client  # noqa: E402
 from sipp import Sipp  # noqa: E402
 from stack_control import Stack, unique  # noqa: E402
-from waiting import eventually, let_pass, paced
+from waiting import eventually, let_pass, paced  # noqa: E402
 
 USERS = 10
 TALK_SECONDS = 2
