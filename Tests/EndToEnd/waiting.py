@@ -14,29 +14,30 @@ PATIENCE_SECONDS = 10
 
 
 async def eventually(
-        condition: Callable[[], object | Awaitable[object]], reason: str, seconds: float = PATIENCE_SECONDS, *, every: float = 0.01,
-) -> None:
-    """Waits until a condition holds, whose look may be asynchronous; `reason` says what was waited for when the time is over."""
+        condition: Callable[[], object | Awaitable[object]], reason: str, seconds: float = PATIENCE_SECONDS) -> None:
+    """Waits until a condition holds; `reason` says what was waited for when the time is over.
+
+    A look that is asynchronous asks somebody, and is repeated ten times a second: users have rates.
+    """
     deadline = time.monotonic() + seconds
     while True:
-        holds = condition()
+        holds, pause = condition(), 0.01
         if inspect.isawaitable(holds):
-            holds = await holds
+            holds, pause = await holds, 0.1
         if holds:
             return
         if time.monotonic() > deadline:
             raise AssertionError(f"after {seconds} s still not: {reason}")
-        await asyncio.sleep(every)
+        await asyncio.sleep(pause)
 
 
-def eventually_blocking(
-        condition: Callable[[], object], reason: str, seconds: float = PATIENCE_SECONDS, *, every: float = 0.1) -> None:
-    """The same."""
+def eventually_blocking(condition: Callable[[], object], reason: str, seconds: float = PATIENCE_SECONDS) -> None:
+    """The same, ten times a second."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"after {seconds} s still not: {reason}")
-        time.sleep(every)
+        time.sleep(0.1)
 
 
 async def before_next_try(seconds: float) -> None:

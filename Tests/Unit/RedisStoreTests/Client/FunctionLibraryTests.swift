@@ -1,3 +1,4 @@
+import ClusterState
 import NIOCore
 import Testing
 

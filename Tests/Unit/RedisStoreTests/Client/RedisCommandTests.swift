@@ -1,4 +1,3 @@
-import ClusterState
 import NIOCore
 import Testing
 
