@@ -24,9 +24,7 @@ extension FunctionTable {
                 ReplyField("ver_clear", .number, "the highest version ever acknowledged; below those of `msgs`"),
                 ReplyField(
                     "msgs", .array,
-                    "`[version, line]` for each entry, versions ascending, at most \(Limits.mailboxAnswerBytes) "
-                        + "bytes of lines; "
-                        + "when more wait, a `notify` follows"),
+                    "`[version, line]` for each entry, versions ascending; when more wait than fit, a `notify` follows"),
             ],
             refusals: [], calls: ["user-getmsg"], answers: ["reply-mailbox", "reply-mailbox-empty"]),
         FunctionDeclaration(

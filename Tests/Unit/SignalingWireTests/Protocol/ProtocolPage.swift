@@ -80,9 +80,10 @@ enum ProtocolPage {
     private static func callEvents() throws -> String {
         try joined([
             "## Events of calls",
-            "Mailbox entries `msg-v2 PEER ACCOUNT v1:E:SECONDS TYPE TIME CONTENT`, polled or pushed like "
-                + "messages. CONTENT is the "
-                + "JSON text of an object:",
+            wrapped(
+                "Mailbox entries `msg-v2 PEER ACCOUNT v1:E:SECONDS TYPE TIME CONTENT`, polled or pushed like "
+                    + "messages. CONTENT is the "
+                    + "JSON text of an object:"),
             fields(FrameTable.callFields),
             table("| type | tells |", FrameTable.callEvents.map { "| `\($0.type)` | \($0.meaning) |" }),
             examples(FrameTable.callEvents.map { "server/recvmsg-\($0.type.replacing("_", with: "-"))" }),
