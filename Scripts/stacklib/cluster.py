@@ -13,9 +13,9 @@ from .ports import reserve
 from .record import STORES, Member, Record
 from .telephony import Telephony
 
-# A service drains for at most 30 s; what is still there after this hangs.
+# A service drains for at most 30 s; a service that is still there after this hangs.
 DRAIN_SECONDS = 40
-# `down` has no clients to be kind to: a short chance to end well, then SIGKILL.
+# `down` needs no drain: SIGTERM, and SIGKILL shortly after.
 DOWN_SECONDS = 3
 KILL_SECONDS = 10
 APP_IDS = ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2")
@@ -23,12 +23,12 @@ APP_IDS = ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2
 
 @dataclass(frozen=True)
 class Options:
-    """What `up` was told beside the numbers of processes and the telephones."""
+    """The options of `up` besides the numbers of processes and the telephones."""
 
     unlimited: bool = False
     proxies: bool = False
     postgres_disk: int | None = None
-    """MiB that PostgreSQL's data may take; None: what the machine has."""
+    """MiB that PostgreSQL's data may take; None for no bound."""
 
 
 def say(text: str) -> None:
@@ -47,7 +47,7 @@ def up(directory: Path, counts: dict[str, int], options: Options, phones: Teleph
         _start_stores(record, counts, options)
         _start_services(record, options.unlimited, phones)
     except BaseException:
-        # Ctrl-C included: no half stack stays behind. The logs do.
+        # Also on Ctrl-C: no part of a stack stays behind, except its logs.
         _stop_all(record)
         stores.remove_data(record)
         record.path.unlink(missing_ok=True)
@@ -112,7 +112,7 @@ def kill(record: Record, name: str) -> None:
     member = running(record, name)
     children = processes.descendants(member.identity)
     member.identity.send(signal.SIGKILL)
-    # PostgreSQL's children end when they see that it is gone; those that were frozen with it never would.
+    # PostgreSQL's children end when they see that it is gone; those that were frozen with it would stay.
     for child in children:
         child.send(signal.SIGCONT)
     if not member.identity.wait_gone(KILL_SECONDS):
@@ -137,7 +137,7 @@ def start(record: Record, name: str) -> None:
     if member.is_running:
         raise StackError(f"{name} is running (pid {member.identity.pid})")
     if member.kind == "postgres":
-        # The server's children outlive it by a moment, and a new one refuses to start beside them.
+        # The server's children outlive it for a moment, and a new server refuses to start while they exist.
         for orphan in processes.leftovers(None, [Path(record.postgres_data)]):
             orphan.wait_gone(KILL_SECONDS)
         stores.unlock_postgres(record)
@@ -203,12 +203,12 @@ def _stopped(record: Record, member: Member) -> None:
 
 
 def _polite_signal(member: Member) -> signal.Signals:
-    # PostgreSQL takes SIGTERM as "when the last client has gone".
+    # On SIGTERM, PostgreSQL waits until its last client has disconnected.
     return signal.SIGINT if member.kind == "postgres" else signal.SIGTERM
 
 
 def _stop_all(record: Record) -> None:
-    """Services first, so that they don't complain about missing stores; then whatever else carries the mark."""
+    """Ends the services first, so that they don't log missing stores; then all other processes that carry the stack's mark."""
     alive = [member for member in record.members if member.is_running]
     last = (*STORES, proxies.KIND)
     for group in ([m for m in alive if m.kind not in last], [m for m in alive if m.kind in last]):
@@ -226,7 +226,7 @@ def _stop_all(record: Record) -> None:
     if left := [identity.pid for identity in everyone if not identity.wait_gone(KILL_SECONDS)]:
         raise StackError(f"processes {left} survive SIGKILL")
     for identity in everyone:
-        # Gone from the process table too, where the machine's init reaps; best effort where it doesn't.
+        # Waits until they have left the process table too; where the machine's init does not reap, as far as possible.
         identity.wait_gone(DOWN_SECONDS, reaped=True)
 
 

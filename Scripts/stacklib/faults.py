@@ -9,7 +9,7 @@ from .record import Record
 
 
 def freeze(record: Record, name: str) -> None:
-    """SIGSTOP, to PostgreSQL's children too: connections stay, nothing answers."""
+    """Sends SIGSTOP, to PostgreSQL's children too: connections stay open, but nothing answers."""
     member = cluster.running(record, name)
     if member.identity.is_frozen():
         raise StackError(f"{name} is frozen already")
@@ -25,7 +25,7 @@ def thaw(record: Record, name: str) -> None:
 
 
 def partition(record: Record, name: str, reset: bool) -> None:
-    """Cuts a member off from both stores. Its clients stay.
+    """Cuts a member off from both stores. Its clients stay connected.
 
     Silently: nothing passes, nothing is closed, and what was under way arrives after `heal`, as TCP sends it again. With
     `reset`: its connections to the stores are closed, and new ones refused.
@@ -40,7 +40,7 @@ def heal(record: Record, name: str) -> None:
 
 
 def snapshot(record: Record, name: str) -> None:
-    """Keeps what a store has on disk now, in place of an earlier snapshot."""
+    """Copies what a store has on disk now, replacing an earlier snapshot."""
     cluster.running(record, name)
     shutil.rmtree(_kept(record, name), ignore_errors=True)
     _kept(record, name).parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def snapshot(record: Record, name: str) -> None:
 
 
 def rollback(record: Record, name: str) -> None:
-    """Kills a store, puts its last snapshot back, and starts it: a power loss, a failover, a restored backup."""
+    """Kills a store, restores its last snapshot, and starts it: simulates a power loss, a failover or a restored backup."""
     if not _kept(record, name).is_dir():
         raise StackError(f"no snapshot of {name}: make one with `snapshot {name}`")
     _replace(record, name, _kept(record, name))
@@ -60,13 +60,13 @@ def empty(record: Record, name: str) -> None:
 
 
 def fill(record: Record, name: str) -> None:
-    """Leaves a store no room: Redis by `maxmemory`, PostgreSQL by a file that takes the rest of its disk."""
+    """Makes a store full: Redis by `maxmemory`, PostgreSQL by a file that takes the rest of its disk."""
     cluster.running(record, name)
     (stores.fill_redis if name == "redis" else stores.fill_postgres)(record)
 
 
 def unfill(record: Record, name: str) -> None:
-    """Gives the room back."""
+    """Ends that: the store has room again."""
     cluster.running(record, name)
     (stores.unfill_redis if name == "redis" else stores.unfill_postgres)(record)
 

@@ -42,7 +42,7 @@ def _known(registry: Path) -> list[Path]:
 
 
 class PortPicker:
-    """Hands out ports that are neither bound nor promised to anyone."""
+    """Chooses ports that are neither bound nor reserved."""
 
     def __init__(self, taken: set[int]):
         self.taken = taken
@@ -60,7 +60,7 @@ class PortPicker:
 
 def _is_free(port: int) -> bool:
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-        # All addresses, not just loopback: a stranger's wildcard listener is in the way too.
+        # Tried on all addresses, not just loopback: another program may listen on the wildcard address.
         with socket.socket(socket.AF_INET, kind) as probe:
             try:
                 probe.bind(("", port))

@@ -1,4 +1,4 @@
-"""Detached processes that are known by more than their number.
+"""Detached processes, identified by more than their process id.
 
 A pid alone may belong to a stranger by the time it is used, so a process is remembered with its start time and the
 machine's boot, and signalled through a pidfd that was opened before those were compared.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .errors import StackError
 
-# Says whose a process is, for the case that it outlived its record. Not HELIOGRAPH_...: services refuse names that
+# Marks the processes of a stack, to find those that outlived its record. Not HELIOGRAPH_...: services refuse names that
 # they don't know.
 MARKER = "STACK_DIRECTORY"
 STOP_SECONDS = 10
@@ -26,7 +26,7 @@ def boot_id() -> str:
 
 @dataclass(frozen=True)
 class Identity:
-    """One process, for ever: `started` is in clock ticks since the boot named `boot`."""
+    """One process, told from later ones of the same id: `started` is in clock ticks since the boot named `boot`."""
 
     pid: int
     started: int
@@ -89,7 +89,7 @@ def spawn(command: list[str], environment: dict[str, str], log: Path, directory:
                 env=clean | environment | {MARKER: str(directory)}, cwd="/")
         except OSError as error:
             raise StackError(f"cannot run {command[0]}: {error.strerror}") from error
-    # The command outlives this program on purpose: keep Popen from complaining about it.
+    # The command is meant to outlive this program: Popen would warn about that.
     process.returncode = 0
     identity = Identity.of(process.pid)
     if identity is None:
@@ -98,7 +98,7 @@ def spawn(command: list[str], environment: dict[str, str], log: Path, directory:
 
 
 def freeze(identity: Identity) -> None:
-    """Stops a process and its descendants; parents first, since what is stopped starts no further child."""
+    """Stops a process and its descendants, parents first: a stopped process starts no further child."""
     identity.send(signal.SIGSTOP)
     deadline = time.monotonic() + STOP_SECONDS
     while identity.is_alive() and not identity.is_frozen():
@@ -110,7 +110,7 @@ def freeze(identity: Identity) -> None:
 
 
 def thaw(identity: Identity) -> None:
-    """Lets a process and its descendants go on."""
+    """Continues a process and its descendants."""
     for one in [*descendants(identity), identity]:
         one.send(signal.SIGCONT)
 

@@ -1,4 +1,4 @@
-"""A TCP proxy of its own between each service and the stores, so that one of them can be cut off (`up --proxies`).
+"""A TCP proxy between each service and the stores, so that each service can be cut off by itself (`up --proxies`).
 
 Each is a HAProxy with one thread. Stopped by a signal it is a network that loses everything, killed one that refuses.
 """

@@ -1,4 +1,4 @@
-"""What a stack remembers between two commands: `DIR/stack.json`."""
+"""The state of a stack between two commands: `DIR/stack.json`."""
 
 import fcntl
 import json
@@ -84,13 +84,13 @@ class Record:
         except FileNotFoundError:
             pass
         except (ValueError, KeyError, TypeError):
-            # A half-known record is no help; what it started is found by its marker.
+            # An unreadable record counts as none; the processes that it named are found by their mark.
             return Record(directory)
         return record
 
 
 def write_json(path: Path, document: object) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(path.name + ".new")
     draft.write_text(json.dumps(document, indent=2) + "\n")

@@ -13,7 +13,7 @@ from .record import Member, Record
 KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "gateway")
 CONTROL = "heliographctl"
 CONTROL_SECONDS = 60
-# The highest bounds that the programs take: no limits.
+# The highest values that the programs accept: in effect, no limits.
 MOST_CONNECTIONS = "1000000"
 MOST_MESSAGES = "1000000"
 
@@ -63,7 +63,7 @@ def store_urls(record: Record, redis_port: int, postgres_port: int) -> dict[str,
 
 
 def _settings_from_outside(kind: str) -> dict[str, str]:
-    """What the caller's environment sets for this kind (HELIOGRAPH_GATEWAY_TLS_KEY) or for all (HELIOGRAPH_LOG_LEVEL)."""
+    """The settings of the caller's environment for this kind (HELIOGRAPH_GATEWAY_TLS_KEY) or for all (HELIOGRAPH_LOG_LEVEL)."""
     own = "SIP" if kind == "sip-bridge" else kind.upper().replace("-", "_")
     return {
         name: value for name, value in os.environ.items()
@@ -90,7 +90,7 @@ def control(record: Record, *arguments: str) -> str:
 
 
 def create_app(record: Record, app_id: str, *, token_required: bool, unlimited: bool = False) -> dict:
-    """Creates a demo app; answers its entry in endpoints.json."""
+    """Creates a demo app; returns its entry for endpoints.json."""
     options = [] if token_required else ["--open"]
     if unlimited:
         for rate in ("messages", "channel-messages", "acts", "attribute-changes", "channel-attribute-changes"):

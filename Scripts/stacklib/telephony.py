@@ -1,4 +1,4 @@
-"""Telephones of the demo app that needs no token: its trunk and its numbers."""
+"""The trunk and the numbers of the demo app that needs no token."""
 
 import argparse
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from .record import Record
 
 @dataclass
 class Telephony:
-    """What `heliographctl trunk set` and `number set` are to be told."""
+    """The arguments for `heliographctl trunk set` and `number set`."""
 
     trunk: str | None = None
     options: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Telephony:
             options.append("--register")
         if options and arguments.sip_trunk is None:
             raise StackError("the --sip options need --sip-trunk HOST:PORT")
-        # The demo app asks for no token: what its users may call and show is said in so many words.
+        # The demo app asks for no token: its trunk must say explicitly what its users may call and show.
         return Telephony(arguments.sip_trunk, [*options, "--allow=any", "--caller-id=any"], arguments.sip_number)
 
     def set_up(self, record: Record, app_id: str) -> None:
@@ -46,9 +46,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sip-trunk", metavar="HOST:PORT", help="where calls to telephones go and come from")
     group.add_argument(
         "--sip-number", metavar="NUMBER=ACCOUNT", type=_number, action="append", default=[],
-        help="calls to this number ring at that account; may be given again")
+        help="calls to this number ring at that account; can be given several times")
     group.add_argument("--sip-transport", choices=("udp", "tcp", "tls"), help="default: udp")
-    group.add_argument("--sip-dtmf", choices=("auto", "rfc4733", "info"), help="how digits travel (default: auto)")
+    group.add_argument("--sip-dtmf", choices=("auto", "rfc4733", "info"), help="how digits are sent (default: auto)")
     group.add_argument("--sip-srtp", choices=("off", "optional", "required"), help="encrypted media (default: off)")
     group.add_argument("--sip-user", metavar="U", help="for digest authentication")
     group.add_argument("--sip-secret", metavar="S", help="for digest authentication")

@@ -1,4 +1,4 @@
-"""The fixtures stand in fixtures.py, where other folders can import them."""
+"""The fixtures are in fixtures.py, so that other folders can import them."""
 
 import sys
 from pathlib import Path

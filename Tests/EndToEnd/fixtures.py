@@ -1,4 +1,4 @@
-"""Fixtures, for Tests/Browser too: one cluster for the tests that leave it whole, clusters of their own for the others."""
+"""Fixtures, also for Tests/Browser, Tests/SIP and Tests/Faults: one cluster for tests that break nothing, clusters of their own for the others."""
 
 import asyncio
 import inspect
@@ -17,7 +17,7 @@ TEST_SECONDS = 240
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs `async def` tests, each in a loop of its own and with a deadline."""
+    """Runs `async def` tests, each in an event loop of its own and with a deadline."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
@@ -31,13 +31,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def finish(stack: Stack, request: pytest.FixtureRequest, failures_before: int) -> None:
-    """Ends a stack; its logs stay when a test has failed since then, or when they hold what no log may hold."""
+    """Ends a stack. Keeps its logs when a test has failed in the meantime, or when they hold secrets."""
     stack.down()
     logs = stack.directory / "logs"
     failed = request.session.testsfailed > failures_before
     if failed:
         print(f"\nlogs of the stack: {logs}", file=sys.stderr)
-    # One that did not come up has none.
+    # A stack that did not start has no logs.
     if logs.is_dir():
         check_logs(stack.directory)
     if not failed:
@@ -67,14 +67,14 @@ def make_stack(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stack]]
     try:
         yield make
     finally:
-        # All of them, also when one's logs are no good.
+        # Ends all of them, also when the logs of one hold secrets.
         with ExitStack() as endings:
             for stack in stacks:
                 endings.callback(finish, stack, request, before)
 
 
 class People:
-    """Makes logged-in clients with names of this test's own, and closes them at its end."""
+    """Makes logged-in clients whose names no other test uses, and closes them at the end of the test."""
 
     def __init__(self, stack: Stack):
         self.stack = stack
@@ -86,13 +86,13 @@ class People:
         return self.exactly(unique(name), app, **options)
 
     def exactly(self, account: str, app: App | None = None, **options) -> Client:
-        """A client with just this account."""
+        """A client with exactly this account."""
         client = Client(app or self.stack.open_app, account, **options)
         self.clients.append(client)
         return client
 
     async def login(self, *names: str, app: App | None = None, gateway: int | None = None) -> list[Client]:
-        """Logs in one client per name, on the gateways by turns unless one is named."""
+        """Logs in one client per name, on each gateway in turn unless one is given."""
         clients = [self.make(name, app) for name in names]
         for client in clients:
             await client.login(next(self._turn) if gateway is None else self.stack.gateways[gateway])

@@ -290,7 +290,7 @@ def logouts(a, b):
     b.send(a, "for your next login")
     yield b.next("sent")
     yield a.login()
-    # Exactly this: nothing of the calls and messages before comes again.
+    # Exactly this: no call or message of before is delivered again.
     assert (yield a.next("message"))[1:] == (b.account, "for your next login")
     passed("logout and login again")
     a.session.logout()

@@ -1,4 +1,4 @@
-"""A WebSocket that reads only when told, and writes what no decent client does."""
+"""A WebSocket that reads only when told, and can write what proper clients never send."""
 
 import base64
 import json
@@ -8,7 +8,7 @@ import struct
 
 
 class RawSocket:
-    """Opened by hand: nothing is read behind the test's back."""
+    """A connection without a library, so that nothing is read unless the test reads it."""
 
     def __init__(self, url: str, *, before: bytes = b"", receive_buffer: int = 4096):
         host, port = url.removeprefix("ws://").rstrip("/").split(":")
@@ -39,7 +39,7 @@ class RawSocket:
         self.socket.sendall(self.frame(*message))
 
     def flood(self, data: bytes, most: int, patience: float = 1.0) -> int:
-        """Writes until the other side takes nothing for a while, has closed, or has taken `most` bytes."""
+        """Writes until the other side accepts nothing for a while, has closed, or has accepted `most` bytes."""
         self.socket.settimeout(patience)
         sent = 0
         try:
@@ -61,7 +61,7 @@ class RawSocket:
         return first & 0xF, self._take(length)
 
     def message(self, name: str) -> object:
-        """Reads up to the message of this name."""
+        """Reads frames up to the one of this name."""
         while True:
             opcode, payload = self.receive()
             assert opcode == 1, (opcode, payload)
@@ -70,7 +70,7 @@ class RawSocket:
                 return argument
 
     def login(self, app_id: str, account: str) -> str:
-        """Logs in without a token; the line."""
+        """Logs in without a token; returns the line."""
         self.send("login", {"vid": app_id, "account": account, "uid": 0, "token": "_no_need_token", "device": "raw", "ip": ""})
         error, text = self.message("login_ret")
         assert error == "", text

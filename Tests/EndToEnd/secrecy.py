@@ -1,4 +1,4 @@
-"""What must not stand in any log: tokens, certificates, the secrets of lines, what users say to each other.
+"""What no log may hold: tokens, certificates, the secrets of lines, and the texts that users send each other.
 
 Clients note what they send and get (`SPOKEN`); when a stack ends, its logs are searched for all of it.
 """
@@ -8,26 +8,26 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Shorter texts (`hi`, `1`) stand in logs by chance.
+# Shorter texts (`hi`, `1`) occur in logs by chance.
 LEAST_CHARACTERS = 12
 MOST_CHARACTERS = 60
-# What no log and no JSON writes in another way.
+# Characters that logs and JSON write unescaped.
 PLAIN = re.compile(r"[A-Za-z0-9 _,;!?*/+=-]+")
-# Of a call's arguments, those that are the users' own.
+# The arguments of calls that hold users' texts.
 BODIES = ("content", "msg", "extra", "value")
 
 
 @dataclass
 class Spoken:
-    """Secrets of one run, by what is searched for."""
+    """The secrets of one run, by the text to search for."""
 
     pieces: dict[str, str] = field(default_factory=dict)
-    """A piece of each, and what it is of."""
+    """A part of each secret, and what it is a part of."""
     innocent: set[str] = field(default_factory=set)
-    """Names, which logs may hold, and bodies which are nothing else."""
+    """Names, which logs may hold, also where a body equals a name."""
 
     def token(self, token: str) -> None:
-        """The digest, which is what nobody else knows: the rest is an app id and a time."""
+        """Notes a token's digest, its only secret part: the rest is an app id and a time."""
         self._note("a token", token.rsplit(":", 1)[-1])
 
     def certificate(self, certificate: str) -> None:
@@ -40,7 +40,7 @@ class Spoken:
             self._note("a line", fields[1])
 
     def body(self, text: object) -> None:
-        """What a user says. Of JSON the values: names, as of SIP's header fields, are everybody's."""
+        """Notes a text of a user. Of JSON only the values: the names of members, such as SIP's header fields, are no secrets."""
         if isinstance(text, str):
             try:
                 said = json.loads(text)
@@ -69,8 +69,8 @@ class Spoken:
             self.pieces[longest] = kind
 
     def leaks(self, directory: Path) -> list[str]:
-        """The places in the files of a folder that tell something: what, file and line."""
-        # By their first characters: a suite says tens of thousands of texts, and each log is gone through once.
+        """The places in the files of a folder that hold a secret: which, file and line."""
+        # Indexed by their first characters: a suite sends tens of thousands of texts, and each log is read once.
         known: dict[str, list[str]] = {}
         for piece in self.pieces:
             if not any(piece in name for name in self.innocent):
@@ -91,7 +91,7 @@ SPOKEN = Spoken()
 
 
 def check_logs(directory: Path) -> None:
-    """Fails when the logs of a stack, in its own directory, hold what they must not."""
+    """Fails when the logs of a stack hold secrets."""
     logs = directory / "logs"
     assert logs.is_dir(), f"no logs in {directory}"
     leaks = SPOKEN.leaks(logs)

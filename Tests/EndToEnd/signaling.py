@@ -1,4 +1,4 @@
-"""A small asyncio client that speaks the wire protocol as the real ones do, and takes nothing amiss silently.
+"""A small asyncio client that speaks the wire protocol as the real ones do, and reports everything that a correct server never sends.
 
 It polls its mailbox like the web and Python SDKs: once after login, once per `notify msg`, and it ignores a notify that
 arrives while a poll is outstanding, as they all do. What no correct server sends is collected in `violations`, and
@@ -32,7 +32,7 @@ class App:
     token_required: bool = False
 
     def token(self, account: str, *, expires_in: float = 3600) -> str:
-        """What a client of this app logs in with."""
+        """The token that a client of this app logs in with."""
         if not self.token_required:
             return NO_TOKEN
         SPOKEN.certificate(self.certificate)
@@ -147,7 +147,7 @@ class Client:
         return self
 
     async def login(self, url: str, **more: object) -> "Client":
-        """Connects and logs in; raises LoginRefused. `more` goes along."""
+        """Connects and logs in; raises LoginRefused. `more` are further members of the login frame."""
         await self.connect(url)
         await self.send("login", {
             "vid": self.app.id, "account": self.account, "uid": 0, "token": self.token, "device": "websdk", "ip": "", **more})
@@ -158,7 +158,7 @@ class Client:
         return self
 
     async def resume(self, url: str, **more: object) -> dict:
-        """Goes on with the session over a new socket, as the web SDK does: it doesn't poll by itself then."""
+        """Resumes the session over a new socket, as the web SDK does, which does not poll by itself then."""
         await self._drop_reader()
         self._polling = False
         self._calls.clear()
@@ -174,7 +174,7 @@ class Client:
         await asyncio.wait_for(self.closed.wait(), ANSWER_SECONDS)
 
     def abort(self) -> None:
-        """Cuts the connection without a word, as a dying network does."""
+        """Drops the connection without a close frame, as a failing network does."""
         self._socket.transport.abort()
 
     async def close(self) -> None:
@@ -192,11 +192,11 @@ class Client:
         await self.send_raw(json.dumps([name, argument]))
 
     async def send_raw(self, payload: str | bytes, text: bool | None = None) -> None:
-        """One frame as it is; `text` says of which kind, if not the payload's own."""
+        """Sends one frame unchanged; `text` says whether it is a text frame, by default by the payload's type."""
         await self._socket.send(payload, text=text)
 
     def expect_answer(self, number: int) -> asyncio.Future:
-        """For calls that were sent raw: the future (err, data) of that number's answer."""
+        """For calls that were sent raw: a future for the answer (err, data) to the call of that number."""
         self._calls[number] = asyncio.get_running_loop().create_future()
         return self._calls[number]
 
@@ -276,7 +276,7 @@ class Client:
         except ConnectionClosed:
             pass
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            # What makes this client fail makes real ones fail.
+            # Whatever makes this client fail makes real clients fail.
             self.violations.append(f"a frame that can't be read: {error!r}")
         finally:
             self.close_code = socket.close_code
@@ -391,7 +391,7 @@ class Client:
 
 
 async def barrier(sender: Client, channel: str, *receivers: Client) -> None:
-    """After this the receivers have seen all that happened in the channel before it."""
+    """After this, the receivers have seen everything that happened in the channel before."""
     text = f"barrier-{uuid.uuid4().hex}"
     await sender.call("channel_sendmsg", name=channel, msg=text, force=True)
     for receiver in receivers:

@@ -1,4 +1,4 @@
-"""Drives `Scripts/stack`, by the interface that outside suites use."""
+"""Drives `Scripts/stack` through its public interface: the command line and endpoints.json."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class Stack:
 
     def __init__(self, directory: Path | None = None):
         self.directory = directory or Path(tempfile.mkdtemp(prefix="heliograph-test-"))
-        # User postgres has to get through.
+        # The user postgres must be able to enter it.
         self.directory.chmod(0o755)
 
     def run(self, *arguments: str, check: bool = True, seconds: float = COMMAND_SECONDS) -> subprocess.CompletedProcess:
@@ -34,7 +34,7 @@ class Stack:
         return done
 
     def up(self, *more: str, **counts: int) -> "Stack":
-        """Starts it: `up(gateways=2, channel_state=2)`; `more` are options that are no counts."""
+        """Starts it: `up(gateways=2, channel_state=2)`; `more` are options other than counts."""
         options = [*more] + [text for name, number in counts.items() for text in (f"--{name.replace('_', '-')}", str(number))]
         self.run("up", *options, seconds=UP_SECONDS)
         return self
@@ -81,7 +81,7 @@ class Stack:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The running members' numbers by name."""
+        """The process ids of the running members, by name."""
         found = self.endpoints
         members = found["gateways"] + found["services"]
         pids = {member["name"]: member["pid"] for member in members}
@@ -116,7 +116,7 @@ class Stack:
         return done.stdout
 
     def sql(self, statement: str) -> list[list[str]]:
-        """Asks the stack's database."""
+        """Queries the stack's database."""
         done = subprocess.run(
             ["psql", self.endpoints["postgres"]["url"], "-X", "-q", "-A", "-t", "-F", "\t", "-c", statement],
             capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
@@ -125,7 +125,7 @@ class Stack:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process of this number runs; a zombie doesn't."""
+    """Whether a process of this id runs; a zombie does not."""
     try:
         return not re.search(r"^State:\s+[ZX]", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     except OSError:

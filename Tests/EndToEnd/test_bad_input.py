@@ -1,4 +1,4 @@
-"""What no proper client sends: an error or a close, never a crash, never a disturbance of others."""
+"""Input that no proper client sends: the answer is an error or a close, never a crash, and others notice nothing."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from signaling import Client, LoginRefused
 from stack_control import Stack, unique
 from waiting import eventually
 
-# RFC 6455, section 7.4.1: what a server may give as the reason.
+# RFC 6455, section 7.4.1: the close codes that a server may send.
 CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009}
 
 MALFORMED = {
@@ -34,7 +34,7 @@ MALFORMED = {
 
 
 async def crowd(stack: Stack, cast) -> tuple[Client, Client, str]:
-    """Two users on two gateways, in one channel, who must notice nothing."""
+    """Two users on two gateways, in one channel, who must not be disturbed."""
     alice, bob = await cast.login("alice", "bob")
     channel = unique("quiet")
     await alice.join(channel)
@@ -149,7 +149,7 @@ async def test_bad_calls_are_answered_with_errors(stack: Stack, people):
         for function, arguments, code in BAD_CALLS:
             reply = await client.attempt(function, **arguments)
             shown = {name: str(value)[:30] for name, value in arguments.items()}
-            # A number for a name is not wrong: values that are no strings are kept as their JSON text.
+            # A number in place of a name is allowed: values that are no strings are kept as their JSON text.
             if (function, arguments) == ("channel_join", {"name": 5}) and reply.ok:
                 continue
             assert not reply.ok, f"{function} {shown} succeeded"
@@ -199,7 +199,7 @@ async def test_hostile_names_work_and_stay_apart(stack: Stack, people):
         watcher, = await cast.login("watcher")
 
         def attribute(client: Client) -> str:
-            # A leading underscore is the system's.
+            # Names with a leading underscore are reserved for the system.
             return "n" + client.account[:100]
 
         for client in clients:
@@ -227,7 +227,7 @@ async def test_hostile_names_work_and_stay_apart(stack: Stack, people):
 
 
 async def test_apps_never_see_each_other(stack: Stack, people):
-    """Names chosen so that a careless join of app and name would collide."""
+    """Names that would collide if app and name were concatenated without escaping."""
     suffix = unique("")
     pairs = [
         ("x" + suffix, "a:u:b"), ("x" + suffix + ":u:a", "b"), ("x" + suffix + ":u:a:u", "b"),

@@ -1,4 +1,4 @@
-"""Each built-in attribute through real gateways, named after it; and the special channels."""
+"""The built-in attributes, each in a test of its name, and the special channels, through real gateways."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ async def put(client: Client, channel: str, **attributes: object) -> None:
 
 
 def numbers(client: Client, name: str) -> list[tuple[str, str]]:
-    """What the client was told of an attribute: by whom, and the value."""
+    """The updates of an attribute that the client received: by whom, and the value."""
     return [(event.account, event.content["value"]) for event in client.of_type("channel_attr_update")
             if event.content["name"] == name and event.content["type"] == "update"]
 
@@ -94,7 +94,7 @@ async def test_member_num_and_auto_update_num(stack: Stack, people):
         assert numbers(alice, "_member_num") == [(carol.account, "3"), (bob.account, "2")]
         await barrier(alice, channel, carol)
         assert numbers(carol, "_member_num") == numbers(alice, "_member_num")
-        # There and back is no change, and off is off.
+        # A number that changes and changes back is not announced, nor is anything once announcements are off.
         await bob.join(channel)
         await bob.leave(channel)
         await let_pass(3, "a number that is back where it was is not told, not even after the interval of 2 s")
@@ -111,7 +111,7 @@ async def test_total_member_num_and_auto_update_total_num(stack: Stack, people):
         alice, bob = await cast.login("alice", "bob")
         await alice.join(channel)
         await put(alice, channel, _auto_update_total_num=1)
-        # It needs both.
+        # Announcing the total needs both attributes.
         assert (await bob.join(channel))["attrs"] == {"_auto_update_total_num": "1"}
         await let_pass(1, "the total alone is not told")
         await barrier(alice, channel, alice)
@@ -149,7 +149,7 @@ async def test_values_have_their_range(stack: Stack, people, name: str):
         for bad in (least - 1, most + 1, "", "many", f"0{most}", f"+{most}", 1.5, True):
             refused = await alice.attempt("channel_set_attr", channel=channel, name=name, value=bad)
             assert refused.data["code"] == 1004, bad
-        # The least first: a limit of changes holds for itself too.
+        # The lowest limit first: it applies to changes of the limit too.
         for good in (least, str(most)):
             await put(alice, channel, **{name: good})
         await alice.call("channel_del_attr", channel=channel, name=name)
@@ -170,9 +170,9 @@ async def test_sendmsg_limit_on_two_gateways(stack: Stack, people):
         replies = await burst()
         refused = [reply for reply in replies if not reply.ok]
         assert {(reply.data["code"], reply.data["reason"]) for reply in refused} == {(400, "rate_limited")}
-        # One window or two.
+        # The calls may lie in one window of a second or in two.
         assert 10 <= len(replies) - len(refused) <= 20
-        # Deleted, the default holds again.
+        # Once it is deleted, the default applies again.
         await members[0].call("channel_del_attr", channel=channel, name="_sendmsg_limit")
         assert all(reply.ok for reply in await burst())
 
@@ -189,7 +189,7 @@ async def test_setattr_limit_on_two_gateways_and_two_instances(make_stack, peopl
             for n in range(10) for member in (alice, bob)])
         refused = [reply for reply in replies if not reply.ok]
         assert {(reply.data["code"], reply.data["reason"]) for reply in refused} == {(1001, "rate_limited")}
-        # Each instance alone would let twice as many through; one window in two seconds at most.
+        # If each instance counted by itself, twice as many would pass. The calls lie in at most two windows.
         seconds = int(max(reply.seconds for reply in replies)) + 2
         assert 5 <= len(replies) - len(refused) <= min(5 * seconds, 15)
         await put(bob, channel, b="another attribute")
@@ -208,7 +208,7 @@ async def test_numbers_are_told_when_the_instances_die(make_stack, people):
         await put(alice, channel, _auto_update_num=4)
         await bob.join(channel)
         await eventually(lambda: numbers(alice, "_member_num"), "the first number is told")
-        # Now a timer is waiting for the next, and those who set it die.
+        # A timer for the next announcement is set now; the instances that set it are killed.
         await carol.join(channel)
         services = [name for name in stack.pids if name.startswith("channel-state")]
         assert len(services) == 2
@@ -243,7 +243,7 @@ async def test_conn_timeout(stack: Stack, people):
         for bad in ("soon", "", "1.5"):
             refused = await alice.attempt("user_set_attr", name="_conn_timeout", value=bad)
             assert refused.data["code"] == 1004, bad
-        # Below the least, which is 20: clamped. Bob has the default of 120.
+        # Values below 20 count as 20. Bob has the default of 120.
         await alice.call("user_set_attr", name="_conn_timeout", value="1")
 
         async def is_online(client: Client) -> bool:
@@ -295,7 +295,7 @@ async def test_the_special_channels(stack: Stack, people, prefix: str):
             {"event": "join", **about, "reason": 0, "time": 0}, {"event": "leave", **about, "reason": 602, "time": 0},
             {"event": "join", **about, "reason": 0, "time": 0}, {"event": "leave", **about, "reason": 603, "time": 0}]
         assert all(began - 1 <= event["time"] <= time.time() + 1 for event in told + moves)
-        # Members of the special channels are told of nobody's joining there.
+        # Joins of the special channels themselves are not announced.
         mover, = await cast.login("mover")
         await mover.join(unique("first"))
         await eventually(lambda: bodies(joins, mover.account), "what came after the joining is told")

@@ -29,7 +29,7 @@ async def test_members_on_two_gateways_see_the_same_in_order(stack: Stack, peopl
         end = [("channel_user_leave", bob.account, None), ("channel_msg", alice.account, "after bob")]
         assert story(carol) == talk + end
         assert story(alice) == [("channel_user_join", client.account, None) for client in (bob, carol)] + talk + end
-        # The leaver got everything up to its leaving and nothing of it or after it.
+        # The leaver received everything up to the leave, and neither the leave itself nor anything later.
         assert story(bob) == [("channel_user_join", carol.account, None)] + talk
         assert {event.content["uid"] for event in carol.events if event.account == alice.account} == {alice.uid}
         assert {event.content["channel"] for event in carol.events} == {channel}
@@ -76,7 +76,7 @@ async def test_attributes_reach_members_and_late_comers(stack: Stack, people):
         await bob.join(channel)
         await alice.call("channel_set_attr", channel=channel, name="topic", value="tea")
         await bob.call("channel_set_attr", channel=channel, name="mood", value=30)
-        # One who is not a member may change them too.
+        # A user who is not a member may change them too.
         await server.call("channel_set_attr", channel=channel, name="topic", value="coffee")
         await alice.call("channel_del_attr", channel=channel, name="mood")
         assert (await server.join(channel))["attrs"] == {"topic": "coffee"}
@@ -126,7 +126,7 @@ async def test_the_whole_channel_has_a_limit(stack: Stack, people):
             member.attempt("channel_sendmsg", name=channel, msg=f"{n}") for n in range(60) for member in members])
         good = sum(reply.ok for reply in replies)
         refused = {(reply.data["code"], reply.data["reason"]) for reply in replies if not reply.ok}
-        # 360 at once, 60 per session: only the channel's 200 a second can refuse, in one window or two.
+        # 360 at once, 60 per session: only the channel's limit of 200 a second can refuse. They lie in one window or in two.
         assert 200 <= good <= 360
         assert refused <= {(400, "rate_limited")}
         await eventually(lambda: all(len(m.of_type("channel_msg")) >= good for m in members), "all accepted ones arrived")

@@ -1,4 +1,4 @@
-"""The container files: valid, and in step with what the services can be told."""
+"""The container files: valid, and consistent with the settings of the services."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def compose() -> dict:
 
 
 def settings(service: str) -> dict[str, str]:
-    """What a service can be told: names and their forms."""
+    """The settings of a service: their names and forms."""
     done = run(str(BINARIES / service), "--print-configuration")
     assert done.returncode == 0, done.stderr
     return {name: form for name, form, _, _ in (line.split("\t") for line in done.stdout.splitlines())}
@@ -48,7 +48,7 @@ def test_haproxy_configuration_is_valid():
 
 def test_everything_is_there(compose: dict):
     assert set(compose["services"]) == {"redis", "postgres", "migrate", "haproxy", *SERVICES}
-    # A fixed name or a published port would be in the way of --scale.
+    # A fixed name or a published port would prevent --scale.
     assert not {"container_name", "ports"} & set(compose["services"]["gateway"])
 
 
@@ -62,7 +62,7 @@ def test_environment_is_known_to_the_service(compose: dict, service: str):
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_environment_has_good_values(compose: dict, service: str):
-    """The service itself reads them; an argument that it refuses keeps it from starting to work."""
+    """The service itself checks its arguments: with one that it refuses, it does not start."""
     environment = compose["services"][service]["environment"]
     accepted = run(str(BINARIES / service), "--check-configuration", **environment)
     assert accepted.returncode == 0, accepted.stderr
@@ -70,13 +70,13 @@ def test_environment_has_good_values(compose: dict, service: str):
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_environment_covers_what_differs_in_a_container(compose: dict, service: str):
-    """Defaults are for one machine: every address and port that the service listens on or goes to is set."""
+    """The defaults suit one machine only; so every address and port that the service listens on or connects to is set."""
     places = {name for name in settings(service) if name.endswith(("_URL", "_HOST", "_PORT"))}
     assert places <= set(compose["services"][service]["environment"])
 
 
 def test_a_wrong_name_would_be_noticed():
-    """The service that the tests above ask does refuse, with one clear line."""
+    """The service that the tests above start does refuse bad settings, with one clear line."""
     refused = run(str(BINARIES / "presence"), HELIOGRAPH_REDIS_ADDRESS="x")
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
@@ -87,7 +87,7 @@ def test_migration_is_called_as_the_program_wants_it(compose: dict):
     migrate = compose["services"]["migrate"]
     program, *arguments = migrate["command"]
     assert set(migrate["environment"]) == {"HELIOGRAPH_POSTGRES_URL"}
-    # The same arguments and names, against a port where nothing answers: it gets as far as connecting.
+    # The same arguments and names, against a port where nothing answers: the service gets as far as connecting.
     nowhere = [("0" if argument == "60" else argument) for argument in arguments]
     done = run(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph")
     assert done.returncode != 0

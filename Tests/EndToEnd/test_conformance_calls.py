@@ -1,4 +1,4 @@
-"""Invitations: their times and ends, the keys of `extra`, and what a session that cannot know a call never sees."""
+"""Invitations: their deadlines and ends, the keys of `extra`, and the events that a session without knowledge of the call never gets."""
 
 import json
 import time
@@ -46,7 +46,7 @@ async def test_contents_have_all_four_keys(stack: Stack, people):
                 assert content.keys() == {"channel", "peer", "extra", "peeruid"}, message.type
                 assert [type(content[key]) for key in ("channel", "peer", "extra", "peeruid")] == [str, str, str, int]
                 if message.type != "voip_invite_failed":
-                    # The other party, as the receiver sees it, and the number that its login was told.
+                    # The other party, as the receiver sees it, and the uid that the other party's login returned.
                     assert (content["peer"], content["peeruid"]) == (other.account, other.uid)
         assert bob.calls("invite_bye")[0]["extra"] == '{"b":2}' and alice.calls("invite_refuse")[0]["extra"] == '{"c":3}'
 
@@ -115,7 +115,7 @@ async def test_nobody_there_and_now_or_never(stack: Stack, people):
                 await after_a_barrier(alice)
                 assert not alice.calls("invite_failed"), "told twice"
             assert time.monotonic() - started < 5
-            # Never seen by one who comes later.
+            # A callee who logs in later never sees the invitation.
             late = await cast.exactly(nobody).login(stack.gateways[1])
             assert await after_a_barrier(late) == []
 
@@ -139,7 +139,7 @@ async def test_a_timeout_destroys_the_invitation(stack: Stack, people):
     channel = unique("call")
     async with people(stack) as cast:
         alice, = await cast.login("alice")
-        # There, but never asks for its messages.
+        # Online, but never polls its mailbox.
         silent = await cast.make("silent", polls=False).login(stack.gateways[1])
         await alice.act("invite", channel, silent.account, '{"_timeout":1}')
         await eventually(lambda: alice.calls("invite_failed"), "the failure")
@@ -149,7 +149,7 @@ async def test_a_timeout_destroys_the_invitation(stack: Stack, people):
         assert "voip_invite_accept" not in await after_a_barrier(alice)
         newer = await cast.exactly(silent.account).login(stack.gateways[0])
         assert await after_a_barrier(newer) == []
-        # The pair may call again.
+        # The two can call each other again.
         await ring(alice, newer, channel)
 
 
@@ -187,7 +187,7 @@ async def test_a_fresh_login_sees_nothing_of_the_calls_before(stack: Stack, peop
         alice, carol = await cast.login("alice", "carol")
         bob = await cast.make("bob", polls=False).login(stack.gateways[1])
         one, two = unique("one"), unique("two")
-        # Queued for the session that knows the calls: an end, an acceptance, digits; none is fetched.
+        # An end, an acceptance and digits are queued for the session that knows the calls, and none is fetched.
         await alice.act("invite", one, bob.account)
         await bob.act("invite_ack", one, alice.account)
         await bob.act("invite_accept", one, alice.account)
@@ -255,7 +255,7 @@ async def test_bad_acts(stack: Stack, people):
         reply = await alice.attempt("voip_invite", channelName=channel, peer=alice.account, extra="")
         assert reply.data.get("code") == 1004, "oneself"
         await ring(alice, bob, channel)
-        # A caller does not accept, a stranger has no call, and neither disturbs it.
+        # The caller cannot accept, a third user has no such call, and neither attempt affects the call.
         for client, peer in ((alice, bob), (eve, alice), (eve, bob)):
             for verb in ("ack", "accept", "refuse"):
                 reply = await client.attempt(f"voip_invite_{verb}", channelName=channel, peer=peer.account, extra="")

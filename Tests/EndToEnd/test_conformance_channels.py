@@ -1,4 +1,4 @@
-"""Channel events as old clients take them: their ids, their places among the answers, who gets which."""
+"""Channel events as old clients need them: their ids, their order relative to answers, and who gets which."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from waiting import eventually, let_pass
 
 
 def place_of(client: Client, number: int) -> int:
-    """Where the answer to a call stands among the frames."""
+    """The position of a call's answer among the received frames."""
     return next(place for place, frame in enumerate(client.frames) if frame[0] == "call2-ret" and frame[1][0] == number)
 
 
@@ -57,7 +57,7 @@ async def test_lines(stack: Stack, people):
             if frame[0] == "notify":
                 kind, _, number, line = frame[1]
                 assert kind == "channel2" and type(number) is int
-                # The name of the channel has spaces, so it may not stand in a field.
+                # The channel's name has spaces, so no field of the line may hold it.
                 assert re.fullmatch(r"msg-v2 \S+ \S+ \S+ channel_\w+ \S+ \{.*\}", line, re.DOTALL), line
         common = {"channel": channel, "account": alice.account, "uid": alice.uid}
         others = common | {"account": bob.account, "uid": bob.uid}
@@ -100,7 +100,7 @@ async def test_ids_grow_over_a_resume(stack: Stack, people):
         for turn in range(4):
             await alice.say(channel, "there")
             await eventually(lambda t=turn: len(bob.of_type("channel_msg")) >= t + 1, "the message")
-            # As old clients do, without a word about what they saw: what they missed is not told.
+            # Old clients do not say which events they saw: missed events are not sent to them.
             await bob.resume(stack.gateways[turn % 2])
         numbers = [number for number, _, _ in events(bob.frames)]
         assert numbers == sorted(set(numbers)) and len(numbers) == 4
@@ -123,7 +123,7 @@ async def test_nothing_of_the_old_channel_after_the_answer_to_a_join(stack: Stac
         stop.set()
         await asyncio.gather(*talking)
         await mover.ping(1)
-        # The answer stands between the events of the two channels: none before it is of the new one, none after of the old.
+        # The answer separates the events of the two channels: none before it is of the new channel, none after it of the old one.
         assert not events(mover.frames[:places[0][0]])
         for (start, room), (end, _) in zip(places, [*places[1:], (left, "")], strict=True):
             assert {content["channel"] for _, _, content in events(mover.frames[start:end])} == {room}
@@ -133,7 +133,7 @@ async def test_nothing_of_the_old_channel_after_the_answer_to_a_join(stack: Stac
 async def test_joins_without_waiting_for_the_answers(stack: Stack, people):
     rooms = [unique("room") for _ in range(3)]
     async with people(stack) as cast:
-        # On the mover's own gateway, so that it knows the channels already.
+        # On the same gateway as the user who moves, so that the gateway knows the channels already.
         talkers, (mover,) = await cast.login("t0", "t1", "t2", gateway=0), await cast.login("mover", gateway=0)
         for talker, room in zip(talkers, rooms, strict=True):
             await talker.join(room)
@@ -166,7 +166,7 @@ async def test_answers_to_attribute_calls_stand_before_their_events(stack: Stack
                 before = len(client.frames)
                 answer = await act(client, function, channel=channel, **args)
                 assert not events(client.frames[before:answer]), f"{function}: the event before the answer"
-                # Both have it before the next change.
+                # Both receive it before the next change.
                 await eventually(lambda c=client, b=before: events(c.frames[b:]), "the own event")
                 await barrier(client, channel, alice, bob)
         assert len(alice.of_type("channel_attr_update")) == len(bob.of_type("channel_attr_update")) == 90
@@ -189,7 +189,7 @@ async def test_who_gets_which_event(stack: Stack, people):
             return [(kind, content["account"]) for _, kind, content in events(client.frames)]
 
         together = [("channel_msg", bob.account), ("channel_attr_update", outsider.account)]
-        # No one sees their own coming or going; the sender hears the own message.
+        # Nobody gets the event of their own join or leave; the sender of a message does get the message.
         assert seen(alice) == [("channel_user_join", bob.account), *together]
         assert seen(bob) == [*together, ("channel_user_leave", alice.account), ("channel_msg", bob.account)]
         assert seen(outsider) == []
@@ -211,7 +211,7 @@ async def test_one_who_is_away_stays_a_member(stack: Stack, people):
 
 
 async def test_special_channels(stack: Stack, people):
-    """Both spellings of each; what happens in the app is told as messages of the user concerned, members are not."""
+    """Both spellings of each special channel. Events of the app come as messages from the user concerned; joins of the special channels do not."""
     app = stack.create_app(unique("special"))
     room = unique("room")
     async with people(stack) as cast:

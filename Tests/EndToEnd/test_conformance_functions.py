@@ -32,7 +32,7 @@ GOOD = [
     ("channel_leave", {"name": "ROOM"}, {}),
     ("user_logout", {}, {}),
 ]
-# What each refuses.
+# Arguments that each function refuses.
 BAD = [
     ("user_sendmsg", {"peer": "a b", "flag": "v1:E:3600", "t": "instant", "content": "x"}),
     ("user_sendmsg", {"peer": "PEER", "flag": "nonsense", "t": "instant", "content": "x"}),
@@ -58,7 +58,7 @@ class Caller:
         self.client, self.words = client, {"PEER": peer, "ROOM": room}
 
     async def answer(self, function: str, arguments: dict, number: int) -> list:
-        """The second element of the `call2-ret` frame, unread."""
+        """The second element of the `call2-ret` frame, as it was received."""
         filled = {name: self.words.get(value, value) if isinstance(value, str) else value
                   for name, value in arguments.items()}
         start = len(self.client.frames)
@@ -80,7 +80,7 @@ async def test_good_answers(stack: Stack, people):
         await alice.login(stack.gateways[0])
         await bob.login(stack.gateways[1])
         caller = Caller(alice, bob.account, unique("room"))
-        # From 0 on, as the Python client counts.
+        # Counted from 0 on, as the Python client does.
         for number, (function, arguments, fields) in enumerate(GOOD):
             returned, error, text = await caller.answer(function, arguments, number)
             assert type(returned) is int and returned == number, function
@@ -121,7 +121,7 @@ async def test_answers_keep_the_order_of_the_calls(stack: Stack, people):
     rooms = [unique("room") for _ in range(3)]
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
-        # Some go to a service, some to a store, some are refused at once; the client minds the order of the answers.
+        # Some go to a service, some to a store, some are refused at once; the client checks the order of the answers.
         mixed = [call for n in range(15) for call in (
             ("channel_join", {"name": rooms[n % 3]}), ("no_such_function", {}),
             ("channel_sendmsg", {"name": rooms[n % 3], "msg": str(n)}),
