@@ -150,11 +150,44 @@ package struct RedisCommand: Sendable, Equatable {
 
     /// Writes the command in RESP into the outgoing buffer.
     package func encode(into buffer: inout ByteBuffer, functions: FunctionNames = FunctionNames()) {
-        buffer.writeInteger(UInt8(ascii: "*"))
-        buffer.writeString(String(isFunctionCall ? words.count + 2 : words.count))
-        buffer.writeInteger(0x0D0A as UInt16)
-        if isFunctionCall { buffer.writeBytes(functions.head(of: name)) }
-        buffer.writeBytes(words.body)
+        let head = isFunctionCall ? functions.head(of: name) : []
+        let count = isFunctionCall ? words.count + 2 : words.count
+        let space = Self.maxCountBytes + head.count + words.bytes
+        // One write instead of five, because ByteBuffer checks its storage at each.
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: space) { space in
+            var end = Self.write(count: count, to: space)
+            Self.write(head, to: space, at: &end)
+            Self.write(words.body, to: space, at: &end)
+            return end
+        }
+    }
+
+    /// The longest first line of a command: `*`, nineteen digits, and the line's end.
+    private static let maxCountBytes = 22
+
+    /// Writes the first line of a command, `*COUNT`.
+    /// - Returns: where it ends.
+    private static func write(count: Int, to space: UnsafeMutableRawBufferPointer) -> Int {
+        var digits = 1
+        var power = 10
+        while power <= count {
+            digits += 1
+            power *= 10
+        }
+        space[0] = UInt8(ascii: "*")
+        var rest = count
+        for place in stride(from: digits, to: 0, by: -1) {
+            space[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        space[digits + 1] = 0x0D
+        space[digits + 2] = 0x0A
+        return digits + 3
+    }
+
+    private static func write(_ bytes: [UInt8], to space: UnsafeMutableRawBufferPointer, at end: inout Int) {
+        bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: space[end...]).copyMemory(from: $0) }
+        end += bytes.count
     }
 
     /// Bytes of the encoded command, a little over-estimated.

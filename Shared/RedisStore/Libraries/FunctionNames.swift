@@ -25,8 +25,9 @@ package struct FunctionNames {
     }
 
     private static func slot(of name: String) -> Int {
-        let bytes = name.utf8
-        return (bytes.count &* 29 &+ Int(bytes.last ?? 0)) & (slotCount - 1)
+        let bytes = name.utf8Span.span
+        let last = bytes.isEmpty ? 0 : bytes[bytes.count - 1]
+        return (bytes.count &* 29 &+ Int(last)) & (slotCount - 1)
     }
 
     private static func head(_ name: String) -> [UInt8] {

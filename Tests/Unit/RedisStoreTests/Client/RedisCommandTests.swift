@@ -39,6 +39,13 @@ import Testing
         #expect(!RedisCommand("PING").isFunctionCall && RedisCommand("PING").name == "PING")
     }
 
+    @Test func countsOfThreeDigits() {
+        for count in [99, 100, 1000] {
+            let command = RedisCommand("DEL", arguments: (1..<count).map { _ in "x" })
+            #expect(encoded(command).hasPrefix("*\(count)\r\n$3\r\nDEL\r\n$1\r\nx\r\n"))
+        }
+    }
+
     @Test func estimateIsNotLess() {
         let command = RedisCommand(
             "XADD", "stream", -9_000_000_000_000_000_000, .bytes(Array(repeating: 1, count: 12_345)))
