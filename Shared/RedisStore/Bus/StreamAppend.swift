@@ -1,4 +1,5 @@
-/// The two ways to append to a stream. To append what is vital, a connection must keep ``RedisFunctionLibrary/streams`` loaded.
+/// How a stream is appended to where the order of its entries counts; ``RedisCommand/vitalAppend(to:)`` is for where it
+/// does not. To append what is vital, a connection must keep ``RedisFunctionLibrary/streams`` loaded.
 package enum StreamAppend {
     /// The start of a command that appends to a stream; the words that follow the stream's name in XADD are to be appended.
     /// - Parameter isVital: never refused for want of memory, for 2 us more of Redis: for what frees memory, keeps something

@@ -341,6 +341,9 @@ extension RedisConnection: RedisLinkOwner {
         let isCall = pending.command.isFunctionCall && !pending.isGivenUp
         if error.isFunctionMissing, isCall, !pending.isRetry, !libraries.isEmpty {
             reloadLibraries(for: pending)
+        } else if error.code == "OOM", pending.command.isVital, !pending.isGivenUp {
+            bytesPending -= pending.command.byteEstimate
+            send(pending.command.inFullRedis, repeatedUntil: pending.repeatedUntil, pending.completion)
         } else {
             complete(pending, .failure(error))
         }

@@ -17,7 +17,7 @@ package enum MirrorStream {
     /// The command that records a change, in a full Redis too: the change is made. The connection must keep
     /// ``RedisFunctionLibrary/streams`` loaded.
     package static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
-        var command = StreamAppend.command(to: KeySpace.mirror(service), isVital: true)
+        var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service))
         let words: [RedisArgument] = ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]
         for word in words { command.append(word) }
         return command

@@ -46,6 +46,17 @@ import Testing
         }
     }
 
+    @Test func aFullRedisIsAskedForAVitalAppendByItsFunction() {
+        var command = RedisCommand.vitalAppend(to: "mirror:x")
+        for word: RedisArgument in ["*", "r", "change"] { command.append(word) }
+        #expect(command.isVital)
+        #expect(encoded(command) == encoded(RedisCommand("XADD", "mirror:x", "*", "r", "change")))
+        #expect(
+            encoded(command.inFullRedis)
+                == encoded(RedisCommand("FCALL", "heliograph_append", 1, "mirror:x", "*", "r", "change")))
+        #expect(!command.inFullRedis.isVital && !RedisCommand("XADD", "x").isVital)
+    }
+
     @Test func estimateIsNotLess() {
         let command = RedisCommand(
             "XADD", "stream", -9_000_000_000_000_000_000, .bytes(Array(repeating: 1, count: 12_345)))
