@@ -3,6 +3,10 @@
 -- Drops what the calls of earlier sessions left: events of calls that the new session can't know, and invitations to calls
 -- that ended. What came after the session was opened is its own.
 local function drop_stale_calls(tag)
+    -- Mostly there are no calls.
+    if redis.call('EXISTS', tag .. ':mcall') == 0 then
+        return
+    end
     local opened = redis.call('HGET', tag .. ':session', 'openver') or '+inf'
     local stale, invitations, ended = {}, {}, {}
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', tag .. ':mcall', '-inf', opened)) do

@@ -122,11 +122,15 @@ local function session_open(keys, args)
             redis.call('PUBLISH', topic(old.gateway), 'kick ' .. old.sid .. ' 103')
         end
         local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
+        local is_known = ver or pver
         ver = ver or number(now)
         local change = next_change(us, pver)
         redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change, 'sid', args[4],
             'gateway', args[3])
-        keep_box(tag)
+        -- A :box that was just made has no end to be taken away.
+        if is_known then
+            keep_box(tag)
+        end
         if old then
             redis.call('DEL', tag .. ':session')
         end
