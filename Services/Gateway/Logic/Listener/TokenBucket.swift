@@ -1,10 +1,12 @@
 /// A bound on acts per second that forgives bursts: each act takes a token, and tokens come back at a steady rate.
 package struct TokenBucket: Sendable {
-    private var perSecond: Int
-    private var burst: Int
+    // Narrow, because every session has several buckets.
+    private var perSecond: Int32
+    private var burst: Int32
     /// Thousandths of tokens, so that rates that are no divisor of 1,000 add up; below zero what was taken in advance.
     private var tokens: Int
-    private var filledAt: Int64?
+    /// `.min` before the first act.
+    private var filledAt = Int64.min
 
     /// A bucket.
     /// - Parameters:
@@ -12,17 +14,18 @@ package struct TokenBucket: Sendable {
     ///   - burst: tokens that it holds; at least as many as come back in a second.
     ///   - tokens: what is in it; default all that it holds.
     package init(perSecond: Int, burst: Int, tokens: Int? = nil) {
-        self.perSecond = perSecond
-        self.burst = max(burst, perSecond)
-        self.tokens = min(tokens ?? self.burst, self.burst) * 1000
+        self.perSecond = Int32(clamping: perSecond)
+        self.burst = Int32(clamping: max(burst, perSecond))
+        let most = Int(self.burst)
+        self.tokens = min(tokens ?? most, most) * 1000
     }
 
     /// Other bounds; a bucket that was full is full again.
     package mutating func change(perSecond: Int, burst: Int) {
-        let wasFull = tokens == self.burst * 1000
-        self.perSecond = perSecond
-        self.burst = max(burst, perSecond)
-        tokens = wasFull ? self.burst * 1000 : min(tokens, self.burst * 1000)
+        let wasFull = tokens == full
+        self.perSecond = Int32(clamping: perSecond)
+        self.burst = Int32(clamping: max(burst, perSecond))
+        tokens = wasFull ? full : min(tokens, full)
     }
 
     /// Takes a token.
@@ -41,7 +44,8 @@ package struct TokenBucket: Sendable {
     package mutating func reserve(now: Int64) -> Int64 {
         fill(now)
         tokens -= 1000
-        return tokens >= 0 ? 0 : Int64((-tokens + perSecond - 1) / perSecond)
+        let rate = Int(perSecond)
+        return tokens >= 0 ? 0 : Int64((-tokens + rate - 1) / rate)
     }
 
     /// Takes tokens for what has been done already, in advance if need be.
@@ -56,8 +60,11 @@ package struct TokenBucket: Sendable {
 
     private mutating func fill(_ now: Int64) {
         // More time than fills the bucket need not be counted: nothing overflows.
-        let milliseconds = min(max(0, now - (filledAt ?? now)), Int64(burst) * 2000)
-        tokens = min(burst * 1000, tokens + Int(milliseconds) * perSecond)
+        let milliseconds = filledAt == .min ? 0 : min(max(0, now - filledAt), Int64(burst) * 2000)
+        tokens = min(full, tokens + Int(milliseconds) * Int(perSecond))
         filledAt = now
     }
+
+    /// Thousandths of tokens in a full bucket.
+    private var full: Int { Int(burst) * 1000 }
 }

@@ -6,7 +6,8 @@ package import SignalingWire
 /// The rates are the session's, not the connection's: they go along when it is resumed at its gateway, and where they are
 /// not known it begins with what comes back in a second, so that reconnecting gives nothing.
 package struct SessionRates: Sendable {
-    private var limits: AppLimits
+    /// The app's limits that the session is under.
+    package private(set) var limits: AppLimits
     private var channelMessages: RateLimit
     private var instantMessages: RateLimit
     private var acts: TokenBucket

@@ -4,15 +4,13 @@ internal import SignalingProtocol
 /// A session that may act, and what its calls need of it, made once: a call takes one reference, not the session's texts.
 final class ActiveSession {
     let session: ConnectionStateMachine.Session
-    let user: UserKey
-    let actor: Actor
+    var user: UserKey { session.line.user }
+    var actor: Actor { Actor(user: session.line.user, uid: session.uid, session: session.line.session) }
     /// What the ids of its messages begin with, for clients that repeat unanswered sends after a resume; nil for others.
     private let messagePrefix: String?
 
     init(_ session: ConnectionStateMachine.Session) {
         self.session = session
-        user = session.user
-        actor = Actor(user: session.user, uid: session.uid, session: session.line.session)
         messagePrefix = session.push ? "m.\(session.line.session)." : nil
     }
 

@@ -32,10 +32,11 @@ final class ClientConnection: ChannelInboundHandler {
     /// The session that the shard knows under this connection.
     var boundSession: SessionID?
     /// The app's, from the login or resume on.
-    var limits = AppLimits() {
-        didSet {
+    var limits: AppLimits {
+        get { rates.limits }
+        set {
             knowsLimits = true
-            rates.adopt(limits)
+            rates.adopt(newValue)
         }
     }
     /// Whether ``limits`` are the app's own.
