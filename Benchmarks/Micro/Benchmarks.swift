@@ -105,7 +105,7 @@ extension Benchmark {
             Benchmark("state.mailbox.push-and-clear") { mailboxes.pushAndClear() },
             Benchmark("state.feed.received") { feeds.receive() },
             Benchmark("state.calls.message") { feeds.call() },
-            Benchmark("state.rate") { feeds.admit() },
+            Benchmark("state.rates.refusal") { feeds.admit() },
         ]
     }
 
@@ -149,7 +149,7 @@ extension Benchmark {
     // MARK: - What they work on
 
     private static let app = make { try AppID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2") }
-    private static let channel = make { try ChannelName("bench") }
+    fileprivate static let channel = make { try ChannelName("bench") }
     private static func account(_ number: Int) -> Account { make { try Account("bench-\(number)") } }
     private static let members = LatestMembers((0..<200).map { Member(account: account($0), uid: UInt32($0)) })
     static let event = ChannelEvent(
@@ -189,11 +189,18 @@ private final class Mailboxes {
 private final class Feeds {
     private var feed = ChannelFeed()
     private var calls = CallPipeline(held: false)
-    private var rate = RateLimit(perSecond: 1_000_000)
+    private var rates: SessionRates
+    private let message = ClientCall.Act.sendChannelMessage(Benchmark.channel, body: "hello", force: false)
     private var event = Benchmark.event
     private var now: Int64 = 0
     private let queued = QueuedCall(
         turn: CallTurn(id: "17", ordering: .message, arrivedAt: 0), call: .failure(.timeout()), bytes: 200)
+
+    init() {
+        var limits = AppLimits()
+        limits.messagesPerSecond = AppLimit.unlimited
+        rates = SessionRates(limits)
+    }
 
     func receive() {
         event.sequence += 1
@@ -209,7 +216,7 @@ private final class Feeds {
 
     func admit() {
         now += 1
-        use(rate.admit(now: now))
+        use(rates.refusal(of: message, now: now))
     }
 }
 
