@@ -14,6 +14,7 @@ let strict: [SwiftSetting] =
     ] + (fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address", "-O", "-assert-config", "Debug"])])
 
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioConcurrency: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
@@ -160,8 +161,8 @@ let package = Package(
         .target(
             name: "SignalingClient",
             dependencies: [
-                "CAgoraEcode", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL,
-                deques,
+                "CAgoraEcode", "SignalingProtocol", "SignalingWire", nioCore, nioConcurrency, nioPosix, nioHTTP1,
+                nioWebSocket, nioSSL, deques,
             ],
             path: "Shared/SignalingClient", swiftSettings: strict),
         .target(

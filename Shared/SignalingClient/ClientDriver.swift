@@ -1,34 +1,26 @@
 internal import NIOCore
-internal import NIOPosix
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Performs what ``ClientStateMachine`` decides.
+/// Performs what ``ClientStateMachine`` decides: connects, writes, keeps the timer, hands out answers and events.
 ///
-/// `@unchecked Sendable`: everything but the constants is touched on `eventLoop` only; what may be called from elsewhere
-/// hops there first, which keeps the order of the calls of one thread.
-final class ClientDriver: @unchecked Sendable {
+/// Bound to its event loop, and not Sendable, so that the compiler keeps it there: other threads go through
+/// ``ClientHandle``. Until the machine's end its timer or its connection keeps it alive.
+final class ClientDriver {
     typealias Completion = @Sendable (Result<JSONValue, SignalingError>) -> Void
 
-    let eventLoop: any EventLoop
-    let configuration: ClientConfiguration
-    /// Takes events, on the event loop, in order with the completions; each must be followed by ``consumed(_:)``.
-    private let sink: @Sendable (SignalingEvent) -> Void
+    private let eventLoop: any EventLoop
+    private let configuration: ClientConfiguration
     private let bootstrap: LinkBootstrap
-
     private var machine: ClientStateMachine
     private var link: Link?
     private var completions: [Int64: Completion] = [:]
     private var timer: (due: Int64, task: Scheduled<Void>)?
-    /// Events that the app has not taken yet.
-    private var pendingEvents = 0
-    /// Keeps the driver alive while it works.
-    private var ownself: ClientDriver?
+    /// Takes the events, in order with the completions; nil after the last event.
+    private var sink: (@Sendable (SignalingEvent) -> Void)?
 
     init(
-        configuration: ClientConfiguration,
-        eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
-        sink: @escaping @Sendable (SignalingEvent) -> Void
+        configuration: ClientConfiguration, eventLoop: any EventLoop, sink: @escaping @Sendable (SignalingEvent) -> Void
     ) {
         self.configuration = configuration
         self.eventLoop = eventLoop
@@ -39,134 +31,77 @@ final class ClientDriver: @unchecked Sendable {
             timeout: .milliseconds(configuration.timing.stepTime.milliseconds))
     }
 
-    // MARK: - From anywhere
+    var status: ClientStatus { machine.status }
 
-    func start() {
-        run { driver in
-            driver.ownself = driver
-            driver.perform(driver.machine.start(now: driver.now))
-        }
+    /// The gateway in use, or tried last.
+    var gateway: GatewayEndpoint? { machine.search.current }
+
+    /// Reports something to the machine, and does what follows from it.
+    func handle(_ event: ClientStateMachine.Event) {
+        for action in machine.handle(event, now: now) { perform(action) }
+        schedule()
     }
 
-    /// Makes a call; the completion comes once, on the event loop.
-    func call(_ function: String, _ arguments: [JSONMember], _ completion: @escaping Completion) {
-        call(function, arguments, number: { _ in }, completion: completion)
+    /// Makes a call.
+    /// - Parameters:
+    ///   - ticket: a number that no other call of this client has.
+    ///   - completion: called once, on the event loop.
+    func call(_ function: String, _ arguments: [JSONMember], ticket: Int64, _ completion: @escaping Completion) {
+        completions[ticket] = completion
+        handle(.call(ticket: ticket, function: function, arguments: arguments))
     }
-
-    /// Makes a call, and tells its number, for ``cancel(_:)``, before the completion can come.
-    func call(
-        _ function: String, _ arguments: [JSONMember], number: @escaping @Sendable (Int64) -> Void,
-        completion: @escaping Completion
-    ) {
-        run { driver in
-            let (id, actions) = driver.machine.call(function, arguments, now: driver.now)
-            driver.completions[id] = completion
-            number(id)
-            driver.perform(actions)
-        }
-    }
-
-    /// Gives a call up: it is answered with `cancelled`.
-    func cancel(_ id: Int64) {
-        run { $0.perform($0.machine.cancel(id, now: $0.now)) }
-    }
-
-    /// Logs out; the last event tells when it is done.
-    func logOut() {
-        run { $0.perform($0.machine.logOut(now: $0.now)) }
-    }
-
-    /// Ends at once, without a word to the gateway.
-    func abandon() {
-        run { $0.perform($0.machine.abandon()) }
-    }
-
-    /// The app has taken events.
-    func consumed(_ count: Int) {
-        run { driver in
-            driver.pendingEvents -= count
-            guard driver.machine.isReadingPaused, driver.pendingEvents <= driver.configuration.eventBound / 2 else {
-                return
-            }
-            driver.setReadingPaused(false)
-        }
-    }
-
-    /// What the client is doing; asked on the event loop.
-    func withStatus(_ body: @escaping @Sendable (ClientStatus) -> Void) {
-        run { body($0.machine.status) }
-    }
-
-    /// The gateway in use, or tried last; asked on the event loop.
-    func withGateway(_ body: @escaping @Sendable (GatewayEndpoint?) -> Void) {
-        run { body($0.machine.lastEndpoint) }
-    }
-
-    private func run(_ body: @escaping @Sendable (ClientDriver) -> Void) {
-        eventLoop.execute { body(self) }
-    }
-
-    // MARK: - On the event loop
 
     private var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
 
-    private func perform(_ actions: [ClientStateMachine.Action]) {
-        for action in actions {
-            switch action {
-            case .discover(let attempt): discover(attempt)
-            case .connect(let attempt, let endpoint): connect(endpoint, attempt)
-            case .send(let frame): link?.send(frame)
-            case .disconnect:
-                let old = link
-                link = nil
-                old?.close()
-            case .answer(let call, let answer): completions.removeValue(forKey: call)?(answer)
-            case .event(let event): tell(event)
-            }
+    private func perform(_ action: ClientStateMachine.Action) {
+        switch action {
+        case .discover(let attempt): discover(attempt)
+        case .connect(let attempt, let endpoint): connect(endpoint, attempt)
+        case .send(let frame): link?.send(frame)
+        case .setReading(let reading): link?.setReading(reading)
+        case .disconnect:
+            let old = link
+            link = nil
+            old?.close()
+        case .answer(let ticket, let answer): completions.removeValue(forKey: ticket)?(answer)
+        case .event(let event):
+            sink?(event)
+            if event.isLast { sink = nil }
         }
-        schedule()
-        if case .closed = machine.state { ownself = nil }
     }
 
-    private func tell(_ event: SignalingEvent) {
-        pendingEvents += 1
-        if pendingEvents >= configuration.eventBound, !machine.isReadingPaused { setReadingPaused(true) }
-        sink(event)
-    }
-
-    private func setReadingPaused(_ paused: Bool) {
-        machine.isReadingPaused = paused
-        link?.setReading(!paused)
-    }
+    // MARK: - Connections
 
     private func connect(_ endpoint: GatewayEndpoint, _ attempt: Int) {
-        let connecting = bootstrap.connect(to: endpoint) { [self] in
-            let link = Link(
-                onText: { [self] in received($0, attempt) },
-                onClose: { [self] in perform(machine.disconnected(attempt: attempt, now: now)) })
-            if attempt == machine.attempt { self.link = link }
-            return link
-        }
-        connecting.whenComplete { [self] result in
-            switch result {
-            case .success:
-                if machine.isReadingPaused { link?.setReading(false) }
-                perform(machine.connected(attempt: attempt, now: now))
-            case .failure:
-                perform(machine.disconnected(attempt: attempt, now: now))
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        bootstrap.connect(to: endpoint) { bound.value.makeLink(attempt) }
+            .assumeIsolated().whenComplete { [self] result in
+                switch result {
+                case .success: handle(.connected(attempt: attempt))
+                case .failure: handle(.disconnected(attempt: attempt))
+                }
             }
-        }
+    }
+
+    /// The handler of a new connection; nil when its attempt was given up meanwhile.
+    private func makeLink(_ attempt: Int) -> Link? {
+        guard attempt == machine.search.attempt else { return nil }
+        let link = Link(
+            onText: { [self] in received($0, attempt) }, onClose: { [self] in handle(.disconnected(attempt: attempt)) })
+        self.link = link
+        return link
     }
 
     private func received(_ text: ByteBuffer, _ attempt: Int) {
         do {
-            perform(
-                machine.received(try ServerMessage(decoding: text.readableBytesView), attempt: attempt, now: now))
+            handle(.received(try ServerMessage(decoding: text.readableBytesView), attempt: attempt))
         } catch {
-            // A gateway that breaks the protocol: another connection may do better.
+            // A gateway that breaks the protocol: another one may keep it.
             link?.close()
         }
     }
+
+    // MARK: - Discovery
 
     private func discover(_ attempt: Int) {
         guard case .discovery(let texts) = configuration.source else { return }
@@ -175,16 +110,17 @@ final class ClientDriver: @unchecked Sendable {
 
     /// Asks one URL after the other until one answers.
     private func ask(_ urls: ArraySlice<DiscoveryURL>, _ attempt: Int) {
-        guard let url = urls.first else {
-            return perform(machine.discovered([], attempt: attempt, now: now))
-        }
-        DiscoveryRequest.ask(url, app: configuration.app, over: bootstrap).whenSuccess { [self] found in
-            guard found.isEmpty else { return perform(machine.discovered(found, attempt: attempt, now: now)) }
+        guard let url = urls.first else { return handle(.discovered([], attempt: attempt)) }
+        let asking = DiscoveryRequest.ask(url, app: configuration.app, over: bootstrap)
+        asking.assumeIsolated().whenSuccess { [self] found in
+            guard found.isEmpty else { return handle(.discovered(found, attempt: attempt)) }
             ask(urls.dropFirst(), attempt)
         }
     }
 
-    /// Has the machine called in time.
+    // MARK: - Time
+
+    /// Sets the timer for the machine's next tick.
     private func schedule() {
         guard let due = machine.nextTick(now: now) else {
             timer?.task.cancel()
@@ -193,10 +129,22 @@ final class ClientDriver: @unchecked Sendable {
         }
         if let timer, timer.due <= due { return }
         timer?.task.cancel()
-        let task = eventLoop.scheduleTask(in: .milliseconds(max(due - now, 1))) { [self] in
+        let task = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(max(due - now, 1))) { [self] in
             timer = nil
-            perform(machine.tick(now: now))
+            handle(.tick)
         }
         timer = (due, task)
+    }
+}
+
+extension SignalingEvent {
+    /// Whether nothing follows.
+    var isLast: Bool {
+        switch self {
+        case .loginFailed, .loggedOut: true
+        case .loggedIn, .reconnecting, .reconnected, .message, .channelMessage, .memberJoined, .memberLeft,
+            .channelAttribute, .channelLeft, .call:
+            false
+        }
     }
 }

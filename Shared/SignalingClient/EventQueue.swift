@@ -1,15 +1,13 @@
 internal import DequeModule
-internal import Synchronization
+internal import NIOConcurrencyHelpers
 
 /// The events of a client, in order, each once, for one consumer. Ends after the last event.
 ///
 /// When ``ClientConfiguration/eventBound`` events wait here, the client stops reading from its gateway until half of them
-/// are taken: take events while you wait for answers to calls.
+/// are taken: take events while you wait for answers to calls. A second iteration that waits for an event ends the first.
 public struct SignalingEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = SignalingEvent
-    /// Iteration does not fail.
-    public typealias Failure = Never
 
     let queue: EventQueue
 
@@ -17,20 +15,15 @@ public struct SignalingEvents: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(queue: queue) }
 
     /// Takes one event after the other.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         let queue: EventQueue
 
         /// The next event; nil after the last one, and when the task is cancelled.
         public mutating func next() async -> SignalingEvent? { await queue.next() }
-
-        /// The next event; nil after the last one, and when the task is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> SignalingEvent? {
-            await queue.next()
-        }
     }
 }
 
-/// What waits between the event loop and the consumer. Bounded by the driver, which stops reading.
+/// What waits between the event loop and the consumer. The driver bounds it: it stops reading.
 final class EventQueue: Sendable {
     private typealias Consumer = CheckedContinuation<SignalingEvent?, Never>
 
@@ -38,57 +31,51 @@ final class EventQueue: Sendable {
         var events: Deque<SignalingEvent> = []
         var isFinished = false
         var consumer: Consumer?
-        /// Taken and not reported yet.
+        /// Events that were taken and not reported yet.
         var taken = 0
+        var onTaken: (@Sendable (Int) -> Void)?
 
         mutating func takeConsumer() -> Consumer? {
-            let waiting = consumer
-            consumer = nil
-            return waiting
+            defer { consumer = nil }
+            return consumer
         }
     }
 
-    private let state = Mutex(State())
-    private let onTaken = Mutex<(@Sendable (Int) -> Void)?>(nil)
+    private let state = NIOLockedValueBox(State())
+    /// Events that are reported as taken at once.
     private let batch: Int
 
     /// - Parameter bound: the driver's bound; events taken are reported in parts of a quarter of it, or less.
     init(bound: Int) { batch = max(1, min(32, bound / 4)) }
 
-    /// Calls back when events were taken.
-    func whenTaken(_ callback: @escaping @Sendable (Int) -> Void) { onTaken.withLock { $0 = callback } }
+    /// Calls back when events were taken, until the last event has come.
+    func whenTaken(_ callback: @escaping @Sendable (Int) -> Void) { state.withLockedValue { $0.onTaken = callback } }
 
     func append(_ event: SignalingEvent) {
-        let isLast =
-            switch event {
-            case .loginFailed, .loggedOut: true
-            default: false
+        let consumer = state.withLockedValue { state -> Consumer? in
+            if event.isLast {
+                state.isFinished = true
+                state.onTaken = nil
             }
-        let consumer = state.withLock { state in
-            if isLast { state.isFinished = true }
-            guard let consumer = state.consumer else {
-                state.events.append(event)
-                return nil as Consumer?
-            }
-            state.consumer = nil
-            return consumer
+            if let consumer = state.takeConsumer() { return consumer }
+            state.events.append(event)
+            return nil
         }
         guard let consumer else { return }
         consumer.resume(returning: event)
-        taken()
+        reportTaken()
     }
 
     func next() async -> SignalingEvent? {
-        let event = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in wait(continuation) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { wait($0) }
         } onCancel: {
-            state.withLock { $0.takeConsumer() }?.resume(returning: nil)
+            state.withLockedValue { $0.takeConsumer() }?.resume(returning: nil)
         }
-        return event
     }
 
     private func wait(_ continuation: Consumer) {
-        let (event, isDone, earlier): (SignalingEvent?, Bool, Consumer?) = state.withLock { state in
+        let (event, isDone, earlier) = state.withLockedValue { state -> (SignalingEvent?, Bool, Consumer?) in
             if let event = state.events.popFirst() { return (event, true, nil) }
             // Asked under the lock: a cancellation that comes later finds the consumer.
             if state.isFinished || Task.isCancelled { return (nil, true, nil) }
@@ -99,16 +86,16 @@ final class EventQueue: Sendable {
         // A second consumer takes the first one's place, which ends.
         earlier?.resume(returning: nil)
         if isDone { continuation.resume(returning: event) }
-        if event != nil { taken() }
+        if event != nil { reportTaken() }
     }
 
-    private func taken() {
-        let count = state.withLock { state in
+    private func reportTaken() {
+        let (count, callback) = state.withLockedValue { state -> (Int, (@Sendable (Int) -> Void)?) in
             state.taken += 1
-            guard state.taken >= batch else { return 0 }
+            guard state.taken >= batch else { return (0, nil) }
             defer { state.taken = 0 }
-            return state.taken
+            return (state.taken, state.onTaken)
         }
-        if count > 0 { onTaken.withLock { $0 }?(count) }
+        callback?(count)
     }
 }

@@ -3,42 +3,50 @@ internal import SignalingWire
 
 /// Users: status, attributes, messages. Source: wire protocol, section 4.
 extension SignalingClient {
-    /// Whether a user is online.
-    /// - Throws: `SignalingError` (209 for what is no account).
+    /// Asks whether a user is online, which lasts through a lost connection for `_conn_timeout`.
+    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003.
     public func isOnline(_ account: String) async throws(SignalingError) -> Bool {
         let answer = try await call("user_query_user_status", [JSONMember("account", .string(account))])
         return answer["status"]?.isTrue ?? false
     }
 
-    /// Sends a message to a user; an absent one gets it at the next login within `timeToLive`.
+    /// Sends a message to a user, who gets it once and in order; an absent one at the next login within `timeToLive`.
     /// - Parameters:
-    ///   - messageID: unique for each message; a message that is sent twice under one id within a minute arrives once.
-    ///     Default: made up.
-    ///   - timeToLive: 1 s ... 30 days; default 30 days.
-    /// - Throws: `SignalingError`: 400 (`rate_limited`, `mailbox_full`...), 401, 1005.
+    ///   - text: at most 8192 bytes.
+    ///   - account: the receiver.
+    ///   - messageID: at most 64 bytes, another for each message: a message that is sent again under its id within a minute
+    ///     arrives once. Default: random.
+    ///   - timeToLive: how long the message waits for its receiver, in whole seconds from 1 s to 30 days; default 30 days.
+    /// - Throws: `SignalingError`: 209 for an account that is none, 400 (`rate_limited`, `mailbox_full`...), 401 without an
+    ///   answer in time, 1003, 1005 for a text that is too long.
     public func sendMessage(
-        _ text: String, to account: String, messageID: String? = nil, timeToLive: Duration = .seconds(2_592_000)
+        _ text: String, to account: String, messageID: String? = nil, timeToLive: ClientDuration = .seconds(2_592_000)
     ) async throws(SignalingError) {
         _ = try await call(
             "user_sendmsg", Self.instantMessage(text, to: account, id: messageID ?? Self.makeMessageID(), timeToLive))
     }
 
-    /// Sets one of one's own attributes.
-    /// - Throws: `SignalingError`: 1004, 1005.
+    /// Sets an attribute of this user.
+    /// - Parameters:
+    ///   - name: 1 to 128 bytes; a leading underscore is for attributes that the system reads, such as `_conn_timeout`.
+    ///   - value: at most 8096 bytes.
+    /// - Throws: `SignalingError`: 1001 (`rate_limited`...), 1003, 1004, 1005 for a value that is too long.
     public func setAttribute(_ name: String, _ value: String) async throws(SignalingError) {
         _ = try await call("user_set_attr", [JSONMember("name", .string(name)), JSONMember("value", .string(value))])
     }
 
-    /// A user's attribute; empty when it is not set.
-    /// - Throws: `SignalingError`.
+    /// Asks for a user's attribute.
+    /// - Returns: the value; empty when the attribute is not set.
+    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003, 1004.
     public func attribute(_ name: String, of account: String) async throws(SignalingError) -> String {
         let answer = try await call(
             "user_get_attr", [JSONMember("account", .string(account)), JSONMember("name", .string(name))])
         return answer["value"]?.textOrCompact ?? ""
     }
 
-    /// All of a user's attributes.
-    /// - Throws: `SignalingError`.
+    /// Asks for all of a user's attributes.
+    /// - Returns: values by name.
+    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003.
     public func attributes(of account: String) async throws(SignalingError) -> [String: String] {
         let answer = try await call("user_get_attr_all", [JSONMember("account", .string(account))])
         return (try JSONValue.parse((answer["json"]?.string ?? "{}").utf8)).texts
@@ -47,11 +55,11 @@ extension SignalingClient {
     // MARK: - Arguments
 
     static func instantMessage(
-        _ text: String, to account: String, id: String, _ timeToLive: Duration = .seconds(2_592_000)
+        _ text: String, to account: String, id: String, _ timeToLive: ClientDuration = .seconds(2_592_000)
     ) -> [JSONMember] {
         [
             JSONMember("peer", .string(account)),
-            JSONMember("flag", .string("v1:E:\(max(timeToLive.components.seconds, 1))")),
+            JSONMember("flag", .string("v1:E:\(max(timeToLive.milliseconds / 1000, 1))")),
             JSONMember("t", .string("instant")), JSONMember("content", .string(text)),
             JSONMember("messageID", .string(id)),
         ]

@@ -1,36 +1,46 @@
 internal import SignalingProtocol
 internal import SignalingWire
-internal import Synchronization
 
 /// A logged-in user of the signaling system.
 ///
-/// Lives from ``connect(_:)`` until ``logOut()``, ``close()``, a kick, or the end of the last reference; a broken
-/// connection is resumed on another gateway by itself, with nothing lost and nothing twice. Calls that were not answered
-/// are sent again then, messages under the same id, so that they take effect once.
+/// Lives from ``connect(_:)`` until ``close()``, ``abandon()``, a kick, or the end of the last reference. A broken connection
+/// is resumed on another gateway by itself, with nothing lost and nothing twice: calls that were not answered are sent again,
+/// messages under the same id, so that they take effect once.
 ///
-/// A cancelled call ends with 1001 `cancelled`: whether it took effect is unknown.
+/// A call whose task is cancelled ends with 1001 `cancelled`: whether it took effect is unknown.
+///
+/// ```swift
+/// import SignalingClient
+///
+/// let configuration = ClientConfiguration(
+///     app: "970CA35de60c44645bbae8a215061b33", account: "anna", source: .discovery(["https://signal.example.org"]))
+/// try await SignalingClient.withClient(configuration) { anna in
+///     try await anna.sendMessage("hello", to: "bob")
+/// }
+/// ```
 public actor SignalingClient {
-    /// What happens, in order, each once. Bounded by backpressure: see ``SignalingEvents``.
+    /// What happens, in order, each event once. Bounded: see ``SignalingEvents``.
     public nonisolated let events: SignalingEvents
-    /// The account's number, as login returned it.
+    /// The account's number within its app, as the login returned it.
     public nonisolated let uid: UInt32
-    private nonisolated let driver: ClientDriver
+    private nonisolated let handle: ClientHandle
 
-    private init(driver: ClientDriver, queue: EventQueue, uid: UInt32) {
-        self.driver = driver
+    private init(handle: ClientHandle, queue: EventQueue, uid: UInt32) {
+        self.handle = handle
         self.uid = uid
         events = SignalingEvents(queue: queue)
     }
 
-    // The gateway keeps the session resumable for `_conn_timeout`; nobody could resume it, so it is ended at once.
-    deinit { driver.logOut() }
+    // The gateway would keep the session resumable for `_conn_timeout`, but nobody can resume it any more.
+    deinit { handle.logOut() }
 
-    /// Logs in, trying again within the bounds of ``ClientTiming``. Cancellation gives up at once.
-    /// - Throws: `SignalingError` with a code from 201 to 209.
+    /// Logs in, trying again within the bounds of ``ClientTiming``. When the task is cancelled, the login is given up at once.
+    /// - Throws: `SignalingError` with a code from 201 to 209: `loginTokenWrong`, `loginNetwork`, `loginCancelled`...; or
+    ///   `failed` when the cluster could not decide until the end.
     public static func connect(_ configuration: ClientConfiguration) async throws(SignalingError) -> SignalingClient {
         let queue = EventQueue(bound: configuration.eventBound)
         let login = OneTimeResult<UInt32>()
-        let driver = ClientDriver(configuration: configuration) { event in
+        let handle = ClientHandle(configuration: configuration) { event in
             switch event {
             case .loggedIn(let uid): login.finish(.success(uid))
             case .loginFailed(let error): login.finish(.failure(error))
@@ -38,107 +48,57 @@ public actor SignalingClient {
             }
             queue.append(event)
         }
-        queue.whenTaken { [weak driver] in driver?.consumed($0) }
-        driver.start()
-        let uid = try await login.value { driver.logOut() }
-        return SignalingClient(driver: driver, queue: queue, uid: uid)
+        queue.whenTaken { handle.consumed($0) }
+        handle.start()
+        let uid = try await login.value { handle.logOut() }
+        return SignalingClient(handle: handle, queue: queue, uid: uid)
     }
 
-    /// Logs in for as long as `body` runs.
+    /// Logs in, runs `body`, and logs out.
+    ///
+    /// `body` runs where the caller does: on the main actor, in another actor, or in none. So it may use what belongs there.
+    /// - Returns: what `body` returns.
     /// - Throws: what ``connect(_:)`` or `body` throws.
-    public static func withClient<Result: Sendable>(
-        _ configuration: ClientConfiguration, _ body: (SignalingClient) async throws -> Result
+    public nonisolated(nonsending) static func withClient<Result>(
+        _ configuration: ClientConfiguration, _ body: nonisolated(nonsending) (SignalingClient) async throws -> Result
     ) async throws -> Result {
         let client = try await connect(configuration)
-        do {
-            let result = try await body(client)
-            client.close()
-            return result
-        } catch {
-            client.close()
-            throw error
-        }
+        defer { client.close() }
+        return try await body(client)
     }
 
     /// What the client is doing.
     public var status: ClientStatus {
         get async {
             await withCheckedContinuation { continuation in
-                driver.withStatus { continuation.resume(returning: $0) }
+                handle.withStatus { continuation.resume(returning: $0) }
             }
         }
     }
 
-    /// The gateway in use, or tried last.
+    /// The gateway in use, or tried last; nil before the first was found.
     public var gateway: GatewayEndpoint? {
         get async {
             await withCheckedContinuation { continuation in
-                driver.withGateway { continuation.resume(returning: $0) }
+                handle.withGateway { continuation.resume(returning: $0) }
             }
         }
     }
 
-    /// Logs out; the last event is ``SignalingEvent/loggedOut(_:)`` with 101. Returns at once.
-    public nonisolated func close() { driver.logOut() }
+    /// Logs out and returns at once. The last event is ``SignalingEvent/loggedOut(_:)`` with 101.
+    public nonisolated func close() { handle.logOut() }
 
-    /// Drops the connection and ends, without logging out: for the others the user stays online for `_conn_timeout`.
-    public nonisolated func abandon() { driver.abandon() }
+    /// Drops the connection and ends, without logging out: for the others the user stays online for `_conn_timeout`
+    /// (120 s unless the user's attribute says otherwise).
+    public nonisolated func abandon() { handle.abandon() }
 
     /// Calls a function of the gateway.
     /// - Returns: the whole answer.
+    /// - Throws: the gateway's refusal; `cancelled`, `interrupted`, `timeout`, `queue_full` or `logged_out` from the client
+    ///   itself.
     func call(_ function: String, _ arguments: [JSONMember]) async throws(SignalingError) -> JSONValue {
         let answer = OneTimeResult<JSONValue>()
-        let number = Mutex<Int64?>(nil)
-        driver.call(
-            function, arguments, number: { id in number.withLock { $0 = id } }, completion: { answer.finish($0) })
-        return try await answer.value { [driver] in
-            // In the order of the loop: the number is known by then.
-            driver.withStatus { _ in
-                if let id = number.withLock({ $0 }) { driver.cancel(id) }
-            }
-        }
-    }
-}
-
-/// A result that comes once and is awaited once, in either order.
-final class OneTimeResult<Value: Sendable>: Sendable {
-    private enum State {
-        case empty
-        case waiting(CheckedContinuation<Result<Value, SignalingError>, Never>)
-        case finished(Result<Value, SignalingError>)
-    }
-
-    private let state = Mutex(State.empty)
-
-    func finish(_ result: Result<Value, SignalingError>) {
-        let waiter = state.withLock { state -> CheckedContinuation<Result<Value, SignalingError>, Never>? in
-            switch state {
-            case .empty:
-                state = .finished(result)
-                return nil
-            case .waiting(let continuation):
-                state = .finished(result)
-                return continuation
-            case .finished: return nil
-            }
-        }
-        waiter?.resume(returning: result)
-    }
-
-    /// Waits. `cancel` is called when the task is cancelled; the result must still come.
-    func value(cancel: @escaping @Sendable () -> Void) async throws(SignalingError) -> Value {
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, SignalingError>, Never>) in
-                let finished = state.withLock { state -> Result<Value, SignalingError>? in
-                    if case .finished(let result) = state { return result }
-                    state = .waiting(continuation)
-                    return nil
-                }
-                if let finished { continuation.resume(returning: finished) }
-            }
-        } onCancel: {
-            cancel()
-        }
-        return try result.get()
+        let ticket = handle.call(function, arguments) { answer.finish($0) }
+        return try await answer.value { [handle] in handle.cancel(ticket) }
     }
 }

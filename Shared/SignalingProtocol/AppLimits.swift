@@ -52,11 +52,11 @@ package struct AppLimit: Sendable {
     package let wire: String
     /// What it may be set to.
     package let range: ClosedRange<Int>
-    let property: any WritableKeyPath<AppLimits, Int> & Sendable
+    let property: any Sendable & WritableKeyPath<AppLimits, Int>
 
     init(
         _ name: String, wire: String? = nil, range: ClosedRange<Int> = 1...unlimited,
-        _ property: any WritableKeyPath<AppLimits, Int> & Sendable
+        _ property: any Sendable & WritableKeyPath<AppLimits, Int>
     ) {
         self.name = name
         self.wire = wire ?? name

@@ -3,17 +3,16 @@
 
 @_exported public import CAgoraEcode
 public import Foundation
+internal import NIOConcurrencyHelpers
 internal import SignalingWire
-internal import Synchronization
 
-/// The signaling API as apps know it, over ``SignalingClient``'s machinery. Source: Signaling API 1.4.4.
+// `@unchecked Sendable`: apps subclass it, which no class with a checked conformance allows. Its own constants are Sendable.
+/// The interface of the old iOS and macOS framework, so that apps that were written for it compile and run unchanged. Source:
+/// Signaling API 1.4.4.
 ///
-/// Usable from any thread. Calls return at once; callbacks come one at a time, in order, on a queue of the instance's own.
-/// nil is taken for the empty string. Where the cluster is say ``configure(discovery:)``, the environment's `HELIOGRAPH_URL`,
-/// or `HeliographURL` in the Info.plist, in this order.
-///
-/// `@unchecked Sendable`: apps subclass it, so that the compiler can't know; its own state is `session`, which is Sendable,
-/// and what the locks guard.
+/// Usable from any thread. Calls return at once; callbacks come one at a time, in order, on a queue of the instance's own, never
+/// on the caller's stack. nil is taken for the empty string. The cluster is where ``configure(discovery:)`` says, else the
+/// environment's `HELIOGRAPH_URL`, else `HeliographURL` in the app's Info.plist.
 open class AgoraAPI: NSObject, @unchecked Sendable {
     private static let shared = AgoraAPI()
     /// The version of the API that this one follows: 1.4.4.0, in the documents' spelling.
@@ -22,42 +21,55 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     let session = AgoraSession()
     private let identity = AgoraIdentity()
 
-    /// An instance that is not logged in.
+    /// Makes an instance that is not logged in. Apps rather use ``getInstanceWithoutMedia(_:)``.
     public override init() { super.init() }
 
     // MARK: - Instances
 
-    /// The shared instance, always the same; it remembers the app id.
+    /// The shared instance, always the same.
+    /// - Parameter appId: the app id for logins that name none.
     open class func getInstanceWithoutMedia(_ appId: String!) -> AgoraAPI! {
         shared.identity.app = appId ?? ""
         return shared
     }
 
-    /// A new instance.
+    /// Makes an instance of its own, for a further account in the same process.
+    /// - Parameter appId: the app id for logins that name none.
     open class func createSigInstance(_ appId: String!) -> AgoraAPI! {
         let instance = AgoraAPI()
         instance.identity.app = appId ?? ""
         return instance
     }
 
-    /// The shared instance; an older name.
+    /// The shared instance, under the name of older headers; see ``getInstanceWithoutMedia(_:)``.
     open class func getSigInstance(_ vendorKey: String!) -> AgoraAPI! { getInstanceWithoutMedia(vendorKey) }
 
-    /// Says where the cluster is, for logins from now on: base URLs that answer `/getaddr`.
+    /// Says where the cluster is, for all logins from now on. Not part of the old framework.
+    /// - Parameter discovery: base URLs that answer `/getaddr`, such as `https://signal.example.org`.
     public class func configure(discovery: String...) { ClusterLocation.configure(.discovery(discovery)) }
 
-    /// Logs out, forgets the callbacks.
+    /// Logs out without a callback and forgets all callbacks. The instance can be used again.
     open func destroy() { session.destroy() }
 
     // MARK: - Login
 
-    /// Logs in, with ``login2(_:account:token:uid:deviceID:retry_time_in_s:retry_count:)``'s defaults.
+    /// Logs in, trying for 30 s and 15 times at most; see
+    /// ``login2(_:account:token:uid:deviceID:retry_time_in_s:retry_count:)``.
     open func login(_ appId: String!, account: String!, token: String!, uid: UInt32, deviceID: String!) {
         login2(
             appId, account: account, token: token, uid: uid, deviceID: deviceID, retry_time_in_s: 30, retry_count: 15)
     }
 
-    /// Logs in; tried again until a bound is reached. Ignored while logged in.
+    /// Logs in; answered by ``onLoginSuccess`` or ``onLoginFailed``. While logged in it does nothing but report 208 to
+    /// ``onError``; during a logout it logs in when that is done.
+    /// - Parameters:
+    ///   - appId: the app id; nil or empty for the one that the instance was asked for with.
+    ///   - account: the user, 1 to 128 bytes without white space.
+    ///   - token: a `SignalingToken`, or `_no_need_token`.
+    ///   - uid: only recorded.
+    ///   - deviceID: ignored.
+    ///   - retry_time_in_s: how long to try, seconds.
+    ///   - retry_count: how often to try again.
     open func login2(
         _ appId: String!, account: String!, token: String!, uid: UInt32, deviceID: String!, retry_time_in_s: Int32,
         retry_count: Int32
@@ -74,41 +86,45 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
         session.login(configuration)
     }
 
-    /// Logs out; ends in ``onLogout``.
+    /// Logs out; answered by ``onLogout`` with 101, or with 108 when nobody is logged in.
     open func logout() { session.logout() }
 
-    /// 0 not logged in, 1 logging in, 2 logged in, 3 reconnecting.
-    open func getStatus() -> Int32 { Int32(session.state.withLock { $0.status }.rawValue) }
+    /// What the instance is doing: 0 not logged in, 1 logging in, 2 logged in, 3 reconnecting.
+    open func getStatus() -> Int32 { Int32(session.state.withLockedValue { $0.status }.rawValue) }
 
-    /// Whether the user is logged in and connected; obsolete.
+    /// Whether the user is logged in and connected. Obsolete: ``getStatus()`` tells more.
     open func isOnline() -> Bool { getStatus() == 2 }
 
-    /// The version in ten digits: 1010104019 is 1.1.4.19.
+    /// The version of the API that is followed, 1.4.4.0, in ten digits as the framework gave its own: 1010104019 is 1.1.4.19.
     open func getSdkVersion() -> Int32 { Self.version }
 
-    /// The account's number, once logged in.
+    /// The account's number within its app; 0 before the first login.
     open var uid: Int32 {
-        get { Int32(truncatingIfNeeded: session.state.withLock { $0.uid }) }
-        set { session.state.withLock { $0.uid = UInt32(bitPattern: newValue) } }
+        get { Int32(truncatingIfNeeded: session.state.withLockedValue { $0.uid }) }
+        set { session.state.withLockedValue { $0.uid = UInt32(bitPattern: newValue) } }
     }
 
     // MARK: - Users
 
     /// Calls a function of the system by its name; answered by ``onInvokeRet``.
+    /// - Parameters:
+    ///   - name: `user_query_user_status` and its like, also with `io.agora.signal.` before it.
+    ///   - req: the arguments, a JSON object.
+    ///   - callID: any text, given back with the answer.
     open func invoke(_ name: String!, req: String!, callID: String!) {
         session.invoke(name ?? "", req ?? "", callID ?? "")
     }
 
-    /// Asks whether a user is online; answered by ``onQueryUserStatusResult``.
+    /// Asks whether a user is online; a failure goes to ``onError``. Answered by ``onQueryUserStatusResult``.
     open func queryUserStatus(_ account: String!) { session.queryUserStatus(account ?? "") }
 
-    /// Sets one of one's own attributes.
+    /// Sets an attribute of this user: a name of 1 to 128 bytes, a value of at most 8096. A failure goes to ``onError``.
     open func setAttr(_ name: String!, value: String!) { session.setAttribute(name ?? "", value ?? "") }
 
-    /// Asks for one of one's own attributes; answered by ``onUserAttrResult``.
+    /// Asks for an attribute of this user; answered by ``onUserAttrResult``.
     open func getAttr(_ name: String!) { session.getAttribute("getAttr", nil, name ?? "") }
 
-    /// Asks for all of one's own attributes; answered by ``onUserAttrAllResult``.
+    /// Asks for all attributes of this user; answered by ``onUserAttrAllResult``.
     open func getAttrAll() { session.getAttributes("getAttrAll", nil) }
 
     /// Asks for a user's attribute; answered by ``onUserAttrResult``.
@@ -119,20 +135,27 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// Asks for all of a user's attributes; answered by ``onUserAttrAllResult``.
     open func getUserAttrAll(_ account: String!) { session.getAttributes("getUserAttrAll", account ?? "") }
 
-    /// Sends a message to a user; answered by ``onMessageSendSuccess`` or ``onMessageSendError``.
+    /// Sends a message to a user, who gets it at the next login if absent; answered by ``onMessageSendSuccess`` or
+    /// ``onMessageSendError``.
+    /// - Parameters:
+    ///   - account: the receiver.
+    ///   - uid: ignored.
+    ///   - msg: at most 8192 bytes.
+    ///   - msgID: given back with the answer; nil or empty for a random one.
     open func messageInstantSend(_ account: String!, uid: UInt32, msg: String!, msgID: String!) {
         session.sendMessage(account ?? "", msg ?? "", msgID ?? "")
     }
 
     // MARK: - Channels
 
-    /// Joins a channel, leaving the one the user was in.
+    /// Joins a channel and leaves the one that the user was in; answered by ``onChannelJoined`` and then ``onChannelUserList``
+    /// and ``onChannelAttrUpdated`` for each attribute, or by ``onChannelJoinFailed``.
     open func channelJoin(_ channelID: String!) { session.join(channelID ?? "") }
 
-    /// Leaves a channel.
+    /// Leaves a channel; answered by ``onChannelLeaved``, with 602 when it is done.
     open func channelLeave(_ channelID: String!) { session.leave(channelID ?? "") }
 
-    /// Asks how many users are in a channel.
+    /// Asks how many users are in a channel; answered by ``onChannelQueryUserNumResult``.
     open func channelQueryUserNum(_ channelID: String!) { session.countMembers(channelID ?? "") }
 
     /// Asks whether a user is in a channel; answered by ``onChannelQueryUserIsIn``.
@@ -140,89 +163,100 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
         session.queryMember(channelID ?? "", account ?? "")
     }
 
-    /// The Objective-C spelling of ``channelQueryUserIs(in:account:)``.
+    /// The Objective-C name of ``channelQueryUserIs(in:account:)``.
     open func channelQueryUserIsIn(_ channelID: String!, account: String!) {
         channelQueryUserIs(in: channelID, account: account)
     }
 
-    /// Sets an attribute of a channel.
+    /// Sets an attribute of a channel: a name of 1 to 128 bytes, a value of at most 8096. Its members hear of it by
+    /// ``onChannelAttrUpdated``; a failure goes to ``onError``.
     open func channelSetAttr(_ channelID: String!, name: String!, value: String!) {
         session.changeAttribute(
             "channelSetAttr", "channel_set_attr", channelID ?? "", name: name ?? "", value: value ?? "")
     }
 
-    /// Deletes an attribute of a channel.
+    /// Deletes an attribute of a channel; a failure goes to ``onError``.
     open func channelDelAttr(_ channelID: String!, name: String!) {
         session.changeAttribute("channelDelAttr", "channel_del_attr", channelID ?? "", name: name ?? "", value: nil)
     }
 
-    /// Deletes all attributes of a channel.
+    /// Deletes all attributes of a channel; a failure goes to ``onError``.
     open func channelClearAttr(_ channelID: String!) {
         session.changeAttribute("channelClearAttr", "channel_clear_attr", channelID ?? "", name: nil, value: nil)
     }
 
-    /// Sends a message to the channel one is in.
+    /// Sends a message to the channel that the user is in; answered by ``onMessageSendSuccess`` or ``onMessageSendError``. The
+    /// members hear it by ``onMessageChannelReceive``, the sender too.
     open func messageChannelSend(_ channelID: String!, msg: String!, msgID: String!) {
         session.sendToChannel(channelID ?? "", msg ?? "", msgID ?? "", force: false)
     }
 
-    /// Sends a message to a channel that one need not be in.
+    /// Sends a message to a channel that the user need not be in; otherwise as ``messageChannelSend(_:msg:msgID:)``.
     open func messageChannelSendForce(_ channelID: String!, msg: String!, msgID: String!) {
         session.sendToChannel(channelID ?? "", msg ?? "", msgID ?? "", force: true)
     }
 
     // MARK: - Calls
 
-    /// Invites a user to a channel.
+    /// Invites a user, or a telephone by its number, to a channel. What comes of it: ``onInviteReceivedByPeer``,
+    /// ``onInviteAcceptedByPeer``, ``onInviteRefusedByPeer`` or ``onInviteFailed``.
     open func channelInviteUser(_ channelID: String!, account: String!, uid: UInt32) {
         session.invite(channelID ?? "", account ?? "", uid: uid, extra: "")
     }
 
-    /// Invites a user to a channel, with JSON text for the peer and the system.
+    /// Invites a user, or a telephone by its number, to a channel.
+    /// - Parameters:
+    ///   - channelID: the channel.
+    ///   - account: the callee.
+    ///   - extra: JSON for the callee, at most 8192 bytes, or empty. The system reads `_timeout` and `_require_peer_online`,
+    ///     among others.
     open func channelInviteUser2(_ channelID: String!, account: String!, extra: String!) {
         session.invite(channelID ?? "", account ?? "", uid: 0, extra: extra ?? "")
     }
 
-    /// Sends digits within a call.
+    /// Sends digits within a call: 0 to 9, `*`, `#`, A to D, and the comma for a pause. A failure goes to ``onError``.
     open func channelInviteDTMF(_ channelID: String!, phoneNum: String!, dtmf: String!) {
         session.answer(
             "channelInviteDTMF", "voip_invite_msg", channelID ?? "", phoneNum ?? "",
             extra: SignalingClient.dtmf(dtmf ?? ""))
     }
 
-    /// Accepts an invitation.
+    /// Accepts an invitation, without joining its channel; a failure goes to ``onError``.
     open func channelInviteAccept(_ channelID: String!, account: String!, uid: UInt32, extra: String!) {
         session.answer("channelInviteAccept", "voip_invite_accept", channelID ?? "", account ?? "", extra: extra ?? "")
     }
 
-    /// Refuses an invitation.
+    /// Refuses an invitation; a failure goes to ``onError``.
     open func channelInviteRefuse(_ channelID: String!, account: String!, uid: UInt32, extra: String!) {
         session.answer("channelInviteRefuse", "voip_invite_refuse", channelID ?? "", account ?? "", extra: extra ?? "")
     }
 
-    /// Ends a call; answered by ``onInviteEndByMyself``.
+    /// Ends a call, or withdraws an invitation; answered by ``onInviteEndByMyself``.
     open func channelInviteEnd(_ channelID: String!, account: String!, uid: UInt32) {
         session.end(channelID ?? "", account ?? "", uid: uid)
     }
 
     // MARK: - Obsolete
 
-    /// Sends digits to the party of a call, named by number.
+    /// Sends digits to the other party of a call, which is named by its number within the app. Obsolete: use
+    /// ``channelInviteDTMF(_:phoneNum:dtmf:)``. Answered by ``onMessageSendSuccess`` or ``onMessageSendError``.
     open func messageDTMFSend(_ uid: UInt32, msg: String!, msgID: String!) {
         session.sendDTMF(uid: uid, msg ?? "", msgID ?? "")
     }
 
-    /// Invites a phone to a channel.
+    /// Invites a telephone to a channel. Obsolete: use ``channelInviteUser2(_:account:extra:)``.
     open func channelInvitePhone(_ channelID: String!, phoneNum: String!, uid: UInt32) {
         channelInviteUser(channelID, account: phoneNum, uid: uid)
     }
 
-    /// Invites a phone to a channel, showing it a number.
+    /// Invites a telephone to a channel, which is shown `sourcesNum` as the caller's number. Obsolete: use
+    /// ``channelInviteUser2(_:account:extra:)`` with `srcNum` in `extra`.
     open func channelInvitePhone2(_ channelID: String!, phoneNum: String!, sourcesNum: String!) {
         channelInvitePhone3(channelID, phoneNum: phoneNum, sourcesNum: sourcesNum, extra: "")
     }
 
-    /// Invites a phone to a channel, showing it a number, with more JSON text.
+    /// Invites a telephone to a channel, which is shown `sourcesNum` as the caller's number, with more JSON in `extra`. Obsolete:
+    /// use ``channelInviteUser2(_:account:extra:)`` with `srcNum` in `extra`.
     open func channelInvitePhone3(_ channelID: String!, phoneNum: String!, sourcesNum: String!, extra: String!) {
         channelInviteUser2(
             channelID, account: phoneNum, extra: AgoraIdentity.extra(extra ?? "", source: sourcesNum ?? ""))
@@ -230,60 +264,57 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     // MARK: - In headers only
 
-    /// The shorter function; what is more is ignored.
+    /// Does what ``channelJoin(_:)`` does: the cluster knows no dynamic keys for channels of signaling.
     open func channelJoin(_ channelID: String!, dynamicKey: String!) { channelJoin(channelID) }
 
-    /// The shorter function; what is more is ignored.
+    /// Does what ``messageInstantSend(_:uid:msg:msgID:)`` does; `options` is ignored.
     open func messageInstantSend2(_ account: String!, uid: UInt32, msg: String!, msgID: String!, options: String!) {
         messageInstantSend(account, uid: uid, msg: msg, msgID: msgID)
     }
 
-    /// The shorter function; what is more is ignored.
+    /// Does what ``messageChannelSend(_:msg:msgID:)`` does; `extra` is ignored.
     open func messageChannelSend2(_ channelID: String!, msg: String!, msgID: String!, extra: String!) {
         messageChannelSend(channelID, msg: msg, msgID: msgID)
     }
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func messageAppSend(_ msg: String!, msgID: String!) {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func messagePushSend(_ account: String!, uid: UInt32, msg: String!, msgID: String!) {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func messageChatSend(_ account: String!, uid: UInt32, msg: String!, msgID: String!) {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func setBackground(_ bOut: UInt32) {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func setNetworkStatus(_ bOut: UInt32) {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func ping() {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func start() {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func stop() {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func bc_call(_ func: String!, json_args: String!, callID: String!) {}
 
-    /// Does nothing; kept for the source of apps.
+    /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func dbg(_ a: String!, b: String!) {}
 }
 
 /// The app id that an instance was made with.
-///
-/// `@unchecked Sendable`: `stored` is guarded by `lock`.
-final class AgoraIdentity: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored = ""
+final class AgoraIdentity: Sendable {
+    private let stored = NIOLockedValueBox("")
 
     var app: String {
-        get { lock.withLock { stored } }
-        set { lock.withLock { stored = newValue } }
+        get { stored.withLockedValue { $0 } }
+        set { stored.withLockedValue { $0 = newValue } }
     }
 
     /// `extra` with the number to show to the phone; an `extra` that is no JSON object is left out.

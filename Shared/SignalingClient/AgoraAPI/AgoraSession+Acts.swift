@@ -1,8 +1,8 @@
 internal import CAgoraEcode
 internal import Foundation
+internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 internal import SignalingWire
-internal import Synchronization
 
 /// What apps ask for, and the callbacks that answer them.
 extension AgoraSession {
@@ -21,7 +21,7 @@ extension AgoraSession {
 
     /// - Parameter account: nil for one's own.
     func getAttribute(_ title: String, _ account: String?, _ name: String) {
-        let account = account ?? state.withLock { $0.account }
+        let account = account ?? state.withLockedValue { $0.account }
         let arguments = [JSONMember("account", .string(account)), JSONMember("name", .string(name))]
         call(title, "user_get_attr", arguments) { [self] json in
             let value = json["value"]?.textOrCompact ?? ""
@@ -31,7 +31,7 @@ extension AgoraSession {
 
     /// - Parameter account: nil for one's own.
     func getAttributes(_ title: String, _ account: String?) {
-        let account = account ?? state.withLock { $0.account }
+        let account = account ?? state.withLockedValue { $0.account }
         call(title, "user_get_attr_all", [JSONMember("account", .string(account))]) { [self] json in
             let text = json["json"]?.string ?? "{}"
             callbacks.tell { $0.onUserAttrAllResult?(account, text) }
@@ -71,7 +71,7 @@ extension AgoraSession {
                 let code = error.code.ecode(within: 300...300, else: .JOINCHANNEL_E_OTHER)
                 callbacks.tell { $0.onChannelJoinFailed?(channel, code) }
             case .success(let json):
-                state.withLock { $0.channel = channel }
+                state.withLockedValue { $0.channel = channel }
                 let members = json["list"]?.members ?? []
                 callbacks.tell { $0.onChannelJoined?(channel) }
                 callbacks.tell { table in
@@ -90,7 +90,7 @@ extension AgoraSession {
         call("channel_leave", [JSONMember("name", .string(channel))]) { [self] result in
             switch result {
             case .success:
-                state.withLock { if $0.channel == channel { $0.channel = nil } }
+                state.withLockedValue { if $0.channel == channel { $0.channel = nil } }
                 callbacks.tell { $0.onChannelLeaved?(channel, .LEAVECHANNEL_E_BYUSER) }
             case .failure(let error):
                 let code = error.code.ecode(within: 600...604, else: .LEAVECHANNEL_E_OTHER)
@@ -130,12 +130,12 @@ extension AgoraSession {
     // MARK: - Calls
 
     func invite(_ channel: String, _ account: String, uid: UInt32, extra: String) {
-        state.withLock { $0.calls.invited(account, to: channel, uid: uid) }
+        state.withLockedValue { $0.calls.invited(account, to: channel, uid: uid) }
         let arguments = SignalingClient.callArguments(channel: channel, peer: account, extra: extra)
         call("voip_invite", arguments) { [self] result in
             guard case .failure(let error) = result else { return }
             // The call that is pending already goes on.
-            if error.code != .inviteReinvite { state.withLock { $0.calls.ended(account, in: channel) } }
+            if error.code != .inviteReinvite { state.withLockedValue { $0.calls.ended(account, in: channel) } }
             let code = error.code.ecode(within: 700...705, else: .INVITE_E_OTHER)
             callbacks.tell { $0.onInviteFailed?(channel, account, uid, code, extra) }
         }
@@ -152,14 +152,14 @@ extension AgoraSession {
                 return callbacks.tell { $0.onError?("channelInviteEnd", .GENERAL_E_NOT_LOGIN, error.message) }
             }
             // Also when the peer was faster: for this side the call is over.
-            state.withLock { $0.calls.ended(account, in: channel) }
+            state.withLockedValue { $0.calls.ended(account, in: channel) }
             callbacks.tell { $0.onInviteEndByMyself?(channel, account, uid) }
         }
     }
 
     /// The obsolete DTMF, which names the peer by number.
     func sendDTMF(uid: UInt32, _ digits: String, _ id: String) {
-        guard let entry = state.withLock({ $0.calls.latest(uid: uid) }) else {
+        guard let entry = state.withLockedValue({ $0.calls.latest(uid: uid) }) else {
             let id = id.isEmpty ? SignalingClient.makeMessageID() : id
             return callbacks.tell { $0.onMessageSendError?(id, .SENDMESSAGE_E_OTHER) }
         }

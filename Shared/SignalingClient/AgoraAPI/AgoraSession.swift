@@ -1,13 +1,13 @@
 internal import CAgoraEcode
 internal import Foundation
+internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 internal import SignalingWire
-internal import Synchronization
 
 /// What an instance of ``AgoraAPI`` does: one login after the other, their calls and events as callbacks.
 final class AgoraSession: Sendable {
     struct State {
-        var driver: ClientDriver?
+        var client: ClientHandle?
         var status = ClientStatus.loggedOut
         /// Events of former logins are dropped.
         var generation = 0
@@ -21,7 +21,7 @@ final class AgoraSession: Sendable {
     }
 
     let callbacks = AgoraCallbacks()
-    let state = Mutex(State())
+    let state = NIOLockedValueBox(State())
 
     // MARK: - Login and logout
 
@@ -30,8 +30,8 @@ final class AgoraSession: Sendable {
             callbacks.log("login: neither HELIOGRAPH_URL nor AgoraAPI.configure(discovery:) says where the cluster is")
             return callbacks.tell { $0.onLoginFailed?(.LOGIN_E_NET) }
         }
-        let isIgnored = state.withLock { state in
-            guard state.driver != nil else {
+        let isIgnored = state.withLockedValue { state in
+            guard state.client != nil else {
                 begin(configuration, &state)
                 return false
             }
@@ -53,18 +53,17 @@ final class AgoraSession: Sendable {
         state.channel = nil
         state.calls = AgoraCalls()
         let generation = state.generation
-        let driver = ClientDriver(configuration: configuration) { [weak self] event in self?.happened(event, generation)
-        }
-        state.driver = driver
-        driver.start()
+        let client = ClientHandle(configuration: configuration) { [weak self] in self?.happened($0, generation) }
+        state.client = client
+        client.start()
     }
 
     func logout() {
-        let wasLoggedIn = state.withLock { state in
-            guard let driver = state.driver else { return false }
+        let wasLoggedIn = state.withLockedValue { state in
+            guard let client = state.client else { return false }
             state.pendingLogin = nil
             state.status = .loggedOut
-            if !state.isLoggingOut { driver.logOut() }
+            if !state.isLoggingOut { client.logOut() }
             state.isLoggingOut = true
             return true
         }
@@ -74,8 +73,8 @@ final class AgoraSession: Sendable {
 
     /// Logs out and calls back no more, until the next login.
     func destroy() {
-        state.withLock { state in
-            state.driver?.logOut()
+        state.withLockedValue { state in
+            state.client?.logOut()
             let generation = state.generation
             state = State()
             state.generation = generation + 1
@@ -85,7 +84,7 @@ final class AgoraSession: Sendable {
 
     /// Starts the login that waited for a logout.
     private func ended(_ state: inout State) {
-        state.driver = nil
+        state.client = nil
         state.status = .loggedOut
         state.isLoggingOut = false
         if let next = state.pendingLogin { begin(next, &state) }
@@ -94,17 +93,17 @@ final class AgoraSession: Sendable {
     // MARK: - Events
 
     private func happened(_ event: SignalingEvent, _ generation: Int) {
-        let (driver, told) = state.withLock { state -> (ClientDriver?, [@Sendable (AgoraCallbackTable) -> Void]) in
+        let (client, told) = state.withLockedValue { state -> (ClientHandle?, [SignalingEvent.Callback]) in
             guard generation == state.generation else { return (nil, []) }
-            let driver = state.driver
-            return (driver, event.callbacks(note(event, &state)))
+            let client = state.client
+            return (client, event.callbacks(note(event, &state)))
         }
         switch event {
         case .loggedIn, .loginFailed, .reconnecting, .reconnected, .loggedOut: callbacks.log(event.logText)
         case .message, .channelMessage, .memberJoined, .memberLeft, .channelAttribute, .channelLeft, .call: break
         }
         for body in told { callbacks.tell(body) }
-        callbacks.afterwards { driver?.consumed(1) }
+        callbacks.afterwards { client?.consumed(1) }
     }
 
     /// Keeps the state in step with an event.
@@ -133,12 +132,12 @@ final class AgoraSession: Sendable {
         _ function: String, _ arguments: [JSONMember],
         _ completion: @escaping @Sendable (Result<JSONValue, SignalingError>) -> Void
     ) {
-        let driver = state.withLock { $0.isLoggingOut ? nil : $0.driver }
-        guard let driver else {
+        let client = state.withLockedValue { $0.isLoggingOut ? nil : $0.client }
+        guard let client else {
             let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
             return completion(.failure(error))
         }
-        driver.call(function, arguments, completion)
+        client.call(function, arguments, completion)
     }
 
     /// Makes a call that has no callback for its failure.

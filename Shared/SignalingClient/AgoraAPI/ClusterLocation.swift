@@ -1,16 +1,16 @@
 internal import Foundation
-internal import Synchronization
+internal import NIOConcurrencyHelpers
 
 /// Where ``AgoraAPI`` finds the cluster.
 enum ClusterLocation {
-    private static let configured = Mutex<GatewaySource?>(nil)
+    private static let configured = NIOLockedValueBox<GatewaySource?>(nil)
 
-    static func configure(_ source: GatewaySource) { configured.withLock { $0 = source } }
+    static func configure(_ source: GatewaySource) { configured.withLockedValue { $0 = source } }
 
     /// What the app said, else `HELIOGRAPH_URL` (several URLs are separated by commas), else `HeliographURL` in the app's
     /// Info.plist; nil when nothing says it.
     static var current: GatewaySource? {
-        if let source = configured.withLock({ $0 }) { return source }
+        if let source = configured.withLockedValue({ $0 }) { return source }
         let text =
             ProcessInfo.processInfo.environment["HELIOGRAPH_URL"]
             ?? Bundle.main.object(forInfoDictionaryKey: "HeliographURL") as? String

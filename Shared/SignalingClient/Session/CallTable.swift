@@ -11,7 +11,10 @@ struct CallTable {
     private static let burst = 4.0
 
     struct Call: Equatable {
+        /// The call's number on the wire. Calls are sent in the order of their numbers.
         var id: Int64
+        /// What the answer is for; nil for the client's own calls.
+        var ticket: Int64?
         var function: String
         var arguments: [JSONMember]
         var deadline: Int64
@@ -52,6 +55,8 @@ struct CallTable {
     }
 
     private var calls: [Int64: Call] = [:]
+    /// The highest number given to a call.
+    private(set) var lastID: Int64 = 0
     private var waiting: Deque<Int64> = []
     private var inFlight = 0
     private var earliestDeadline = Int64.max
@@ -67,6 +72,12 @@ struct CallTable {
     var isEmpty: Bool { calls.isEmpty }
     /// Whether something could be sent now but for the pace.
     var isBacklogged: Bool { !waiting.isEmpty && inFlight < Self.flightBound }
+
+    /// A number that no call has had yet.
+    mutating func nextID() -> Int64 {
+        lastID += 1
+        return lastID
+    }
 
     /// Adds a call at the end.
     mutating func add(_ call: Call) {
@@ -108,6 +119,11 @@ struct CallTable {
         guard let call = calls.removeValue(forKey: id) else { return nil }
         if call.isInFlight { inFlight -= 1 }
         return call
+    }
+
+    /// The app has cancelled a call.
+    mutating func remove(ticket: Int64) -> Call? {
+        calls.values.first { $0.ticket == ticket }.flatMap { remove($0.id) }
     }
 
     /// Puts a call that was answered back, before those behind it that were not sent yet; nothing is sent until then.

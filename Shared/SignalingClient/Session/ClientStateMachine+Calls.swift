@@ -1,47 +1,46 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Calls and timers.
+/// The app's calls, and time.
 extension ClientStateMachine {
-    /// Ticks while something has a deadline, ms.
+    /// The interval of ticks while a call or a step has a deadline, ms.
     static let busyTick: Int64 = 250
-    /// Ticks while a backlog is worked off, ms.
+    /// The interval of ticks while paced messages wait, ms.
     static let pacedTick: Int64 = 40
 
-    /// Makes a call; it is answered exactly once, by an action.
+    /// Makes a call.
+    /// - Parameter ticket: what the answer is for; nil for the client's own calls, whose answers nobody waits for.
     mutating func call(
-        _ function: String, _ arguments: [JSONMember], now: Int64
-    ) -> (id: Int64, actions: [Action]) {
-        lastCall += 1
-        let id = lastCall
+        _ function: String, _ arguments: [JSONMember], ticket: Int64?, now: Int64
+    ) -> [Action] {
+        let deadline = now + configuration.timing.callTime.milliseconds
+        let call = CallTable.Call(
+            id: calls.nextID(), ticket: ticket, function: function, arguments: arguments, deadline: deadline)
+        if let error = refusal(of: call) { return call.answered(.failure(error)).map { [$0] } ?? [] }
+        calls.add(call)
+        return sendCalls(now: now)
+    }
+
+    private func refusal(of call: CallTable.Call) -> SignalingError? {
         switch status {
         case .loggedOut, .loggingIn:
-            let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
-            return (id, [.answer(call: id, .failure(error))])
+            return SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
         case .online, .reconnecting: break
         }
-        let call = CallTable.Call(
-            id: id, function: function, arguments: arguments, deadline: now + configuration.timing.callTime.milliseconds
-        )
-        guard calls.count < configuration.callBound else {
-            let code: SignalingCode = call.isMessage ? .messageOther : .failed
-            let error = SignalingError(code, "queue_full", "\(configuration.callBound) calls wait for answers already")
-            return (id, [.answer(call: id, .failure(error))])
-        }
-        calls.add(call)
-        return (id, flush(now: now))
+        guard calls.count >= configuration.callBound else { return nil }
+        let code: SignalingCode = call.isMessage ? .messageOther : .failed
+        return SignalingError(code, "queue_full", "\(configuration.callBound) calls wait for answers already")
     }
 
-    /// Nobody waits for this call's answer any more.
-    mutating func cancel(_ id: Int64, now: Int64) -> [Action] {
-        guard calls.remove(id) != nil else { return [] }
+    mutating func cancelled(ticket: Int64, now: Int64) -> [Action] {
+        guard let call = calls.remove(ticket: ticket) else { return [] }
         let error = SignalingError(.failed, "cancelled", "cancelled; whether the call took effect is unknown")
-        return [.answer(call: id, .failure(error))] + flush(now: now)
+        return (call.answered(.failure(error)).map { [$0] } ?? []) + sendCalls(now: now)
     }
 
-    /// Sends what may be sent.
-    mutating func flush(now: Int64) -> [Action] {
-        guard case .online = state, let session else { return [] }
+    /// Sends the calls that may be sent now.
+    mutating func sendCalls(now: Int64) -> [Action] {
+        guard case .online = state, let session = standing.session else { return [] }
         return calls.takeSendable(now: now).map {
             .send(ClientRequest.call($0.function, id: $0.id, line: session.line, $0.arguments))
         }
@@ -49,7 +48,7 @@ extension ClientStateMachine {
 
     // MARK: - Time
 
-    /// When to call ``tick(now:)`` at the latest; nil when nothing is due.
+    /// When to report a tick at the latest; nil when nothing has a deadline.
     func nextTick(now: Int64) -> Int64? {
         switch state {
         case .idle, .closed: return nil
@@ -57,37 +56,39 @@ extension ClientStateMachine {
         case .discovering, .connecting, .authenticating, .loggingOut: return now + Self.busyTick
         case .online:
             if calls.isBacklogged { return now + Self.pacedTick }
-            return calls.isEmpty && !mailbox.isPending ? nextPing : min(nextPing, now + Self.busyTick)
+            return calls.isEmpty && !mailbox.isPending ? heartbeat.due : min(heartbeat.due, now + Self.busyTick)
         }
     }
 
-    /// Time has passed.
     mutating func tick(now: Int64) -> [Action] {
-        var actions: [Action] = calls.takeExpired(now: now).map { .answer(call: $0.id, .failure($0.timeout)) }
-        let stepTime = configuration.timing.stepTime.milliseconds
+        var actions = calls.takeExpired(now: now).compactMap { $0.answered(.failure($0.timeout)) }
+        let timing = configuration.timing
         switch state {
         case .idle, .closed: break
         case .waiting(let until):
             if now >= until { actions += beginAttempt(now: now) }
         case .discovering(let since), .connecting(let since), .authenticating(let since):
-            if now - since >= stepTime { actions += attemptFailed(now: now) }
+            if now - since >= timing.stepTime.milliseconds { actions += attemptFailed(now: now) }
         case .loggingOut(let since, _):
-            if now - since >= configuration.timing.logoutTime.milliseconds { actions += end(Self.loggedOutByUser) }
+            if now - since >= timing.logoutTime.milliseconds { actions += end(Self.loggedOutByUser) }
         case .online:
-            actions += acknowledge(now: now, force: false)
-            actions += flush(now: now)
-            if now >= nextPing { actions += ping(now: now) }
+            actions += acknowledge(now: now)
+            actions += sendCalls(now: now)
+            if now >= heartbeat.due { actions += beat(now: now) }
         }
         return actions
     }
 
-    private mutating func ping(now: Int64) -> [Action] {
-        // A pong that is not read proves nothing.
-        if isReadingPaused { unanswered = 0 }
-        guard unanswered < configuration.timing.missedPongs else { return lost(now: now) }
-        unanswered += 1
-        pings += 1
-        nextPing = now + configuration.timing.pingInterval.milliseconds
-        return [.send(ClientRequest.ping(pings))]
+    private mutating func beat(now: Int64) -> [Action] {
+        let number = heartbeat.beat(now: now, configuration.timing, isReadingPaused: backlog.isReadingPaused)
+        guard let number else { return connectionLost(now: now) }
+        return [.send(ClientRequest.ping(number))]
+    }
+}
+
+extension CallTable.Call {
+    /// The action that hands an answer to the app; nil for the client's own calls.
+    func answered(_ answer: Result<JSONValue, SignalingError>) -> ClientStateMachine.Action? {
+        ticket.map { .answer(ticket: $0, answer) }
     }
 }

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Asks one discovery URL. Loop-bound.
+/// Asks one discovery URL. Bound to its event loop.
 final class DiscoveryRequest: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart

@@ -87,7 +87,7 @@ struct ClientStateMachineTests {
             pauses.append(until - now)
             now = until
             _ = machine.tick(now: now)
-            _ = machine.disconnected(attempt: machine.attempt, now: now)
+            _ = machine.disconnected(attempt: machine.search.attempt, now: now)
         }
         #expect(pauses == [500, 500, 1000, 2000, 4000, 8000, 10_000])
     }
@@ -147,7 +147,7 @@ struct ClientStateMachineTests {
     private func logsInAgain(_ machine: inout ClientStateMachine, after actions: [ClientStateMachine.Action]) {
         #expect(actions.events == [.reconnecting(attempt: 1)])
         #expect(machine.status == .reconnecting)
-        let attempt = machine.attempt
+        let attempt = machine.search.attempt
         #expect(machine.tick(now: 10).count == 1, "it connects")
         #expect(machine.connected(attempt: attempt + 1, now: 11).sent.first?.hasPrefix(#"["login","#) == true)
         let answer = ServerMessage.SessionAnswer(line: "M", uid: 7, push: true, channel: nil, complete: false)
@@ -178,9 +178,9 @@ struct ClientStateMachineTests {
         _ = machine.received(.close("102"), attempt: 1, now: 5)
         let connect = machine.tick(now: 10)
         #expect(connect.count == 1)
-        _ = machine.connected(attempt: machine.attempt, now: 11)
+        _ = machine.connected(attempt: machine.search.attempt, now: 11)
         let error = SignalingError(.loginTokenExpired, "TokenErrorExpired", "too late")
-        let actions = machine.received(.loginAnswer(.failure(error)), attempt: machine.attempt, now: 12)
+        let actions = machine.received(.loginAnswer(.failure(error)), attempt: machine.search.attempt, now: 12)
         guard case .loggedOut(let end)? = actions.events.last else {
             Issue.record("no end")
             return
@@ -198,8 +198,10 @@ struct ClientStateMachineTests {
     }
 
     @Test func pongsThatAreNotReadAreNotMissed() {
-        var machine = Script.online()
-        machine.isReadingPaused = true
+        var configuration = Script.configuration
+        // The login's event is one too many.
+        configuration.eventBound = 1
+        var machine = Script.online(configuration)
         for second in 1...10 { #expect(machine.tick(now: Int64(second) * 10_000).events.isEmpty) }
     }
 

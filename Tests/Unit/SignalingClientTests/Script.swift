@@ -71,3 +71,34 @@ extension [ClientStateMachine.Action] {
         }
     }
 }
+
+/// What happens to a client, one word each. Calls have the ticket that is their number on the wire, as long as all calls come
+/// from the app.
+extension ClientStateMachine {
+    mutating func start(now: Int64) -> [Action] { handle(.start, now: now) }
+
+    mutating func discovered(_ found: [GatewayEndpoint], attempt: Int, now: Int64) -> [Action] {
+        handle(.discovered(found, attempt: attempt), now: now)
+    }
+
+    mutating func connected(attempt: Int, now: Int64) -> [Action] { handle(.connected(attempt: attempt), now: now) }
+
+    mutating func disconnected(attempt: Int, now: Int64) -> [Action] {
+        handle(.disconnected(attempt: attempt), now: now)
+    }
+
+    mutating func received(_ message: ServerMessage, attempt: Int, now: Int64) -> [Action] {
+        handle(.received(message, attempt: attempt), now: now)
+    }
+
+    mutating func call(_ function: String, _ arguments: [JSONMember], now: Int64) -> (id: Int64, actions: [Action]) {
+        let id = calls.lastID + 1
+        return (id, handle(.call(ticket: id, function: function, arguments: arguments), now: now))
+    }
+
+    mutating func cancel(_ id: Int64, now: Int64) -> [Action] { handle(.cancelled(ticket: id), now: now) }
+
+    mutating func logOut(now: Int64) -> [Action] { handle(.logOut, now: now) }
+
+    mutating func tick(now: Int64) -> [Action] { handle(.tick, now: now) }
+}

@@ -1,0 +1,117 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The session: login, resume, replacement of one that the cluster lost, and the end.
+extension ClientStateMachine {
+    static let loggedOutByUser = SignalingError(.logoutUser, "logout", "logged out by the user")
+
+    /// Every session outlives a lost connection for this long, ms: when a resume within it is refused, the cluster has lost
+    /// the session.
+    private static let shortestTimeout: Int64 = 1000 * Int64(Limits.connectionTimeout.lowerBound)
+
+    mutating func loginAnswered(
+        _ answer: Result<ServerMessage.SessionAnswer, SignalingError>, now: Int64
+    ) -> [Action] {
+        guard case .authenticating = state, standing.session == nil else { return [] }
+        switch answer {
+        case .success(let opened):
+            let events = standing == .lost ? replaced(now: now) : [.event(.loggedIn(uid: opened.uid))]
+            return events + goOnline(opened, now: now)
+        case .failure(let error) where error.code == .failed:
+            // The cluster could not decide, Redis being down for example: another attempt may succeed.
+            search.lastRefusal = error
+            return attemptFailed(now: now)
+        case .failure(let error) where standing == .lost:
+            let code: SignalingCode = error.code == .loginTokenExpired ? .logoutTokenExpired : .logoutNetwork
+            return end(SignalingError(code, error.reason, error.message))
+        case .failure(let error):
+            return end(error)
+        }
+    }
+
+    /// A new session replaces the lost one: channel events of the meantime are gone, and the user is in no channel.
+    private mutating func replaced(now: Int64) -> [Action] {
+        calls.connectionRestored(now: now)
+        return [.event(.reconnected(complete: false))] + channelLost(membership.left())
+    }
+
+    mutating func resumed(_ answer: ServerMessage.SessionAnswer, now: Int64) -> [Action] {
+        guard case .authenticating = state, standing.session != nil else { return [] }
+        calls.connectionRestored(now: now)
+        let (complete, lost) = membership.resumed(in: answer.channel, complete: answer.complete)
+        return [.event(.reconnected(complete: complete))] + channelLost(lost) + goOnline(answer, now: now)
+    }
+
+    private func channelLost(_ channel: String?) -> [Action] {
+        channel.map { [.event(.channelLeft(channel: $0, code: .leaveDisconnected))] } ?? []
+    }
+
+    /// The session works: what waited is sent.
+    private mutating func goOnline(_ answer: ServerMessage.SessionAnswer, now: Int64) -> [Action] {
+        standing = .held(SessionStanding.Session(answer))
+        state = .online
+        search.begin(now: now)
+        search.lastRefusal = nil
+        heartbeat.start(now: now, configuration.timing)
+        return (answer.push ? [] : pollMailbox()) + sendCalls(now: now)
+    }
+
+    /// The gateway ends the session, with a word or a code. Source: wire protocol, section 3.
+    mutating func closedByGateway(_ word: String, now: Int64) -> [Action] {
+        if case .loggingOut = state { return end(Self.loggedOutByUser) }
+        let code = Int(word).flatMap(SignalingCode.init(rawValue:))
+        guard standing.session != nil else {
+            return end(SignalingError(word == "kick" ? .loginKicked : code ?? .loginOther, word, "refused: \(word)"))
+        }
+        if code == .failed, case .authenticating = state { return attemptFailed(now: now) }
+        if code == .logoutNetwork { return logInAgain(now: now) }
+        switch word {
+        case "kick": return end(SignalingError(.logoutKicked, word, "logged in elsewhere"))
+        case "token_expired": return end(SignalingError(.logoutTokenExpired, word, "the token has expired"))
+        case "bad_line":
+            if now - search.since < Self.shortestTimeout { return logInAgain(now: now) }
+            return end(SignalingError(.logoutNetwork, word, "the session did not outlive the lost connection"))
+        default: return end(SignalingError(code ?? .logoutOther, word, "closed by the gateway"))
+        }
+    }
+
+    /// The cluster has lost the session: the client logs in again, without a channel.
+    private mutating func logInAgain(now: Int64) -> [Action] {
+        let interrupted = SignalingError(.failed, "interrupted", "the session was lost before the answer")
+        let givenUp = calls.sessionLost().compactMap { $0.answered(.failure(interrupted)) }
+        standing = .lost
+        return givenUp + connectionLost(now: now)
+    }
+
+    // MARK: - The end
+
+    mutating func logOut(now: Int64) -> [Action] {
+        switch state {
+        case .idle, .closed, .loggingOut: return []
+        case .online:
+            guard let session = standing.session else { return end(Self.loggedOutByUser) }
+            let acknowledgement = mailbox.isPending ? pollMailbox() : []
+            let id = calls.nextID()
+            state = .loggingOut(since: now, call: id)
+            return acknowledgement + [.send(ClientRequest.call("user_logout", id: id, line: session.line, []))]
+        case .discovering, .waiting, .connecting, .authenticating:
+            if standing != .none { return end(Self.loggedOutByUser) }
+            return end(SignalingError(.loginCancelled, "cancelled", "logged out while logging in"))
+        }
+    }
+
+    mutating func abandon() -> [Action] {
+        if case .closed = state { return [] }
+        return end(SignalingError(.logoutOther, "closed", "the client was closed"))
+    }
+
+    /// Ends the client: calls without an answer fail, and the app hears why.
+    mutating func end(_ error: SignalingError) -> [Action] {
+        let over = SignalingError(.notLoggedIn, "logged_out", "the session is over")
+        let last = standing == .none ? SignalingEvent.loginFailed(error) : .loggedOut(error)
+        state = .closed
+        standing = .none
+        search.abandonAttempt()
+        return [.disconnect] + calls.takeAll().compactMap { $0.answered(.failure(over)) } + [.event(last)]
+    }
+}

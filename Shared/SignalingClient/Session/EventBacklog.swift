@@ -1,0 +1,26 @@
+/// Events that the app has not taken yet. When they reach a bound, nothing is read from the gateway until half are taken.
+struct EventBacklog {
+    private var waiting = 0
+    private(set) var isReadingPaused = false
+    private let bound: Int
+
+    init(bound: Int) { self.bound = bound }
+
+    /// Events were handed to the app.
+    /// - Returns: whether to stop reading now.
+    mutating func told(_ count: Int) -> Bool {
+        waiting += count
+        guard count > 0, waiting >= bound, !isReadingPaused else { return false }
+        isReadingPaused = true
+        return true
+    }
+
+    /// The app has taken events.
+    /// - Returns: whether to go on reading now.
+    mutating func taken(_ count: Int) -> Bool {
+        waiting -= count
+        guard isReadingPaused, waiting <= bound / 2 else { return false }
+        isReadingPaused = false
+        return true
+    }
+}
