@@ -1,6 +1,6 @@
 # Every target says after ## what it does; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check build release check test bench-sip faults soak fuzz sanitize-thread \
+.PHONY: help deps bench-deps bench bench-check build release check docs test bench-sip faults soak fuzz sanitize-thread \
 	sanitize-address demo stack-up stack-down clean
 
 GATEWAYS ?= 2
@@ -19,6 +19,9 @@ release: ## build the programs as they are deployed
 
 check: ## format lint, import directions, shellcheck, build with warnings as errors
 	@Scripts/check
+
+docs: build ## write the client libraries' reference (DocC) to .build/docs
+	@Scripts/docs
 
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test

@@ -1,14 +1,14 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Somebody in a channel.
+/// A user who is in a channel.
 public struct ChannelMember: Sendable, Hashable {
-    /// Who.
+    /// The user's account.
     public var account: String
-    /// The account's number.
+    /// The account's number within its app.
     public var uid: UInt32
 
-    /// Joins the two.
+    /// Makes a member, for an app's own tests and previews.
     public init(account: String, uid: UInt32) {
         self.account = account
         self.uid = uid
@@ -17,16 +17,17 @@ public struct ChannelMember: Sendable, Hashable {
 
 /// Channels: a user is in one at a time. Source: wire protocol, sections 4 and 6.
 extension SignalingClient {
-    /// What a joiner learns.
+    /// What a user learns about a channel by joining it.
     public struct JoinedChannel: Sendable, Equatable {
-        /// The latest 200 members, newest first, oneself included.
+        /// The latest 200 members, newest first, this user included.
         public var members: [ChannelMember]
-        /// The channel's attributes.
+        /// The channel's attributes, values by name.
         public var attributes: [String: String]
     }
 
-    /// Joins a channel, leaving the one the user was in.
-    /// - Throws: `SignalingError`.
+    /// Joins a channel and leaves the one that the user was in. The channel's events follow in ``events``.
+    /// - Parameter channel: 1 to 128 bytes without control characters; a channel begins to exist with its first member.
+    /// - Throws: `SignalingError`: 300 when the channel takes nobody, 1003 without a login, 1004 for a name that is none.
     @discardableResult
     public func join(_ channel: String) async throws(SignalingError) -> JoinedChannel {
         let answer = try await call("channel_join", [JSONMember("name", .string(channel))])
@@ -34,17 +35,20 @@ extension SignalingClient {
     }
 
     /// Leaves a channel.
-    /// - Throws: `SignalingError`.
+    /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func leave(_ channel: String) async throws(SignalingError) {
         _ = try await call("channel_leave", [JSONMember("name", .string(channel))])
     }
 
-    /// Sends a message to a channel; the sender gets it too.
+    /// Sends a message to a channel. Its members get it in one order, the sender too.
     /// - Parameters:
-    ///   - force: whether the sender need not be a member; default false.
-    ///   - messageID: unique for each message; a message that is sent twice under one id within a minute is heard once.
-    ///     Default: made up.
-    /// - Throws: `SignalingError`: 400 (`not_member`, `rate_limited`), 401, 1005.
+    ///   - text: at most 8192 bytes.
+    ///   - channel: the channel's name.
+    ///   - force: whether to send it also as no member; default false.
+    ///   - messageID: at most 64 bytes, another for each message: a message that is sent again under its id within a minute
+    ///     takes effect once. Default: random.
+    /// - Throws: `SignalingError`: 400 (`not_member`, `rate_limited`...), 401 without an answer in time, 1003, 1005 for a text
+    ///   that is too long.
     public func send(
         _ text: String, to channel: String, force: Bool = false, messageID: String? = nil
     ) async throws(SignalingError) {
@@ -53,7 +57,11 @@ extension SignalingClient {
     }
 
     /// Sets an attribute of a channel.
-    /// - Throws: `SignalingError`: 1004, 1005, 1001 (`rate_limited`).
+    /// - Parameters:
+    ///   - name: 1 to 128 bytes; a leading underscore is for attributes that the system reads.
+    ///   - value: at most 8096 bytes.
+    ///   - channel: the channel's name.
+    /// - Throws: `SignalingError`: 1001 (`rate_limited`...), 1003, 1004, 1005 for a value that is too long.
     public func setAttribute(_ name: String, _ value: String, of channel: String) async throws(SignalingError) {
         _ = try await call(
             "channel_set_attr",
@@ -63,37 +71,39 @@ extension SignalingClient {
             ])
     }
 
-    /// Deletes an attribute of a channel.
-    /// - Throws: `SignalingError`.
+    /// Deletes an attribute of a channel; it need not be set.
+    /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func deleteAttribute(_ name: String, of channel: String) async throws(SignalingError) {
         _ = try await call(
             "channel_del_attr", [JSONMember("channel", .string(channel)), JSONMember("name", .string(name))])
     }
 
     /// Deletes all attributes of a channel.
-    /// - Throws: `SignalingError`.
+    /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func clearAttributes(of channel: String) async throws(SignalingError) {
         _ = try await call("channel_clear_attr", [JSONMember("channel", .string(channel))])
     }
 
-    /// How many users are in a channel.
-    /// - Throws: `SignalingError`: 501.
+    /// Asks how many users are in a channel; 0 for one that does not exist.
+    /// - Throws: `SignalingError`: 501 without an answer in time, 1001, 1003, 1004.
     public func memberCount(of channel: String) async throws(SignalingError) -> Int {
         let answer = try await call("channel_query_num", [JSONMember("name", .string(channel))])
         return Int(answer["num"]?.integer ?? 0)
     }
 
-    /// Whether a user is in a channel.
-    /// - Throws: `SignalingError`.
+    /// Asks whether a user is in a channel.
+    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003, 1004.
     public func isMember(_ account: String, of channel: String) async throws(SignalingError) -> Bool {
         let answer = try await call(
             "channel_query_user_isin", [JSONMember("name", .string(channel)), JSONMember("account", .string(account))])
         return answer["isin"]?.isTrue ?? false
     }
 
-    /// The latest members of a channel, and how many there are.
-    /// - Parameter limit: how many of them; nil (the default) for 200.
-    /// - Throws: `SignalingError`.
+    /// Asks for the latest members of a channel, newest first, and for the number of all.
+    /// - Parameters:
+    ///   - channel: the channel's name.
+    ///   - limit: how many members to list, at most 50,000; nil (the default) for 200.
+    /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func members(
         of channel: String, limit: Int? = nil
     ) async throws(SignalingError) -> (total: Int, members: [ChannelMember]) {

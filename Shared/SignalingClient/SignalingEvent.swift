@@ -1,44 +1,44 @@
 @_exported public import enum SignalingProtocol.SignalingCode
 @_exported public import struct SignalingProtocol.SignalingError
 
-/// Something that happened to a client that it did not ask for just now.
+/// Something that happened to a client. Source: Signaling API, callbacks; wire protocol, sections 5 to 7.
 public enum SignalingEvent: Sendable, Equatable {
-    /// The session is open; the uid is the account's number.
+    /// The login succeeded. `uid` is the number of the account within its app.
     case loggedIn(uid: UInt32)
-    /// The login failed for good. The last event.
+    /// The login failed for good, with a code from 201 to 209 or 1001. Nothing follows.
     case loginFailed(SignalingError)
-    /// The connection is lost; this is attempt number `attempt` (from 1) to resume the session elsewhere.
+    /// The connection is lost and the client tries to resume the session; `attempt` counts from 1.
     case reconnecting(attempt: Int)
-    /// The session goes on. `complete` is false when channel events of the meantime may be missing.
+    /// The session goes on. When `complete` is false, channel events of the meantime may be missing; messages never are.
     case reconnected(complete: Bool)
-    /// The session is over, with a code from 100 to 108. The last event.
+    /// The session is over, with a code from 100 to 108. Nothing follows.
     case loggedOut(SignalingError)
-    /// A message to this user.
+    /// A user has sent a message to this one.
     case message(InstantMessage)
-    /// A message in the channel, one's own included.
+    /// A member has sent a message to the channel; one's own messages come too. `uid` is the sender's number.
     case channelMessage(channel: String, account: String, uid: UInt32, text: String)
-    /// Somebody came into the channel.
+    /// A user has joined the channel.
     case memberJoined(channel: String, account: String, uid: UInt32)
-    /// Somebody left the channel.
+    /// A user has left the channel, or is offline.
     case memberLeft(channel: String, account: String, uid: UInt32)
-    /// An attribute of the channel changed.
+    /// A user has changed the channel's attributes.
     case channelAttribute(channel: String, account: String, uid: UInt32, change: ChannelAttributeChange)
-    /// This client is in the channel no more, though it did not ask to leave.
+    /// This user is out of the channel without having asked for it; the code is 600, 601, 603 or 604.
     case channelLeft(channel: String, code: SignalingCode)
     /// Something happened in a call.
     case call(CallEvent)
 }
 
-/// A message to this user.
+/// A message from one user to another.
 public struct InstantMessage: Sendable, Equatable {
-    /// Who sent it.
+    /// The sender's account.
     public var account: String
-    /// What it says.
+    /// The text, at most 8192 bytes.
     public var text: String
-    /// When it was sent, Unix seconds.
+    /// When the cluster took the message, Unix seconds.
     public var time: Int64
 
-    /// Joins the three.
+    /// Makes a message, for an app's own tests and previews.
     public init(account: String, text: String, time: Int64) {
         self.account = account
         self.text = text
@@ -46,33 +46,33 @@ public struct InstantMessage: Sendable, Equatable {
     }
 }
 
-/// How a channel's attributes changed.
+/// A change of a channel's attributes.
 public enum ChannelAttributeChange: Sendable, Equatable {
-    /// One was set.
+    /// An attribute has a new value.
     case update(name: String, value: String)
-    /// One was deleted.
+    /// An attribute was deleted.
     case delete(name: String)
-    /// All were deleted.
+    /// All attributes were deleted.
     case clear
 }
 
-/// Something that happened in a call. Source: Signaling API, "Call invitations".
+/// Something that happened in a call. Source: Signaling API, "Call invitations"; wire protocol, section 7.
 public struct CallEvent: Sendable, Equatable {
-    /// What happened.
+    /// The kinds of things that happen in a call.
     public enum Kind: Sendable, Equatable {
-        /// The peer invites this user; the client has acknowledged it.
+        /// The peer invites this user. The client has already told the peer that the invitation has arrived.
         case invited
-        /// The peer's client has the invitation.
+        /// The invitation has arrived at the peer's client.
         case delivered
-        /// The peer accepted.
+        /// The peer has accepted.
         case accepted
-        /// The peer refused.
+        /// The peer has refused.
         case refused
-        /// The peer ended the call.
+        /// The peer has ended the call.
         case ended
-        /// The invitation failed: 700, 703 or 704.
+        /// The invitation failed: 703 the peer is offline, 704 nobody reacted in time, 700 anything else.
         case failed(SignalingCode)
-        /// The peer sent something within the call (DTMF).
+        /// The peer has sent something within the call, such as digits: their `type` is `dtmf`.
         case message(type: String, data: String)
     }
 
@@ -80,14 +80,14 @@ public struct CallEvent: Sendable, Equatable {
     public var kind: Kind
     /// The channel that the call is about.
     public var channel: String
-    /// The other party.
+    /// The other party's account, or its phone number.
     public var peer: String
-    /// The other party's number; 0 when it is no user.
+    /// The other party's number within the app; 0 when it is a telephone.
     public var uid: UInt32
-    /// The other party's text, JSON by convention.
+    /// What the other party or the system has added: JSON, or empty.
     public var extra: String
 
-    /// Joins them.
+    /// Makes an event, for an app's own tests and previews.
     public init(kind: Kind, channel: String, peer: String, uid: UInt32, extra: String) {
         self.kind = kind
         self.channel = channel
@@ -97,13 +97,13 @@ public struct CallEvent: Sendable, Equatable {
     }
 }
 
-/// What a client is doing. Source: Signaling API, `getStatus`.
+/// What a client is doing; the numbers are those of `getStatus`. Source: Signaling API.
 public enum ClientStatus: Int, Sendable {
-    /// Not logged in.
+    /// Not logged in, or logging out.
     case loggedOut = 0
-    /// Logging in.
+    /// Logging in for the first time.
     case loggingIn = 1
-    /// Logged in.
+    /// Logged in and connected.
     case online = 2
     /// Logged in, and looking for a gateway to go on with.
     case reconnecting = 3

@@ -1,79 +1,81 @@
-/// The public codes of the signaling system. Source: Signaling API, "Error codes".
+/// The codes of the signaling system, as apps know them. Source: Signaling API, "Error codes".
 ///
-/// Codes that the system never sends any more (104, 106, 107, 205, 502, 705) are left out.
+/// The hundreds tell what failed: 1 the session, 2 a login, 3 a join, 4 a message, 5 a question for a channel's users, 6 a
+/// membership, 7 an invitation, 10 anything else. Codes that no version of the system sends any more (104, 106, 107, 205, 502,
+/// 705) are left out.
 public enum SignalingCode: Int, Sendable, CaseIterable, Error {
-    /// SUCCESS.
+    /// Success (SUCCESS).
     case success = 0
-    /// LOGOUT_E_OTHER.
+    /// The session ended for a reason without a code of its own (LOGOUT_E_OTHER).
     case logoutOther = 100
-    /// LOGOUT_E_USER: logged out by the user.
+    /// The user has logged out (LOGOUT_E_USER).
     case logoutUser = 101
-    /// LOGOUT_E_NET: the network failed.
+    /// The connection was lost and the session could not be resumed, or the cluster has lost it (LOGOUT_E_NET).
     case logoutNetwork = 102
-    /// LOGOUT_E_KICKED: logged in elsewhere.
+    /// The account has logged in elsewhere (LOGOUT_E_KICKED).
     case logoutKicked = 103
-    /// LOGOUT_E_TOKENEXPIRED.
+    /// The token's time ran out during the session (LOGOUT_E_TOKENEXPIRED).
     case logoutTokenExpired = 105
-    /// LOGOUT_E_ALREADY_LOGOUT.
+    /// A logout without a login (LOGOUT_E_ALREADY_LOGOUT).
     case alreadyLoggedOut = 108
-    /// LOGIN_E_OTHER.
+    /// The login failed for a reason without a code of its own, too many logins among them (LOGIN_E_OTHER).
     case loginOther = 200
-    /// LOGIN_E_NET.
+    /// No gateway could be reached (LOGIN_E_NET).
     case loginNetwork = 201
-    /// LOGIN_E_FAILED: rejected.
+    /// The app does not exist or is closed (LOGIN_E_FAILED).
     case loginRejected = 202
-    /// LOGIN_E_CANCEL.
+    /// The app logged out while it was logging in (LOGIN_E_CANCEL).
     case loginCancelled = 203
-    /// LOGIN_E_TOKENEXPIRED.
+    /// The token is genuine, but its time is over (LOGIN_E_TOKENEXPIRED).
     case loginTokenExpired = 204
-    /// LOGIN_E_TOKENWRONG.
+    /// The token is not one of this account, app and certificate (LOGIN_E_TOKENWRONG).
     case loginTokenWrong = 206
-    /// LOGIN_E_TOKEN_KICKED: a newer login took the account.
+    /// A newer login has taken the account meanwhile (LOGIN_E_TOKEN_KICKED).
     case loginKicked = 207
-    /// LOGIN_E_ALREADY_LOGIN.
+    /// A login on a connection that is logged in (LOGIN_E_ALREADY_LOGIN).
     case alreadyLoggedIn = 208
-    /// LOGIN_E_INVALID_USER.
+    /// The text is no account (LOGIN_E_INVALID_USER).
     case invalidUser = 209
-    /// JOINCHANNEL_E_OTHER.
+    /// The channel was not joined (JOINCHANNEL_E_OTHER).
     case joinOther = 300
-    /// SENDMESSAGE_E_OTHER.
+    /// The message was not sent; the reason says why, such as `rate_limited` (SENDMESSAGE_E_OTHER).
     case messageOther = 400
-    /// SENDMESSAGE_E_TIMEOUT.
+    /// No answer in time: whether the message was sent is unknown (SENDMESSAGE_E_TIMEOUT).
     case messageTimeout = 401
-    /// QUERYUSERNUM_E_OTHER.
+    /// The number of users could not be asked for (QUERYUSERNUM_E_OTHER).
     case userNumberOther = 500
-    /// QUERYUSERNUM_E_TIMEOUT.
+    /// No answer in time to the question for the number of users (QUERYUSERNUM_E_TIMEOUT).
     case userNumberTimeout = 501
-    /// LEAVECHANNEL_E_OTHER.
+    /// Out of the channel for a reason without a code of its own (LEAVECHANNEL_E_OTHER).
     case leaveOther = 600
-    /// LEAVECHANNEL_E_KICKED.
+    /// Out of the channel because the account has logged in elsewhere (LEAVECHANNEL_E_KICKED).
     case leaveKicked = 601
-    /// LEAVECHANNEL_E_BYUSER.
+    /// The user has left the channel (LEAVECHANNEL_E_BYUSER).
     case leaveByUser = 602
-    /// LEAVECHANNEL_E_LOGOUT.
+    /// Out of the channel by the logout (LEAVECHANNEL_E_LOGOUT).
     case leaveLogout = 603
-    /// LEAVECHANNEL_E_DISCONN.
+    /// Out of the channel because the session was lost (LEAVECHANNEL_E_DISCONN).
     case leaveDisconnected = 604
-    /// INVITE_E_OTHER.
+    /// The invitation failed for a reason without a code of its own (INVITE_E_OTHER).
     case inviteOther = 700
-    /// INVITE_E_REINVITE: an invitation of that callee to that channel is pending.
+    /// An invitation of that callee to that channel is pending (INVITE_E_REINVITE).
     case inviteReinvite = 701
-    /// INVITE_E_NET.
+    /// No answer in time: whether the invitation was sent is unknown (INVITE_E_NET).
     case inviteNetwork = 702
-    /// INVITE_E_PEEROFFLINE.
+    /// The callee is offline (INVITE_E_PEEROFFLINE).
     case invitePeerOffline = 703
-    /// INVITE_E_TIMEOUT.
+    /// Nobody has reacted to the invitation in time (INVITE_E_TIMEOUT).
     case inviteTimeout = 704
-    /// GENERAL_E.
+    /// Any error (GENERAL_E).
     case general = 1000
-    /// GENERAL_E_FAILED.
+    /// The cluster could not do it just now; trying again may help (GENERAL_E_FAILED).
     case failed = 1001
-    /// GENERAL_E_UNKNOWN.
+    /// There is no such function (GENERAL_E_UNKNOWN).
     case unknown = 1002
-    /// GENERAL_E_NOT_LOGIN.
+    /// There is no session, or it is over (GENERAL_E_NOT_LOGIN).
     case notLoggedIn = 1003
-    /// GENERAL_E_WRONG_PARAM.
+    /// A parameter is missing or malformed (GENERAL_E_WRONG_PARAM).
     case wrongParameter = 1004
-    /// GENERAL_E_LARGE_PARAM.
+    /// A parameter is too long (GENERAL_E_LARGE_PARAM).
     case largeParameter = 1005
 }

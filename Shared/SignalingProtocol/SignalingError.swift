@@ -1,14 +1,14 @@
-/// Why a request was refused: what a client is told and an operator reads.
+/// Why something was refused or failed.
 public struct SignalingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The public code.
+    /// The code, as the API's documents list them.
     public var code: SignalingCode
-    /// A stable word for programs, lower case with underscores (`rate_limited`, `timeout`); login failures use the
-    /// documents' `TokenError...` words.
+    /// The reason as a word that programs can compare, in lower case with underscores: `rate_limited`, `timeout`. Refused tokens
+    /// have the words of the API's documents, `TokenErrorExpired` and its like.
     public var reason: String
-    /// A sentence for people: the kind of value and the bound that was hit, never a token or a message body.
+    /// The reason as a sentence for people: which value and which bound, never a token or the text of a message.
     public var message: String
 
-    /// Makes an error.
+    /// Makes an error of a code, a reason for programs, and a message for people.
     public init(_ code: SignalingCode, _ reason: String, _ message: String) {
         self.code = code
         self.reason = reason

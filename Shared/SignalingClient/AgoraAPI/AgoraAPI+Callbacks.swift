@@ -4,7 +4,7 @@
 public import CAgoraEcode
 public import Foundation
 
-/// What an app wants to hear of; unset callbacks are skipped.
+/// The callbacks that an app has set; those it has not set are skipped.
 struct AgoraCallbackTable {
     var onReconnecting: ((UInt32) -> Void)?
     var onReconnected: ((Int32) -> Void)?
@@ -46,223 +46,224 @@ struct AgoraCallbackTable {
 }
 
 extension AgoraAPI {
-    /// The connection is lost; the number counts the attempts to resume, from 1.
+    /// The connection is lost and the session is being resumed elsewhere: which attempt this is, from 1.
     public var onReconnecting: ((UInt32) -> Void)! {
         get { session.callbacks[\.onReconnecting] }
         set { session.callbacks[\.onReconnecting] = newValue }
     }
 
-    /// The session goes on.
+    /// The session goes on after a lost connection: a number without meaning.
     public var onReconnected: ((Int32) -> Void)! {
         get { session.callbacks[\.onReconnected] }
         set { session.callbacks[\.onReconnected] = newValue }
     }
 
-    /// Logged in: the account's number, and a number without meaning.
+    /// The login succeeded: the account's number within its app, and a number without meaning.
     public var onLoginSuccess: ((UInt32, Int32) -> Void)! {
         get { session.callbacks[\.onLoginSuccess] }
         set { session.callbacks[\.onLoginSuccess] = newValue }
     }
 
-    /// Logged out: 101 by the user, 102 network, 103 elsewhere, 105 token expired, 108 was not logged in.
+    /// The session is over: 101 by the user, 102 the network, 103 a login elsewhere, 105 the token has expired, 108 nobody was
+    /// logged in.
     public var onLogout: ((AgoraEcode) -> Void)! {
         get { session.callbacks[\.onLogout] }
         set { session.callbacks[\.onLogout] = newValue }
     }
 
-    /// The login failed for good: 201 ... 209.
+    /// The login failed for good: a code from 201 to 209.
     public var onLoginFailed: ((AgoraEcode) -> Void)! {
         get { session.callbacks[\.onLoginFailed] }
         set { session.callbacks[\.onLoginFailed] = newValue }
     }
 
-    /// Joined: the channel.
+    /// A channel was joined: its name.
     public var onChannelJoined: ((String?) -> Void)! {
         get { session.callbacks[\.onChannelJoined] }
         set { session.callbacks[\.onChannelJoined] = newValue }
     }
 
-    /// Not joined: the channel, why.
+    /// A channel was not joined: its name, and why.
     public var onChannelJoinFailed: ((String?, AgoraEcode) -> Void)! {
         get { session.callbacks[\.onChannelJoinFailed] }
         set { session.callbacks[\.onChannelJoinFailed] = newValue }
     }
 
-    /// Left: the channel, why (602 by the user).
+    /// The user is out of a channel: its name, and why (602 by the user, 601 kicked, 603 logged out, 604 session lost).
     public var onChannelLeaved: ((String?, AgoraEcode) -> Void)! {
         get { session.callbacks[\.onChannelLeaved] }
         set { session.callbacks[\.onChannelLeaved] = newValue }
     }
 
-    /// Somebody joined: account, number.
+    /// Another user has joined the channel: account, and number within the app.
     public var onChannelUserJoined: ((String?, UInt32) -> Void)! {
         get { session.callbacks[\.onChannelUserJoined] }
         set { session.callbacks[\.onChannelUserJoined] = newValue }
     }
 
-    /// Somebody left: account, number.
+    /// Another user has left the channel: account, and number within the app.
     public var onChannelUserLeaved: ((String?, UInt32) -> Void)! {
         get { session.callbacks[\.onChannelUserLeaved] }
         set { session.callbacks[\.onChannelUserLeaved] = newValue }
     }
 
-    /// After joining: the latest 200 accounts, and their numbers.
+    /// After ``onChannelJoined``: the latest 200 members as two lists, of accounts (`String`) and of their numbers (`Int`).
     public var onChannelUserList: ((NSMutableArray?, NSMutableArray?) -> Void)! {
         get { session.callbacks[\.onChannelUserList] }
         set { session.callbacks[\.onChannelUserList] = newValue }
     }
 
-    /// Channel, code, number of users.
+    /// Answers ``AgoraAPI/channelQueryUserNum(_:)``: channel, code (0 is success), number of users.
     public var onChannelQueryUserNumResult: ((String?, AgoraEcode, Int32) -> Void)! {
         get { session.callbacks[\.onChannelQueryUserNumResult] }
         set { session.callbacks[\.onChannelQueryUserNumResult] = newValue }
     }
 
-    /// Channel, account, 1 or 0.
+    /// Answers ``AgoraAPI/channelQueryUserIs(in:account:)``: channel, account, 1 when the user is in the channel and 0 otherwise.
     public var onChannelQueryUserIsIn: ((String?, String?, Int32) -> Void)! {
         get { session.callbacks[\.onChannelQueryUserIsIn] }
         set { session.callbacks[\.onChannelQueryUserIsIn] = newValue }
     }
 
-    /// Channel, name, value, `update`, `del` or `clear`.
+    /// An attribute of the channel changed: channel, name, value, and what happened: `update`, `del` or `clear`.
     public var onChannelAttrUpdated: ((String?, String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onChannelAttrUpdated] }
         set { session.callbacks[\.onChannelAttrUpdated] = newValue }
     }
 
-    /// Invited: channel, account, number, extra.
+    /// Another user invites this one: channel, account, number, extra.
     public var onInviteReceived: ((String?, String?, UInt32, String?) -> Void)! {
         get { session.callbacks[\.onInviteReceived] }
         set { session.callbacks[\.onInviteReceived] = newValue }
     }
 
-    /// The invitation is there: channel, account, number.
+    /// This user's invitation has arrived: channel, account, number.
     public var onInviteReceivedByPeer: ((String?, String?, UInt32) -> Void)! {
         get { session.callbacks[\.onInviteReceivedByPeer] }
         set { session.callbacks[\.onInviteReceivedByPeer] = newValue }
     }
 
-    /// Accepted: channel, account, number, extra.
+    /// This user's invitation was accepted: channel, account, number, extra.
     public var onInviteAcceptedByPeer: ((String?, String?, UInt32, String?) -> Void)! {
         get { session.callbacks[\.onInviteAcceptedByPeer] }
         set { session.callbacks[\.onInviteAcceptedByPeer] = newValue }
     }
 
-    /// Refused: channel, account, number, extra.
+    /// This user's invitation was refused: channel, account, number, extra.
     public var onInviteRefusedByPeer: ((String?, String?, UInt32, String?) -> Void)! {
         get { session.callbacks[\.onInviteRefusedByPeer] }
         set { session.callbacks[\.onInviteRefusedByPeer] = newValue }
     }
 
-    /// Failed: channel, account, number, code, extra.
+    /// This user's invitation failed: channel, account, number, code from 700 to 704, extra.
     public var onInviteFailed: ((String?, String?, UInt32, AgoraEcode, String?) -> Void)! {
         get { session.callbacks[\.onInviteFailed] }
         set { session.callbacks[\.onInviteFailed] = newValue }
     }
 
-    /// Ended by the peer: channel, account, number, extra.
+    /// The other party has ended the call: channel, account, number, extra.
     public var onInviteEndByPeer: ((String?, String?, UInt32, String?) -> Void)! {
         get { session.callbacks[\.onInviteEndByPeer] }
         set { session.callbacks[\.onInviteEndByPeer] = newValue }
     }
 
-    /// Ended: channel, account, number.
+    /// This user has ended the call: channel, account, number.
     public var onInviteEndByMyself: ((String?, String?, UInt32) -> Void)! {
         get { session.callbacks[\.onInviteEndByMyself] }
         set { session.callbacks[\.onInviteEndByMyself] = newValue }
     }
 
-    /// Within a call: channel, account, number, type (`dtmf`), data, extra.
+    /// The other party has sent something within a call: channel, account, number, type (`dtmf` for digits), data, extra.
     public var onInviteMsg: ((String?, String?, UInt32, String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onInviteMsg] }
         set { session.callbacks[\.onInviteMsg] = newValue }
     }
 
-    /// Not sent: message id, why.
+    /// A message was not sent: its id, and why (400, or 401 without an answer in time).
     public var onMessageSendError: ((String?, AgoraEcode) -> Void)! {
         get { session.callbacks[\.onMessageSendError] }
         set { session.callbacks[\.onMessageSendError] = newValue }
     }
 
-    /// Sent: message id.
+    /// A message was sent: its id, never nil.
     public var onMessageSendSuccess: ((String?) -> Void)! {
         get { session.callbacks[\.onMessageSendSuccess] }
         set { session.callbacks[\.onMessageSendSuccess] = newValue }
     }
 
-    /// A message: account, 0, text.
+    /// Another user has sent a message to this one: account, 0, text.
     public var onMessageInstantReceive: ((String?, UInt32, String?) -> Void)! {
         get { session.callbacks[\.onMessageInstantReceive] }
         set { session.callbacks[\.onMessageInstantReceive] = newValue }
     }
 
-    /// A channel message, one's own included: channel, account, number, text.
+    /// A message to the channel, this user's own too: channel, account, number, text.
     public var onMessageChannelReceive: ((String?, String?, UInt32, String?) -> Void)! {
         get { session.callbacks[\.onMessageChannelReceive] }
         set { session.callbacks[\.onMessageChannelReceive] = newValue }
     }
 
-    /// A line of the log; it begins with the Unix time in ten digits.
+    /// A line of the library's log, which begins with the Unix time in ten digits. Tokens and texts are never in it.
     public var onLog: ((String?) -> Void)! {
         get { session.callbacks[\.onLog] }
         set { session.callbacks[\.onLog] = newValue }
     }
 
-    /// An `invoke` is answered: call id, error code (empty on success), JSON text.
+    /// Answers ``AgoraAPI/invoke(_:req:callID:)``: call id, error code (empty on success), JSON text.
     public var onInvokeRet: ((String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onInvokeRet] }
         set { session.callbacks[\.onInvokeRet] = newValue }
     }
 
-    /// Account, `1` online or `0` offline.
+    /// Answers ``AgoraAPI/queryUserStatus(_:)``: account, `1` for online and `0` for offline.
     public var onQueryUserStatusResult: ((String?, String?) -> Void)! {
         get { session.callbacks[\.onQueryUserStatusResult] }
         set { session.callbacks[\.onQueryUserStatusResult] = newValue }
     }
 
-    /// Account, name, value.
+    /// Answers ``AgoraAPI/getAttr(_:)`` and ``AgoraAPI/getUserAttr(_:name:)``: account, name, value (empty when not set).
     public var onUserAttrResult: ((String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onUserAttrResult] }
         set { session.callbacks[\.onUserAttrResult] = newValue }
     }
 
-    /// Account, JSON text of all attributes.
+    /// Answers ``AgoraAPI/getAttrAll()`` and ``AgoraAPI/getUserAttrAll(_:)``: account, and a JSON object of all attributes.
     public var onUserAttrAllResult: ((String?, String?) -> Void)! {
         get { session.callbacks[\.onUserAttrAllResult] }
         set { session.callbacks[\.onUserAttrAllResult] = newValue }
     }
 
-    /// A call without a callback of its own failed: its name, code, description.
+    /// A call failed that has no callback of its own for that: the method's name, code, description.
     public var onError: ((String?, AgoraEcode, String?) -> Void)! {
         get { session.callbacks[\.onError] }
         set { session.callbacks[\.onError] = newValue }
     }
 
-    /// Never called; kept for the source of apps.
+    /// Never called: the headers of the old framework declare it, its documents do not.
     public var onMessageSendProgress: ((String?, String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onMessageSendProgress] }
         set { session.callbacks[\.onMessageSendProgress] = newValue }
     }
 
-    /// Never called; kept for the source of apps.
+    /// Never called: the headers of the old framework declare it, its documents do not.
     public var onMessageAppReceived: ((String?) -> Void)! {
         get { session.callbacks[\.onMessageAppReceived] }
         set { session.callbacks[\.onMessageAppReceived] = newValue }
     }
 
-    /// Never called; kept for the source of apps.
+    /// Never called: the headers of the old framework declare it, its documents do not.
     public var onMsg: ((String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onMsg] }
         set { session.callbacks[\.onMsg] = newValue }
     }
 
-    /// Never called; kept for the source of apps.
+    /// Never called: the headers of the old framework declare it, its documents do not.
     public var onDbg: ((String?, String?) -> Void)! {
         get { session.callbacks[\.onDbg] }
         set { session.callbacks[\.onDbg] = newValue }
     }
 
-    /// Never called; kept for the source of apps.
+    /// Never called: the headers of the old framework declare it, its documents do not.
     public var onBCCall_result: ((String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onBCCall_result] }
         set { session.callbacks[\.onBCCall_result] = newValue }
