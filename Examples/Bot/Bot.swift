@@ -1,0 +1,51 @@
+import SignalingClient
+
+/// What was heard, by account. Not Sendable.
+final class Memory {
+    var heard: [String: Int] = [:]
+}
+
+/// Answers messages, in an actor of its own.
+actor Bot {
+    private let memory = Memory()
+
+    func run(_ configuration: ClientConfiguration) async throws {
+        try await SignalingClient.withClient(configuration) { client in
+            for await event in client.events {
+                switch event {
+                case .message(let message):
+                    memory.heard[message.account, default: 0] += 1
+                    let count = memory.heard[message.account, default: 0]
+                    try await client.sendMessage("message \(count) from you", to: message.account)
+                case .call(let call) where call.kind == .invited:
+                    try await client.refuse(call.peer, in: call.channel)
+                default: break
+                }
+            }
+        }
+    }
+}
+
+/// The same in no actor, with a caller's object that is not Sendable.
+func greet(_ accounts: [String], as configuration: ClientConfiguration, noting memory: Memory) async throws -> Int {
+    try await SignalingClient.withClient(configuration) { client in
+        for account in accounts where try await client.isOnline(account) {
+            try await client.sendMessage("good morning", to: account)
+            memory.heard[account] = 0
+        }
+        return memory.heard.count
+    }
+}
+
+/// Without a closure: the client lives as long as somebody holds it.
+func tell(_ text: String, to account: String, as configuration: ClientConfiguration) async throws {
+    let client = try await SignalingClient.connect(configuration)
+    defer { client.close() }
+    do throws(SignalingError) {
+        try await client.sendMessage(text, to: account, timeToLive: .seconds(3600))
+    } catch  where error.code == .messageTimeout {
+        print("nobody knows whether it arrived")
+    } catch {
+        print("refused: \(error.reason)")
+    }
+}
