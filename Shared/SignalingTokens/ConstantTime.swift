@@ -1,6 +1,6 @@
 internal import CCrypto
 
-/// Comparison that takes the same time wherever the difference is.
+/// Comparison whose time does not tell where the first difference is.
 package enum ConstantTime {
     /// Whether two texts have the same bytes.
     package static func equal(_ left: String, _ right: String) -> Bool {

@@ -1,11 +1,11 @@
 internal import CCrypto
 internal import SignalingProtocol
 
-/// Digests of content, in the text that protocols write them in.
+/// Digests of texts, as the texts that protocols write.
 package enum ContentDigest: Sendable, CaseIterable {
-    /// MD5: for protocols that know nothing better.
+    /// MD5, for protocols that offer nothing better.
     case md5
-    /// SHA-1: for protocols that prescribe it and do not rest on it, as the WebSocket handshake.
+    /// SHA-1, for protocols that prescribe it where nothing depends on its strength, such as the WebSocket handshake.
     case sha1
     /// SHA-256.
     case sha256
@@ -16,7 +16,7 @@ package enum ContentDigest: Sendable, CaseIterable {
     /// The digest of a text's UTF-8 bytes, in base64 with padding (RFC 4648, section 4).
     package func base64(of content: String) -> String {
         let digest = digest(of: content)
-        // Four characters for three bytes, and the zero that ends C's texts.
+        // Four characters for three bytes, and the terminating zero of C.
         var text = [UInt8](repeating: 0, count: (digest.count + 2) / 3 * 4 + 1)
         let length = EVP_EncodeBlock(&text, digest, Int32(digest.count))
         return String(decoding: text.prefix(Int(length)), as: UTF8.self)
@@ -27,7 +27,7 @@ package enum ContentDigest: Sendable, CaseIterable {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var size: UInt32 = 0
         let status = EVP_Digest(bytes, bytes.count, &digest, &size, function, nil)
-        // Only a build of OpenSSL without the function can refuse it, and then nothing of ours works.
+        // This fails only with a build of OpenSSL that lacks the function, and then no login could be checked.
         precondition(status == 1, "OpenSSL has no \(self)")
         return Array(digest[..<Int(size)])
     }

@@ -23,7 +23,7 @@ package enum SignalingToken {
     package static func check(
         _ token: String, account: Account, app: AppID, certificate: String, now: Int64
     ) throws(SignalingError) -> Int64 {
-        // The app id may hold colons: the fixed fields are taken from both ends.
+        // An app id may hold colons, so the other fields are taken from both ends.
         let fields = token.split(separator: ":", omittingEmptySubsequences: false)
         guard fields.count >= 4, fields[0] == "1", let expiry = Int64(fields[fields.count - 2]) else {
             throw SignalingError(.loginTokenWrong, "TokenErrorMalformed", "the token is not 1:app:expiry:md5")

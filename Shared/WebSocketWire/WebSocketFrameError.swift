@@ -2,10 +2,10 @@
 package struct WebSocketFrameError: Error, Equatable, Sendable {
     /// The code to close with.
     package var code: WebSocketCloseCode
-    /// For logs; holds nothing of what the client sent.
+    /// The reason, for logs; it holds nothing that the client sent.
     package var message: String
 
-    /// Makes an error.
+    /// Makes an error that closes the connection with `code`.
     package init(_ code: WebSocketCloseCode, _ message: String) {
         self.code = code
         self.message = message

@@ -1,18 +1,18 @@
-/// What stands before a client's payload. Source: RFC 6455, section 5.2.
+/// The header of a client's frame. Source: RFC 6455, section 5.2.
 struct WebSocketFrameHeader {
     let isFinal: Bool
     let opcode: WebSocketOpcode
-    /// Its four bytes as they lie in memory.
+    /// The masking key's four bytes as they lie in memory.
     let maskingKey: UInt32
-    /// The header's own bytes.
+    /// Bytes of the header.
     let size: Int
-    /// At most the reader's bound.
+    /// Bytes of the payload, at most the reader's bound.
     let payloadBytes: Int
 
     /// Reads the header at the beginning of the bytes.
-    /// - Parameter bound: bytes that a payload may have.
-    /// - Returns: the header, or nil as long as it is not whole; and how many bytes the frame has, or as many as are needed
-    ///   to know more of it.
+    /// - Parameter bound: the most bytes that a payload may have.
+    /// - Returns: the header, or nil while it is not complete; and the bytes of the whole frame, or those needed to go on reading
+    ///   the header.
     /// - Throws: `WebSocketFrameError` as soon as the header shows that the frame is not allowed, whatever came before it.
     static func read(_ bytes: RawSpan, bound: Int) throws(WebSocketFrameError) -> (header: Self?, wanted: Int) {
         guard bytes.byteCount >= 2 else { return (nil, 2) }
@@ -39,7 +39,7 @@ struct WebSocketFrameHeader {
         return (header, size + payloadBytes)
     }
 
-    /// The length, which must be written in as few bytes as it can be.
+    /// The payload's length, which must be written in the fewest bytes that hold it.
     private static func payloadBytes(
         _ length: UInt8, _ bytes: RawSpan, bound: Int
     ) throws(WebSocketFrameError) -> Int {

@@ -2,9 +2,9 @@ import SignalingProtocol
 
 /// Reads the frames of one client's WebSocket from the bytes of its connection. Source: RFC 6455, section 5.
 ///
-/// A frame that is whole in the bytes at hand is taken from there: nothing is allocated, and its payload copied once.
-/// Between reads only what is not whole is kept: a frame, at most the bound and its header, and a message in fragments, at
-/// most the bound; a connection that is silent between messages keeps nothing.
+/// A frame that one read holds completely is parsed in place: nothing is allocated, and its payload is copied once. Between reads
+/// only incomplete parts are kept: of a frame at most the bound and a header, of a fragmented message at most the bound. An idle
+/// connection keeps nothing.
 package struct WebSocketFrameReader: Sendable {
     /// What a client sent; pongs ask for nothing and are passed over.
     package enum Message: Equatable, Sendable {
@@ -18,19 +18,19 @@ package struct WebSocketFrameReader: Sendable {
         case close
     }
 
-    /// Bytes that a frame's payload and a message may have; to be lowered as long as a client has no need of as many.
+    /// The most bytes of a frame's payload, and of a message. Lower before the login.
     package var bound: Int
-    /// The beginning of a frame, as it came.
+    /// The beginning of a frame whose rest was not read yet.
     private(set) var kept: [UInt8] = []
-    /// What a message holds whose last fragment has not come.
+    /// The fragments so far of a message whose last one has not come.
     private(set) var gathered: [UInt8]?
-    /// Of the message in ``gathered``.
+    /// Whether the message in ``gathered`` is binary.
     private var gathersBinary = false
     private let takesBinary: Bool
 
     /// A reader at the beginning of a connection's first frame.
     /// - Parameters:
-    ///   - bound: bytes that a frame's payload and a message may have.
+    ///   - bound: the most bytes of a frame's payload, and of a message.
     ///   - takesBinary: whether binary messages are read; otherwise they break the protocol.
     package init(bound: Int = Limits.frameBytes, takesBinary: Bool = false) {
         self.bound = bound
@@ -39,10 +39,10 @@ package struct WebSocketFrameReader: Sendable {
 
     /// Reads up to the end of the next message.
     /// - Parameters:
-    ///   - bytes: what the connection gave in one read, the same until nil is returned.
+    ///   - bytes: the bytes of one read; pass the same ones until nil is returned.
     ///   - position: where to go on in the bytes, 0 at first; moved past what was read.
-    ///   - payload: replaced by the payload of a message or ping, unmasked. To be shared by all connections of a thread: it
-    ///     grows to the bound.
+    ///   - payload: replaced by the unmasked payload of a message or ping. It grows to the bound, so that all connections of a
+    ///     thread better share one.
     /// - Returns: nil when the bytes are used up.
     /// - Throws: `WebSocketFrameError` when the client breaks the protocol, as soon as a header shows it: 1002, 1003 for a
     ///   binary frame, 1009 for a frame or message over the bound; 1002 and 1007 for the code and the reason of a close frame
@@ -62,7 +62,7 @@ package struct WebSocketFrameReader: Sendable {
                 position += wanted
                 if let message = try take(header, rest.extracting(header.size..<wanted), &payload) { return message }
             } else {
-                // Not all of the rest: what belongs to the next frame is not copied.
+                // Only as much as this frame lacks, so that bytes of the next one are not copied.
                 let (_, wanted) = try nextHeader(in: kept.span.bytes)
                 let added = rest.extracting(first: wanted - kept.count)
                 keep(added)

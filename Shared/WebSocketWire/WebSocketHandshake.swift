@@ -1,6 +1,6 @@
 internal import SignalingTokens
 
-/// What the server computes when a client opens a WebSocket. Source: RFC 6455, section 4.2.
+/// The server's answer to a client that opens a WebSocket. Source: RFC 6455, section 4.2.
 package enum WebSocketHandshake {
     /// The version that clients must ask for.
     package static let version = "13"

@@ -1,4 +1,4 @@
-/// What a WebSocket frame is. Source: RFC 6455, section 5.2.
+/// The kinds of WebSocket frames. Source: RFC 6455, section 5.2.
 package enum WebSocketOpcode: UInt8, Sendable {
     /// A further fragment of a message.
     case continuation = 0x0
@@ -6,14 +6,15 @@ package enum WebSocketOpcode: UInt8, Sendable {
     case text = 0x1
     /// A binary message, or its first fragment.
     case binary = 0x2
-    /// The sender sends nothing more.
+    /// Closes the connection: the sender sends nothing after it.
     case close = 0x8
-    /// To be answered by a pong with the same payload.
+    /// Asks for a pong with the same payload.
     case ping = 0x9
     /// Answers a ping.
     case pong = 0xA
 
-    /// Whether it stands for itself: whole, short, and allowed between a message's fragments (RFC 6455, section 5.5).
+    /// Whether this is a control frame: never fragmented, short, and allowed between a message's fragments (RFC 6455, section
+    /// 5.5).
     var isControl: Bool {
         switch self {
         case .continuation, .text, .binary: false

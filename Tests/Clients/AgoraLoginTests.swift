@@ -44,7 +44,7 @@ extension StackTests {
             #expect(alice.api.getStatus() == 2)
             #expect(alice.api.isOnline())
             #expect(String(alice.api.getSdkVersion()).count == 10)
-            // Ignored.
+            // A login while logged in is ignored.
             alice.login()
             try await alice.sees("onError login 208")
             try await alice.leaves()

@@ -3,13 +3,13 @@ import Foundation
 import Synchronization
 import TestKit
 
-/// An app's object around ``AgoraAPI``: every callback is written down.
+/// An app's object around ``AgoraAPI`` that records every callback.
 final class AppUser: Sendable {
     let api: AgoraAPI
     let account: String
     private let seen = Seen()
 
-    /// What was called back, each as `name argument argument...`; and whether two came at once.
+    /// The callbacks so far, each as `name argument argument...`, and whether two ran at the same time.
     final class Seen: Sendable {
         let lines = Mutex<[String]>([])
         let inside = Mutex(0)
@@ -46,7 +46,7 @@ final class AppUser: Sendable {
         api.onChannelUserJoined = { account, _ in seen.add("onChannelUserJoined", account) }
         api.onChannelUserLeaved = { account, _ in seen.add("onChannelUserLeaved", account) }
         api.onChannelUserList = { accounts, uids in
-            // As an app does it.
+            // The casts that apps make.
             let names = accounts as! [String]
             let numbers = uids as! [Int]
             seen.add("onChannelUserList", names.joined(separator: ","), numbers.count, numbers.allSatisfy { $0 > 0 })
@@ -88,10 +88,10 @@ final class AppUser: Sendable {
     /// Whether two callbacks ran at the same time.
     var overlapped: Bool { seen.overlapped.withLock { $0 } }
 
-    /// What was called back under a name.
+    /// The callbacks of this name so far.
     func calls(_ name: String) -> [String] { lines.filter { $0 == name || $0.hasPrefix(name + " ") } }
 
-    /// Waits for a callback, a number of times.
+    /// Waits until a callback has come so many times.
     func sees(_ line: String, times: Int = 1) async throws {
         try await waitUntil("\(account): \(line)") {
             let count = lines.filter { $0 == line || $0.hasPrefix(line + " ") }.count

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import SignalingClient
 
-/// Forwards TCP connections to a gateway until they are cut.
+/// Forwards TCP connections to a gateway, and cuts them when a test says so.
 actor CuttableProxy {
     let endpoint: GatewayEndpoint
     private let listener: any Channel
@@ -35,13 +35,13 @@ actor CuttableProxy {
         endpoint = GatewayEndpoint(host: "127.0.0.1", port: listener.localAddress?.port ?? 0)
     }
 
-    /// Closed: connections are cut, and new ones end at once.
+    /// Opens or closes the proxy. While it is closed, its connections are cut and new ones end at once.
     func setOpen(_ open: Bool) async throws {
         try await listener.eventLoop.submit { [accepted] in accepted.isOpen = open }.get()
         if !open { try await cut() }
     }
 
-    /// Cuts every connection; new ones are taken.
+    /// Cuts every connection; new ones are forwarded.
     func cut() async throws {
         try await listener.eventLoop.submit { [accepted] in
             for channel in accepted.channels.values { channel.close(promise: nil) }

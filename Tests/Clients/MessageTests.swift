@@ -14,7 +14,7 @@ extension StackTests {
             let first = try await Person.login(bob, gateway: 1, exactly: true)
             try await first.waits(for: "all") { _ in first.texts.count >= 40 ? true : Bool?.none }
             #expect(first.texts == expected)
-            // The logout acknowledges: nothing comes again.
+            // The logout has acknowledged the message, so it does not come again.
             try await first.leaves()
             let second = try await Person.login(bob, gateway: 0, exactly: true)
             try await alice.client.sendMessage("last", to: bob)

@@ -4,14 +4,14 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A logged-in client whose events are kept.
+/// A logged-in client whose events are collected.
 final class Person: Sendable {
     let client: SignalingClient
     let account: String
     private let seen: Collected
     private let reading: Task<Void, Never>
 
-    /// What was seen so far.
+    /// The events so far.
     final class Collected: Sendable {
         let events = Mutex<[SignalingEvent]>([])
     }
@@ -24,7 +24,10 @@ final class Person: Sendable {
         reading = Task { for await event in client.events { seen.events.withLock { $0.append(event) } } }
     }
 
-    /// Logs in on one gateway, by number; nil for any.
+    /// Logs in.
+    /// - Parameters:
+    ///   - gateway: the number of the gateway, from 0; nil for any.
+    ///   - exactly: whether the account is `name` itself; otherwise something is appended that makes it unique.
     static func login(
         _ name: String, gateway: Int? = nil, exactly: Bool = false,
         adapting: (inout ClientConfiguration) throws -> Void = { _ in }
@@ -40,7 +43,7 @@ final class Person: Sendable {
 
     var events: [SignalingEvent] { seen.events.withLock { $0 } }
 
-    /// Waits for an event.
+    /// Waits for an event in which `find` finds something.
     @discardableResult
     func waits<Found>(
         for what: String, within deadline: Duration = .seconds(20), _ find: (SignalingEvent) -> Found?

@@ -5,7 +5,7 @@ import Testing
 
 extension StackTests {
     @Suite("Reconnect") struct ReconnectTests {
-        /// Below the 60 a second of a session.
+        /// The pause between messages, which keeps a session below its 60 a second.
         private static let pause = Duration.milliseconds(20)
 
         @Test("The receiver's connection is cut amid 1,000 channel and 1,000 instant messages", .timeLimit(.minutes(2)))
@@ -169,14 +169,14 @@ extension StackTests {
             try await sender.leaves()
         }
 
-        /// Each sender sends its share of both kinds, in order; `cut` runs when half of the time is over.
+        /// Each sender sends `count` messages of both kinds, in order; `cut` runs when half of them are sent.
         private func sendAll(
             from senders: [Person], to reader: Person, in room: String, count: Int,
             cut: @escaping @Sendable () async throws -> Void
         ) async throws {
             try await withThrowingTaskGroup { group in
                 for (index, sender) in senders.enumerated() {
-                    // Not awaited one by one: what is under way when the connection is cut is the point.
+                    // The answers are not awaited one by one: messages are to be on their way when the connection is cut.
                     group.addTask {
                         try await withThrowingTaskGroup { sends in
                             let clock = ContinuousClock()

@@ -7,9 +7,9 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A cluster of two gateways that lives as long as a suite: started with `Scripts/stack`, from the release build.
+/// A cluster of two gateways for the time of a suite, started with `Scripts/stack` from the release build.
 struct RunningStack: Sendable {
-    /// The cluster of the test that runs.
+    /// The cluster of the test that is running.
     @TaskLocal static var current: RunningStack?
 
     let directory: String
@@ -20,7 +20,7 @@ struct RunningStack: Sendable {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 
-    /// Starts one. The programs may be rebuilt by somebody at this moment: tried three times.
+    /// Starts a cluster. Tries three times, because the programs may be missing for a moment while they are rebuilt.
     static func up() async throws -> RunningStack {
         let directory = "/tmp/heliograph-clients-\(getpid())"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -40,7 +40,7 @@ struct RunningStack: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Ends a member with SIGKILL, starts it again.
+    /// Ends a member with SIGKILL; ``start(_:)`` starts it again.
     func kill(_ member: String) async throws { _ = try await Self.run(["kill", member, "--dir", directory]) }
 
     func start(_ member: String) async throws {
@@ -48,7 +48,7 @@ struct RunningStack: Sendable {
         guard status == 0 else { throw TestFailure("stack start \(member): \(output)") }
     }
 
-    /// A token of the app that requires one.
+    /// Makes a token for an account of the app that requires tokens.
     func token(for account: String, expiresIn seconds: Int = 3600) throws -> String {
         let expiry = Int64(Date().timeIntervalSince1970) + Int64(seconds)
         return SignalingToken.make(
@@ -73,7 +73,7 @@ struct RunningStack: Sendable {
         tokenApp = (closed?["appId"]?.string ?? "", closed?["certificate"]?.string ?? "")
     }
 
-    /// The gateways' certificate, which is its own root.
+    /// The path of the gateways' certificate, which is signed by itself.
     var certificate: String { "\(directory)/certificate.pem" }
 
     private static func makeCertificate(_ directory: String) async throws {
@@ -105,7 +105,7 @@ struct RunningStack: Sendable {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
-        // A file, not a pipe: the services inherit it and would keep a pipe open.
+        // The services inherit the output: a pipe would stay open as long as they run, a file needs no reader.
         let log = "/tmp/heliograph-clients-\(getpid()).log"
         _ = FileManager.default.createFile(atPath: log, contents: nil)
         let file = try FileHandle(forWritingTo: URL(filePath: log))

@@ -1,5 +1,5 @@
 import Testing
 
-/// Clients against a running stack, which all of them share, one test after the other.
+/// The suites of clients against a running stack, which they share one after the other.
 @Suite(.serialized, .runningStack)
 struct StackTests {}

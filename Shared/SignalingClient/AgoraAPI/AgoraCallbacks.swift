@@ -1,10 +1,9 @@
 internal import Foundation
 
-/// The callbacks of one instance. Each comes alone, in order, on a queue of the instance's own; none on a caller's stack,
-/// and no lock is held meanwhile.
+/// The callbacks of one instance: called one at a time, in order, on a queue of the instance's own, while no lock is held.
 ///
-/// `@unchecked Sendable`: `table` is guarded by `lock`. The closures are the app's own, which the API lets it set from
-/// any thread and has always called on a thread of the SDK's.
+/// `@unchecked Sendable`: `table` is guarded by `lock`. Its closures are the app's and not `@Sendable`, because the old
+/// interface declares them so: it lets apps set them on any thread, and calls them on a thread of its own.
 final class AgoraCallbacks: @unchecked Sendable {
     private let lock = NSLock()
     private var table = AgoraCallbackTable()
@@ -15,20 +14,20 @@ final class AgoraCallbacks: @unchecked Sendable {
         set { lock.withLock { table[keyPath: path] = newValue } }
     }
 
-    /// Calls back, with the callbacks as they are set by then.
+    /// Calls back, with the callbacks that are set when its turn has come.
     func tell(_ body: @escaping @Sendable (AgoraCallbackTable) -> Void) {
         queue.async { [self] in body(lock.withLock { table }) }
     }
 
-    /// Does something after the callbacks so far.
+    /// Runs something after the callbacks that wait by now.
     func afterwards(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     /// Forgets all callbacks.
     func clear() { lock.withLock { table = AgoraCallbackTable() } }
 
-    /// A line of the log. Ids only: never tokens or texts.
+    /// Writes a line of the log. Lines hold ids, never tokens or texts.
     func log(_ text: String) {
-        // Apps cut the time off by its ten digits.
+        // Apps take the first ten characters for the time.
         let time = String(Int(Date().timeIntervalSince1970))
         tell { $0.onLog?("\(time) \(text)") }
     }

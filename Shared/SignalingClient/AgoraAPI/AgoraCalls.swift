@@ -1,4 +1,4 @@
-/// The calls of a session, for the obsolete functions that name a peer by number only.
+/// The calls of a session, for the obsolete methods that name the other party by its number only.
 struct AgoraCalls {
     struct Entry: Equatable {
         var channel: String
@@ -6,7 +6,7 @@ struct AgoraCalls {
         var uid: UInt32
     }
 
-    /// Calls remembered at most; the oldest are forgotten.
+    /// The most calls that are remembered; the oldest are forgotten.
     static let bound = 64
     private(set) var entries: [Entry] = []
 

@@ -4,7 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What apps ask for, and the callbacks that answer them.
+/// The methods of ``AgoraAPI``, and the callbacks that answer them.
 extension AgoraSession {
     // MARK: - Users
 
@@ -19,7 +19,7 @@ extension AgoraSession {
         call("setAttr", "user_set_attr", [JSONMember("name", .string(name)), JSONMember("value", .string(value))])
     }
 
-    /// - Parameter account: nil for one's own.
+    /// - Parameter account: nil for this user.
     func getAttribute(_ title: String, _ account: String?, _ name: String) {
         let account = account ?? state.withLockedValue { $0.account }
         let arguments = [JSONMember("account", .string(account)), JSONMember("name", .string(name))]
@@ -29,7 +29,7 @@ extension AgoraSession {
         }
     }
 
-    /// - Parameter account: nil for one's own.
+    /// - Parameter account: nil for this user.
     func getAttributes(_ title: String, _ account: String?) {
         let account = account ?? state.withLockedValue { $0.account }
         call(title, "user_get_attr_all", [JSONMember("account", .string(account))]) { [self] json in
@@ -134,7 +134,7 @@ extension AgoraSession {
         let arguments = SignalingClient.callArguments(channel: channel, peer: account, extra: extra)
         call("voip_invite", arguments) { [self] result in
             guard case .failure(let error) = result else { return }
-            // The call that is pending already goes on.
+            // 701: the call that is pending already goes on.
             if error.code != .inviteReinvite { state.withLockedValue { $0.calls.ended(account, in: channel) } }
             let code = error.code.ecode(within: 700...705, else: .INVITE_E_OTHER)
             callbacks.tell { $0.onInviteFailed?(channel, account, uid, code, extra) }
@@ -151,7 +151,7 @@ extension AgoraSession {
             if case .failure(let error) = result, error.code == .notLoggedIn {
                 return callbacks.tell { $0.onError?("channelInviteEnd", .GENERAL_E_NOT_LOGIN, error.message) }
             }
-            // Also when the peer was faster: for this side the call is over.
+            // Also when the peer has ended the call a moment earlier: for this side it is over.
             state.withLockedValue { $0.calls.ended(account, in: channel) }
             callbacks.tell { $0.onInviteEndByMyself?(channel, account, uid) }
         }
@@ -175,7 +175,7 @@ extension AgoraSession {
         let prefix = "io.agora.signal."
         let function = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
         guard case .object(let members)? = try? JSONValue.parse((request.isEmpty ? "{}" : request).utf8),
-            // The client's own: the app would take messages or the session from under it.
+            // The client itself polls and logs out: an app's call would take messages, or the session, away from it.
             function != "user_getmsg", function != "user_logout"
         else {
             let error = SignalingError(.wrongParameter, "invalid_arguments", "req is no JSON object")

@@ -4,18 +4,18 @@ internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What an instance of ``AgoraAPI`` does: one login after the other, their calls and events as callbacks.
+/// What is behind an instance of ``AgoraAPI``: one login after another, whose answers and events become callbacks.
 final class AgoraSession: Sendable {
     struct State {
         var client: ClientHandle?
         var status = ClientStatus.loggedOut
-        /// Events of former logins are dropped.
+        /// The number of the login; events of former logins are dropped by it.
         var generation = 0
         var account = ""
         var uid: UInt32 = 0
         var channel: String?
         var isLoggingOut = false
-        /// Logs in when the logout is done.
+        /// The login to begin when the logout is done.
         var pendingLogin: ClientConfiguration?
         var calls = AgoraCalls()
     }
@@ -71,7 +71,7 @@ final class AgoraSession: Sendable {
         if !wasLoggedIn { callbacks.tell { $0.onLogout?(.LOGOUT_E_ALREADY_LOGOUT) } }
     }
 
-    /// Logs out and calls back no more, until the next login.
+    /// Logs out and forgets the callbacks, so that the logout has none.
     func destroy() {
         state.withLockedValue { state in
             state.client?.logOut()
@@ -82,7 +82,7 @@ final class AgoraSession: Sendable {
         callbacks.clear()
     }
 
-    /// Starts the login that waited for a logout.
+    /// The client has ended: begins the login that waited for that.
     private func ended(_ state: inout State) {
         state.client = nil
         state.status = .loggedOut
@@ -106,7 +106,8 @@ final class AgoraSession: Sendable {
         callbacks.afterwards { client?.consumed(1) }
     }
 
-    /// Keeps the state in step with an event.
+    /// Follows an event in the state.
+    /// - Returns: the state before the event, as far as callbacks depend on it.
     private func note(_ event: SignalingEvent, _ state: inout State) -> SignalingEvent.Surroundings {
         let before = SignalingEvent.Surroundings(channel: state.channel, isLoggingOut: state.isLoggingOut)
         switch event {
@@ -140,7 +141,7 @@ final class AgoraSession: Sendable {
         client.call(function, arguments, completion)
     }
 
-    /// Makes a call that has no callback for its failure.
+    /// Makes a call whose failure goes to `onError`.
     func call(
         _ name: String, _ function: String, _ arguments: [JSONMember],
         _ success: @escaping @Sendable (JSONValue) -> Void = { _ in }
@@ -156,10 +157,10 @@ final class AgoraSession: Sendable {
 }
 
 extension SignalingCode {
-    /// The code as apps know it.
+    /// The code as the old framework spells it.
     var ecode: AgoraEcode { AgoraEcode(rawValue: UInt(rawValue)) ?? .GENERAL_E_UNKNOWN }
 
-    /// The code, or another one where the documents give the act's failures codes of their own.
+    /// The code if it is one of the act's own, or says what is wrong with the call; otherwise `other`.
     func ecode(within codes: ClosedRange<Int>, else other: AgoraEcode) -> AgoraEcode {
         switch self {
         case .notLoggedIn, .wrongParameter, .largeParameter, .invalidUser: ecode

@@ -1,11 +1,11 @@
 internal import CAgoraEcode
 internal import SignalingProtocol
 
-/// Which callbacks an event makes.
+/// The callbacks that an event becomes.
 extension SignalingEvent {
     typealias Callback = @Sendable (AgoraCallbackTable) -> Void
 
-    /// How things stood when the event came.
+    /// The session's state when the event came.
     struct Surroundings {
         var channel: String?
         var isLoggingOut: Bool
@@ -17,7 +17,7 @@ extension SignalingEvent {
         case .loggedIn(let uid): [{ $0.onLoginSuccess?(uid, 1) }]
         case .loginFailed(let error):
             [{ $0.onLoginFailed?(error.code.ecode(within: 200...209, else: .LOGIN_E_FAILED)) }]
-                // A logout ends in its callback, whatever it ended.
+                // A logout is answered also when it has ended a login that failed.
                 + (surroundings.isLoggingOut ? [{ $0.onLogout?(.LOGOUT_E_USER) }] : [])
         case .reconnecting(let attempt): [{ $0.onReconnecting?(UInt32(attempt)) }]
         case .reconnected: [{ $0.onReconnected?(1) }]
@@ -33,7 +33,7 @@ extension SignalingEvent {
         }
     }
 
-    /// A line for the log.
+    /// The event as a line of the log.
     var logText: String {
         switch self {
         case .loggedIn(let uid): "logged in: uid \(uid)"

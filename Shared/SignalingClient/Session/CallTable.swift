@@ -2,11 +2,11 @@ internal import DequeModule
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The calls that were not answered yet: kept over reconnects, sent in their order, answered once.
+/// The calls that have no answer yet: kept through reconnects, sent in their order, each answered once.
 struct CallTable {
-    /// Calls on one connection that wait for answers; the gateway cuts a client off at twice as many.
+    /// The most calls on one connection that wait for answers. Gateways disconnect a client at twice as many.
     static let flightBound = 512
-    /// Messages a second while a backlog is worked off, below the gateway's 60.
+    /// Messages per second while a backlog is sent, below the gateway's limit of 60.
     static let pace = 55.0
     private static let burst = 4.0
 
@@ -18,22 +18,23 @@ struct CallTable {
         var function: String
         var arguments: [JSONMember]
         var deadline: Int64
-        /// How often it was sent.
+        /// How often the call was sent.
         var attempts = 0
         var isInFlight = false
 
         var isMessage: Bool { function == "user_sendmsg" || function == "channel_sendmsg" }
 
-        /// Whether an error leaves open if the call took effect, and it may be sent again: the cluster knows a message by its
-        /// id.
+        /// Whether, after this error, the call may or may not have taken effect and can be sent again: the cluster recognises a
+        /// message by its id.
         func isUndecided(by error: SignalingError) -> Bool {
             isMessage && (error.reason == "unavailable" || error.reason == "timeout")
         }
 
-        /// Digits have no id by which the cluster would know them again, and twice is worse than not at all.
+        /// Whether the call may be sent again when its answer was lost. Digits have no id by which the cluster would recognise
+        /// them, and twice is worse than not at all.
         var isRepeatable: Bool { function != "voip_invite_msg" }
 
-        /// What a call gets that nobody answered in time. Source: Signaling API, codes.
+        /// The error of a call that was not answered in time. Source: Signaling API, "Error codes".
         var timeout: SignalingError {
             switch function {
             case "user_sendmsg", "channel_sendmsg": .timeout(.messageTimeout)
@@ -43,7 +44,7 @@ struct CallTable {
             }
         }
 
-        /// Whether an error of a repeated call says that the first one has taken effect.
+        /// Whether this error of a call that was sent again means that the first one has taken effect.
         func isSettled(by error: SignalingError) -> Bool {
             guard attempts > 1 else { return false }
             switch function {
@@ -60,17 +61,17 @@ struct CallTable {
     private var waiting: Deque<Int64> = []
     private var inFlight = 0
     private var earliestDeadline = Int64.max
-    /// Until this time messages are paced: a backlog is, or just was, worked off.
+    /// Until this time messages are paced: a backlog is being sent, or was a moment ago.
     private var pacedUntil = Int64.min
     private var tokens = burst
     private var tokensAt: Int64 = 0
-    /// Until this time nothing is sent: a message that the cluster could not take just now goes first, so that messages
-    /// stay in order.
+    /// Until this time nothing is sent. A message that the cluster could not take is sent again first, so that messages stay
+    /// in order.
     private var heldUntil = Int64.min
 
     var count: Int { calls.count }
     var isEmpty: Bool { calls.isEmpty }
-    /// Whether something could be sent now but for the pace.
+    /// Whether calls wait for nothing but the pace.
     var isBacklogged: Bool { !waiting.isEmpty && inFlight < Self.flightBound }
 
     /// A number that no call has had yet.
@@ -114,19 +115,19 @@ struct CallTable {
         return taken
     }
 
-    /// A call was answered, given up, or timed out.
+    /// Takes a call out: it was answered, cancelled, or timed out.
     mutating func remove(_ id: Int64) -> Call? {
         guard let call = calls.removeValue(forKey: id) else { return nil }
         if call.isInFlight { inFlight -= 1 }
         return call
     }
 
-    /// The app has cancelled a call.
+    /// Takes a call out that the app has cancelled.
     mutating func remove(ticket: Int64) -> Call? {
         calls.values.first { $0.ticket == ticket }.flatMap { remove($0.id) }
     }
 
-    /// Puts a call that was answered back, before those behind it that were not sent yet; nothing is sent until then.
+    /// Puts a call back to be sent again, before the later ones that were not sent yet. Until `time` nothing is sent.
     mutating func repeatCall(_ call: Call, at time: Int64) {
         var call = call
         call.isInFlight = false
@@ -135,8 +136,8 @@ struct CallTable {
         heldUntil = max(heldUntil, time)
     }
 
-    /// The connection is gone: what was not answered is sent again, in order.
-    /// - Returns: the calls that are given up instead.
+    /// The connection is lost: calls without an answer are sent again on the next one, in order.
+    /// - Returns: the calls that are given up, because they may not be sent twice.
     mutating func connectionLost() -> [Call] {
         let unrepeatable = calls.values.filter { $0.isInFlight && !$0.isRepeatable }.sorted { $0.id < $1.id }
         for call in unrepeatable { _ = remove(call.id) }
@@ -147,8 +148,8 @@ struct CallTable {
         return unrepeatable
     }
 
-    /// The session is gone, and with it what would keep repeated calls from taking effect twice.
-    /// - Returns: the calls that were sent and not answered: they are given up.
+    /// The session is lost, and with it the cluster's memory of which calls have taken effect.
+    /// - Returns: the calls that were sent and not answered, which are given up.
     mutating func sessionLost() -> [Call] {
         let sent = calls.values.filter { $0.attempts > 0 }.sorted { $0.id < $1.id }
         for call in sent { _ = remove(call.id) }
@@ -157,14 +158,14 @@ struct CallTable {
         return sent
     }
 
-    /// A new connection stands.
+    /// A new connection is established: what waited is sent at the pace.
     mutating func connectionRestored(now: Int64) {
         pacedUntil = now + 1000
         tokens = Self.burst
         tokensAt = now
     }
 
-    /// Takes out what nobody answered in time, in order.
+    /// Takes out the calls whose time is over, in order.
     mutating func takeExpired(now: Int64) -> [Call] {
         guard now >= earliestDeadline else { return [] }
         let expired = calls.values.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
@@ -173,7 +174,7 @@ struct CallTable {
         return expired
     }
 
-    /// Takes out all, in order.
+    /// Takes out all calls, in order.
     mutating func takeAll() -> [Call] {
         let all = calls.values.sorted { $0.id < $1.id }
         self = CallTable()

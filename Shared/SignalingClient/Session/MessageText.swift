@@ -1,14 +1,14 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A `msg-v2` line, cut into its fields. Source: wire protocol, section 5.
+/// A `msg-v2` line, split into its fields. Source: wire protocol, section 5.
 struct MessageText: Equatable {
     var source: String
     var type: String
     var time: Int64
     var content: String
 
-    /// Nil when the text is no such line.
+    /// Splits a line; nil when the text is not a `msg-v2` line.
     init?(_ line: String) {
         let parts = line.split(separator: " ", maxSplits: 6, omittingEmptySubsequences: false)
         guard parts.count == 7, parts[0] == "msg-v2" else { return nil }
@@ -18,7 +18,7 @@ struct MessageText: Equatable {
         content = String(parts[6])
     }
 
-    /// What a mailbox entry tells; nil for types of later versions.
+    /// The event that a mailbox entry means; nil for types that later versions may bring.
     var mailboxEvent: SignalingEvent? {
         if type == "instant" { return .message(InstantMessage(account: source, text: content, time: time)) }
         guard let json = try? JSONValue.parse(content.utf8), let channel = json["channel"]?.string,
@@ -30,7 +30,7 @@ struct MessageText: Equatable {
         return .call(CallEvent(kind: kind, channel: channel, peer: peer, uid: uid, extra: extra))
     }
 
-    /// What a channel's event tells, and of which channel; nil for types of later versions.
+    /// The event that a channel's line means; nil for types that later versions may bring.
     var channelEvent: SignalingEvent? {
         guard let json = try? JSONValue.parse(content.utf8), let channel = json["channel"]?.string,
             let account = json["account"]?.string

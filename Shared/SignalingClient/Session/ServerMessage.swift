@@ -22,7 +22,7 @@ enum ServerMessage: Equatable {
     /// A frame of a later version.
     case unknown
 
-    /// What a gateway tells of a session.
+    /// A session as a gateway describes it in its answer to a login or resume.
     struct SessionAnswer: Equatable {
         var line: String
         var uid: UInt32
@@ -32,7 +32,7 @@ enum ServerMessage: Equatable {
     }
 
     /// Reads a frame.
-    /// - Throws: `SignalingError` (1004) when it has not the shape of its name.
+    /// - Throws: `SignalingError` (1004) when its content does not fit its name.
     init(decoding bytes: some Collection<UInt8>) throws(SignalingError) {
         guard case .array(let parts) = try JSONValue.parse(bytes), parts.count == 2, let name = parts[0].string else {
             throw Self.malformed
@@ -98,7 +98,7 @@ enum ServerMessage: Equatable {
         return (SignalingError(code, reason, json["message"]?.string ?? reason), json)
     }
 
-    /// For gateways that give no code. Source: wire protocol, section 3.
+    /// The code of a refusal that comes without one, as from the hosted system. Source: wire protocol, section 3.
     private static func code(of reason: String) -> SignalingCode {
         switch reason {
         case "TokenErrorExpired": .loginTokenExpired

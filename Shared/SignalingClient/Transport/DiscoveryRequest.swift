@@ -7,7 +7,7 @@ final class DiscoveryRequest: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Bytes of an answer.
+    /// The most bytes of an answer.
     static let answerBound = 65_536
 
     private let url: DiscoveryURL
@@ -22,7 +22,8 @@ final class DiscoveryRequest: ChannelInboundHandler {
         self.promise = promise
     }
 
-    /// Asks; empty when there is no usable answer within the bootstrap's timeout.
+    /// Asks for gateways.
+    /// - Returns: the gateways; none when there is no usable answer within the bootstrap's timeout.
     static func ask(
         _ url: DiscoveryURL, app: String, over bootstrap: LinkBootstrap
     ) -> EventLoopFuture<[GatewayEndpoint]> {

@@ -4,7 +4,7 @@ internal import SignalingWire
 /// A base URL that answers `/getaddr`.
 struct DiscoveryURL: Equatable {
     var endpoint: GatewayEndpoint
-    /// Without a slash at its end.
+    /// The path without a slash at its end.
     var path: String
 
     /// Reads `http://HOST[:PORT][/PATH]` and `https://...`.
@@ -37,7 +37,7 @@ struct DiscoveryURL: Equatable {
         endpoint = GatewayEndpoint(host: String(host), port: port, secure: secure)
     }
 
-    /// The request's target.
+    /// The target of the HTTP request, with the app id escaped.
     func target(app: String) -> String {
         var escaped = ""
         for byte in app.utf8 {
@@ -52,7 +52,8 @@ struct DiscoveryURL: Equatable {
         return "\(path)/getaddr?vid=\(escaped)"
     }
 
-    /// The gateways of an answer; plain on the port that it tells, TLS on the next. Source: wire protocol, section 1.
+    /// The gateways that an answer lists. It names the ports of plain WebSocket; TLS is on the next port each. Source: wire
+    /// protocol, section 1.
     func endpoints(in body: [UInt8]) -> [GatewayEndpoint] {
         guard case .array(let entries)? = (try? JSONValue.parse(body))?["web"] else { return [] }
         return entries.compactMap { entry in

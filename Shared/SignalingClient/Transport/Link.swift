@@ -26,7 +26,7 @@ final class Link: ChannelInboundHandler {
     /// Closes without a word, so that the session stays resumable.
     func close() { context?.close(promise: nil) }
 
-    /// Stops or goes on reading: the gateway's writes wait in between.
+    /// Goes on or stops reading. While reading is stopped, what the gateway writes waits in the network.
     func setReading(_ reading: Bool) {
         isReading = reading
         guard reading, wantsRead else { return }

@@ -1,11 +1,11 @@
 import SignalingClient
 
-// A user of the Swift client who answers, for the test in which three kinds of clients talk to each other:
+// A user of the Swift client who answers, for the test in which clients of three kinds talk to each other:
 //
 //     client-echo APP ACCOUNT DISCOVERY_URL CHANNEL
 //
-// Joins the channel; answers an instant message `tell ACCOUNT TEXT` by sending TEXT there, and any other by "swift heard: "
-// and its text; says "swift is here" when somebody says "go" in the channel; accepts invitations.
+// Joins the channel. Answers the message `tell ACCOUNT TEXT` by sending TEXT to ACCOUNT, and any other by "swift heard: " and its
+// text. Says "swift is here" when somebody says "go" in the channel. Accepts invitations.
 
 let arguments = CommandLine.arguments
 let configuration = ClientConfiguration(app: arguments[1], account: arguments[2], source: .discovery([arguments[3]]))

@@ -1,16 +1,16 @@
-// As apps are written, so that the compiler proves the interface.
+// Code as apps have it: that it compiles proves that the interface is complete.
 // swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
 
 import AgoraSigKit
 import Foundation
 import Testing
 
-/// An app's own subclass.
+/// A subclass, as apps make them.
 private final class OurSignal: AgoraAPI, @unchecked Sendable {
     override func logout() { super.logout() }
 }
 
-/// An app's object that holds the library in the ways apps do.
+/// An app's object that holds `AgoraAPI` in all the ways that apps do.
 private final class Screen {
     static let signal: AgoraAPI! = AgoraAPI.getInstanceWithoutMedia("app")
     var agoraAPI: AgoraAPI! = AgoraAPI.createSigInstance("app")
@@ -86,7 +86,7 @@ private final class Screen {
         agoraAPI.onBCCall_result = { (_: String?, _: String?, _: String?) -> Void in }
     }
 
-    /// Every method, with nil wherever nil may stand.
+    /// Calls every method, with nil for every argument that takes it.
     func callEverything() {
         let none: String? = nil
         let api: AgoraAPI = agoraAPI

@@ -77,7 +77,7 @@ struct CallAndMailTests {
         let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, reason, ""))
         let actions = machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 10)
         #expect(actions.answers.isEmpty)
-        // By the lowest chance at once, and what comes next is behind it.
+        // Sent again at once, because by the lowest chance there is no pause; the next message would come after it.
         #expect(actions.sent.map { $0.contains(#""m1""#) } == [true])
         #expect(machine.received(.callAnswer(id: first.id, Script.ok), attempt: 1, now: 20).answers == [0])
     }
@@ -91,7 +91,7 @@ struct CallAndMailTests {
         #expect(machine.tick(now: 499).sent.isEmpty)
         let sent = machine.tick(now: 500).sent
         #expect(sent.map { $0.contains(#""m1""#) } == [true, false])
-        // Nobody waits for ever.
+        // Both calls end when their time is over.
         #expect(machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 501).isEmpty)
         #expect(machine.tick(now: 30_000).answers == [401, 401])
     }

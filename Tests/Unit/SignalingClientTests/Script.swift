@@ -3,7 +3,7 @@ import SignalingWire
 
 @testable import SignalingClient
 
-/// A client whose chance always falls on the same number, and the frames of a gateway.
+/// Clients whose random numbers are all the lowest or all the highest, and frames of a gateway.
 enum Script {
     static let here = GatewayEndpoint(host: "10.0.0.1", port: 1)
     static let there = GatewayEndpoint(host: "10.0.0.2", port: 1)
@@ -12,14 +12,14 @@ enum Script {
         ClientConfiguration(app: "app", account: "alice", token: "t", source: .addresses([here, there]))
     }
 
-    /// A machine whose pauses are as long, and whose choices are as late, as can be; or the opposite.
+    /// A client that is not started. Its random numbers are the lowest, or else the highest, of each range.
     static func machine(
         _ configuration: ClientConfiguration = configuration, lowest: Bool = true
     ) -> ClientStateMachine {
         ClientStateMachine(configuration: configuration, chance: { lowest ? $0.lowerBound : $0.upperBound })
     }
 
-    /// A machine that is online on `here` since time 0.
+    /// A client that is online on `here` since time 0.
     static func online(
         _ configuration: ClientConfiguration = configuration, lowest: Bool = true
     ) -> ClientStateMachine {
@@ -72,8 +72,7 @@ extension [ClientStateMachine.Action] {
     }
 }
 
-/// What happens to a client, one word each. Calls have the ticket that is their number on the wire, as long as all calls come
-/// from the app.
+/// Each event as a method. A call's ticket is the number that the call has on the wire.
 extension ClientStateMachine {
     mutating func start(now: Int64) -> [Action] { handle(.start, now: now) }
 
