@@ -222,7 +222,11 @@ let package = Package(
             unitTests("InvitationLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
-            unitTests("SignalingClient", ["AgoraSigKit", "SignalingProtocol", "SignalingWire"]),
+            unitTests(
+                "SignalingClient",
+                [
+                    "AgoraSigKit", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, nioWebSocket,
+                ]),
             .executableTarget(
                 name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict
             ),
