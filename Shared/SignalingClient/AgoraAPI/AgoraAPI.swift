@@ -4,7 +4,6 @@
 @_exported public import CAgoraEcode
 public import Foundation
 internal import NIOConcurrencyHelpers
-internal import SignalingWire
 
 // `@unchecked Sendable`: apps subclass it, which no class with a checked conformance allows. Its own constants are Sendable.
 /// The interface of the old iOS and macOS framework, so that apps that were written for it compile and run unchanged. Source:
@@ -306,25 +305,4 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     /// Does nothing: the headers of the old framework declare it, its documents do not.
     open func dbg(_ a: String!, b: String!) {}
-}
-
-/// The app id that an instance was made with.
-final class AgoraIdentity: Sendable {
-    private let stored = NIOLockedValueBox("")
-
-    var app: String {
-        get { stored.withLockedValue { $0 } }
-        set { stored.withLockedValue { $0 = newValue } }
-    }
-
-    /// `extra` with the number to show to the phone; an `extra` that is no JSON object is left out.
-    static func extra(_ extra: String, source: String) -> String {
-        guard !source.isEmpty else { return extra }
-        var members: [JSONMember] = []
-        if case .object(let given)? = try? JSONValue.parse(extra.utf8) {
-            members = given.filter { $0.name != "srcNum" }
-        }
-        members.append(JSONMember("srcNum", .string(source)))
-        return JSONValue.object(members).compactText
-    }
 }
