@@ -1,8 +1,8 @@
 import SignalingProtocol
-import WebSocketWire
 
 @testable import SignalingClient
 @testable import SignalingWire
+@testable import WebSocketWire
 
 extension FuzzTarget {
     /// What a client sends to a gateway, and a gateway to a client.
