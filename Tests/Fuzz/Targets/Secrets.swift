@@ -2,7 +2,6 @@ import ClusterState
 import ServiceKit
 import SignalingProtocol
 import SignalingTokens
-import SignalingWire
 import WebSocketWire
 
 extension FuzzTarget {

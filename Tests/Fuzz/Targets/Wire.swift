@@ -23,6 +23,8 @@ extension FuzzTarget {
                 holds(again == value, "a value's own text is that value")
             }
             input.bytes.withUnsafeBufferPointer { bytes in
+                let isText = String(validating: bytes, as: UTF8.self) != nil
+                holds(UTF8Text.isValid(bytes) == isText, "UTF-8 is what the standard library takes for it")
                 let outlined: JSONValue? = try? JSONScanner.scan(bytes) { scanner throws(SignalingError) in
                     let outline = try JSONOutline(&scanner)
                     _ = outline.member("name", of: outline.root)
