@@ -135,7 +135,7 @@ package final class MailboxBatch {
         switch reply {
         case .failure(let error): Array(repeating: .failure(error.signaling), count: count)
         case .success(.array(let values)) where values.count == count: values.map(result)
-        case .success: Array(repeating: .failure(.unavailable("redis")), count: count)
+        case .success: Array(repeating: .failure(.unreadableAnswer), count: count)
         }
     }
 
@@ -143,7 +143,7 @@ package final class MailboxBatch {
         switch value {
         case .integer(let version): .success(version)
         case .error(let error): .failure(error.signaling)
-        default: .failure(.unavailable("redis"))
+        default: .failure(.unreadableAnswer)
         }
     }
 }

@@ -120,13 +120,8 @@ package struct MessageStore: Sendable {
     func perform<Answer>(
         _ command: RedisCommand, _ decode: (RedisValue) -> Answer?
     ) async throws(SignalingError) -> Answer {
-        let reply: Result<RedisValue, RedisError>
-        do {
-            reply = .success(try await connection.execute(command))
-        } catch {
-            reply = .failure(error)
-        }
-        return try Self.answer(reply, decode).get()
+        guard let answer = decode(try await connection.answer(to: command)) else { throw .unreadableAnswer }
+        return answer
     }
 
     private static func answer<Answer>(
@@ -134,7 +129,7 @@ package struct MessageStore: Sendable {
     ) -> Result<Answer, SignalingError> {
         switch reply {
         case .failure(let error): .failure(error.signaling)
-        case .success(let value): decode(value).map { .success($0) } ?? .failure(.unavailable("redis"))
+        case .success(let value): decode(value).map { .success($0) } ?? .failure(.unreadableAnswer)
         }
     }
 }
