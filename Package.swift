@@ -28,7 +28,8 @@ let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-co
 
 /// A service is three targets in one folder: pure decisions, I/O around them, and the entry point.
 func service(
-    _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency]
+    _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
+    main: [Target.Dependency] = ["ClusterService"]
 ) -> [Target] {
     [
         .target(
@@ -43,7 +44,7 @@ func service(
                 + server,
             path: "Services/\(folder)/Server", swiftSettings: strict),
         .executableTarget(
-            name: "\(name)Main", dependencies: [.target(name: "\(name)Server"), "ServiceKit"],
+            name: "\(name)Main", dependencies: [.target(name: "\(name)Server"), "ServiceKit"] + main,
             path: "Services/\(folder)/Main",
             swiftSettings: strict),
     ]
@@ -168,12 +169,12 @@ let package = Package(
         .target(
             name: "AgoraSigKit", dependencies: ["SignalingClient"], path: "Shared/AgoraSigKit", swiftSettings: strict),
         .target(
-            name: "ServiceStores",
+            name: "ClusterService",
             dependencies: [
-                "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", nioPosix, logging,
-                lifecycle,
+                "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire",
+                nioCore, nioPosix, logging, lifecycle,
             ],
-            path: "Shared/ServiceStores", swiftSettings: strict),
+            path: "Shared/ClusterService", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
@@ -188,19 +189,20 @@ let package = Package(
     ]
         + service(
             "Gateway", folder: "Gateway", logic: ["SignalingTokens", "SignalingWire", deques],
-            server: ["WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques])
+            server: ["WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques],
+            main: [])
         + service(
             "Presence", folder: "Presence",
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "ChannelState", folder: "ChannelState",
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "Invitation", folder: "Invitation", logic: ["SignalingWire"],
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore])
         + service(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
-            server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ServiceStores", nioCore, nioPosix])
+            server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),
@@ -243,7 +245,8 @@ let package = Package(
                 dependencies: [
                     "TestKit", "ClusterState", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol",
                     "SignalingWire",
-                    "PresenceServer", "ChannelStateServer", "InvitationServer", "ServiceKit", nioCore, nioPosix,
+                    "PresenceLogic", "PresenceServer", "ChannelStateServer", "InvitationServer", "ClusterService",
+                    "ServiceKit", nioCore, nioPosix,
                     logging,
                     lifecycle,
                 ],

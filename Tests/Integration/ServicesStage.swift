@@ -1,3 +1,4 @@
+import ClusterService
 import ClusterState
 import Logging
 import MessageStore
@@ -72,14 +73,14 @@ actor ServicesStage {
         return configuration
     }
 
-    private func startInstance() throws {
+    private func startInstance() async throws {
         let logger = Self.silent
         let configuration = try PostgresConfiguration(url: postgresURL)
-        let presence = PresenceService.assemble(
-            instance: "presence-\(groups.count)", redis: try Self.patient(redis),
+        let presence = try await ServiceRuntime.assemble(
+            PresenceService(), instance: "presence-\(groups.count)", redis: try Self.patient(redis),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
-        let channels = ChannelStateService.assemble(
-            instance: "channel-state-\(groups.count)", redis: try Self.patient(redis),
+        let channels = try await ServiceRuntime.assemble(
+            ChannelStateService(), instance: "channel-state-\(groups.count)", redis: try Self.patient(redis),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         for services in [presence.services, channels.services] {
             let group = ServiceGroup(services: services, logger: logger)

@@ -1,4 +1,5 @@
 import ChannelStateServer
+import ClusterService
 import ServiceKit
 
 /// The channel-state service's process; see `channel-state --help`.
@@ -7,6 +8,6 @@ struct ChannelStateMain {
     static func main() async {
         await ServiceMain.run(
             "channel-state", settings: { ChannelStateConfiguration(reading: &$0) },
-            assemble: { @Sendable in try await ChannelStateService.assemble($0, $1) })
+            assemble: { @Sendable in try await ServiceRuntime.assemble(ChannelStateService($1), $0) })
     }
 }

@@ -1,6 +1,7 @@
+internal import ClusterService
 internal import InvitationServer
 internal import ServiceKit
 
 await ServiceMain.run(
     "invitation", settings: { InvitationConfiguration(reading: &$0) },
-    assemble: { try await InvitationService.assemble($0, $1) })
+    assemble: { try await ServiceRuntime.assemble(InvitationService($1), $0) })

@@ -1,3 +1,4 @@
+import ClusterService
 import PresenceServer
 import ServiceKit
 
@@ -5,6 +6,8 @@ import ServiceKit
 @main
 struct PresenceMain {
     static func main() async {
-        await ServiceMain.run("presence") { @Sendable context in try await PresenceService.assemble(context) }
+        await ServiceMain.run("presence") { @Sendable context in
+            try await ServiceRuntime.assemble(PresenceService(), context)
+        }
     }
 }

@@ -1,89 +1,61 @@
-internal import ClusterState
-package import Logging
+package import ClusterService
+package import ClusterState
+internal import Logging
 internal import MessageStore
-internal import NIOCore
-package import PostgresStore
-internal import PresenceLogic
-package import RedisStore
-package import ServiceKit
-internal import ServiceLifecycle
-internal import ServiceStores
-internal import SignalingProtocol
-internal import SignalingWire
+internal import PostgresStore
+package import PresenceLogic
+internal import RedisStore
+package import SignalingProtocol
 
 /// The presence service: users' sessions and attributes, settings of apps, and the watch over gateways.
-package enum PresenceService {
-    private static let libraries: [RedisFunctionLibrary] = [
-        .presence, .messages, .leases, .timers, .streams,
-    ]
+package struct PresenceService: ServiceDeclaration {
+    package static let name = ServiceName.presence
+    package static let libraries: [RedisFunctionLibrary] = [.presence, .messages, .leases]
+    package let postgresConnections = 4
 
-    /// Builds the service from its settings.
-    /// - Throws: as ``ServiceStores`` does.
-    package static func assemble(_ context: ServiceContext) async throws -> ServiceAssembly {
-        let stores = try await ServiceStores(context, libraries: libraries, postgresConnections: 4)
-        return assemble(instance: context.configuration.instance, stores: stores, logger: context.logger)
-    }
+    /// Declares the service; it has no settings of its own.
+    package init() {}
 
-    /// Builds the service around given stores, for one process or a test.
-    /// - Parameter instance: this process among its kind.
-    package static func assemble(
-        instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
-    ) -> ServiceAssembly {
-        let stores = ServiceStores(redis: redis, libraries: libraries, pool: pool, logger: logger)
-        return assemble(instance: instance, stores: stores, logger: logger)
-    }
-
-    private static func assemble(instance: String, stores: ServiceStores, logger: Logger) -> ServiceAssembly {
-        let timers = DueTimers(service: .presence, connection: stores.redis)
-        let uptime = RedisUptime(connection: stores.redis)
-        let handlers = Handlers(
-            connection: stores.redis, pool: stores.pool, timers: timers, uptime: uptime, logger: logger)
-        let commands = CommandConsumer(
-            service: .presence, instance: instance, configuration: stores.redisConfiguration, connection: stores.redis,
-            router: handlers.router, logger: logger)
-        let mirror = MirrorConsumer(
-            service: .presence, instance: instance, configuration: stores.redisConfiguration, connection: stores.redis,
-            logger: logger, handler: PresenceMirror.copier(into: MirrorStore(pool: stores.pool), logger: logger))
-        let acting = TimerService(timers: timers, handler: handlers.timers)
-        let check = handlers.mirrorCheck
-        let rounds = ExclusiveRounds(
-            "presence-mirror", every: .seconds(60), connection: stores.redis, logger: logger
-        ) { renew in try await check.round(renew) }
-        return ServiceAssembly(services: [stores, uptime, acting, mirror, rounds, commands], checks: stores.checks)
-    }
-}
-
-/// The parts that handle commands and timers.
-private struct Handlers {
-    let router: CommandRouter
-    let timers: PresenceTimerHandler
-    let mirrorCheck: SessionMirrorCheck
-
-    init(
-        connection: RedisConnection, pool: PostgresPool, timers: DueTimers, uptime: RedisUptime, logger: Logger
-    ) {
-        let functions = PresenceFunctions(connection: connection)
-        let store = AttributeStore(pool: pool)
-        let users = UserStore(pool: pool)
-        let cache = UserAttributeCache(
-            functions: functions,
-            store: Batcher { users throws(PostgresError) in try await store.userAttributes(users) },
-            versions: store)
+    package func parts(on resources: ServiceResources<PresenceTimer>) -> ServiceParts<PresenceTimer> {
+        let (pool, logger) = (resources.pool, resources.logger)
+        let functions = PresenceFunctions(redis: resources.redis)
         let ending = SessionEnding(functions: functions, logger: logger)
-        // In a storm of logins a statement for many costs little more than one for one.
-        let logins = Batcher<UserKey, UserLogin>(gathering: .milliseconds(10)) { keys throws(PostgresError) in
-            try await users.logins(of: keys)
-        }
         let sessions = SessionHandler(
-            functions: functions, ending: ending, logins: logins, timers: timers, logger: logger)
-        let changes = Batcher<UserAttributeChange, Int64> { batch throws(PostgresError) in
-            try await store.changeUserAttributes(batch)
+            functions: functions, ending: ending, logins: logins(pool), timers: resources.timers, logger: logger)
+        let cache = UserAttributeCache(functions: functions, pool: pool)
+        var parts = ServiceParts<PresenceTimer>(commands: commands(sessions, cache, resources))
+        let timers = PresenceTimerHandler(
+            functions: functions, ending: ending, cache: cache,
+            gateways: LostGateways(
+                functions: functions, watch: LeaseWatch(over: .gateways, on: resources) { .gateway($0) },
+                sessions: sessions, logger: logger),
+            uptime: resources.uptime, timers: resources.timers)
+        parts.timerFired = timers.fired
+        let mirror = MirrorStore(pool: pool)
+        let pruning = MirrorPruning(store: mirror, logger: logger)
+        parts.mirror(reading: PresenceMirror.row, logger: logger) { rows in
+            try await mirror.sessions(rows)
+            await pruning.pruneIfDue()
         }
+        let check = SessionMirrorCheck(functions: functions, store: mirror, ending: ending, uptime: resources.uptime)
+        parts.rounds = [ServiceRound("presence-mirror", every: .seconds(60), perform: check.round)]
+        return parts
+    }
+
+    /// Reads users' numbers and attributes. In a storm of logins a statement for many costs little more than one for one.
+    private func logins(_ pool: PostgresPool) -> Batcher<UserKey, UserLogin> {
+        let users = UserStore(pool: pool)
+        return Batcher(gathering: .milliseconds(10)) { keys throws(PostgresError) in try await users.logins(of: keys) }
+    }
+
+    private func commands(
+        _ sessions: SessionHandler, _ cache: UserAttributeCache, _ resources: ServiceResources<PresenceTimer>
+    ) -> CommandRouter {
         let attributes = UserAttributeHandler(
-            functions: functions, cache: cache, changes: changes, sessions: sessions)
+            functions: sessions.functions, cache: cache, timers: resources.timers, pool: resources.pool)
         let reassertion = SessionReassertion(
-            functions: functions, ending: ending, sessions: sessions, logger: logger)
-        let apps = AppDirectory(store: AppStore(pool: pool))
+            functions: sessions.functions, ending: sessions.ending, timers: resources.timers, logger: resources.logger)
+        let apps = AppRegistry(store: AppStore(pool: resources.pool))
         var router = CommandRouter()
         router.onFollowed(OpenSession.self, sessions.open)
         router.on(ResumeSession.self, sessions.resume)
@@ -98,21 +70,8 @@ private struct Handlers {
         router.on(GetApp.self) { command, _ async throws(SignalingError) in
             try await apps.settings(of: command.app)
         }
-        self.router = router
-        let gateways = GatewayWatch(
-            functions: functions, leases: GatewayLeases(connection: connection), uptime: uptime, sessions: sessions,
-            logger: logger)
-        mirrorCheck = SessionMirrorCheck(
-            functions: functions, store: MirrorStore(pool: pool), ending: ending, uptime: uptime)
-        self.timers = PresenceTimerHandler(
-            functions: functions, ending: ending, cache: cache, gateways: gateways, uptime: uptime, timers: timers,
-            logger: logger)
+        return router
     }
 }
 
-private struct TimerService: Service {
-    let timers: DueTimers
-    let handler: PresenceTimerHandler
-
-    func run() async throws { await timers.run { try await handler.fired($0) } }
-}
+extension PresenceTimer: ServiceTimer {}

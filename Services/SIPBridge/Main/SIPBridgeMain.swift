@@ -1,3 +1,4 @@
+internal import ClusterService
 internal import SIPBridgeServer
 internal import ServiceKit
 
@@ -6,6 +7,6 @@ enum SIPBridgeMain {
     static func main() async {
         await ServiceMain.run(
             "sip-bridge", settings: SIPBridgeConfiguration.init(reading:),
-            assemble: { try await SIPBridge.assemble($0, $1) })
+            assemble: { try await ServiceRuntime.assemble(SIPBridge($1), $0) })
     }
 }

@@ -97,7 +97,7 @@ import Testing
             let gateway = try await stage.gateway("g1")
             let room = try stage.channel("room")
             let (alice, bob) = (try await stage.login("alice", on: gateway), try await stage.login("bob", on: gateway))
-            let functions = ChannelFunctions(connection: stage.connection)
+            let functions = ChannelFunctions(redis: stage.connection)
             let id = CommandID("j1")
             let first = try await functions.join(alice.actor, room, id, deadline: 0)
             // Redis was away, and its answer is lost.

@@ -1,3 +1,4 @@
+import ClusterService
 import ClusterState
 import NIOCore
 import PostgresStore
@@ -190,11 +191,12 @@ import Testing
             // It has its turn once a minute: here at once.
             func survey() async throws {
                 _ = try await stage.redis("DEL", "survey:channel-state")
-                let functions = ChannelFunctions(connection: stage.connection)
+                let functions = ChannelFunctions(redis: stage.connection)
                 try await ChannelSurvey(
                     functions: functions, store: store,
                     cache: ChannelAttributeCache(functions: functions, store: store),
-                    timers: DueTimers(service: .channelState, connection: stage.connection),
+                    timers: ServiceTimers(
+                        service: .channelState, connection: stage.connection, logger: ServicesStage.silent),
                     logger: ServicesStage.silent
                 ).run()
             }

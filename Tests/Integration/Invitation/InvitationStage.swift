@@ -1,3 +1,4 @@
+import ClusterService
 import ClusterState
 import InvitationServer
 import Logging
@@ -99,15 +100,15 @@ actor InvitationStage {
     private static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
     /// Starts another instance of the service.
-    func startInstance() throws {
+    func startInstance() async throws {
         var configuration = InvitationConfiguration()
         configuration.ringLimit = ringLimit
         configuration.reconciliation = .seconds(1)
         let pool = PostgresPool(
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
-        let parts = InvitationService.assemble(
-            configuration, instance: "invitation-\(instances.count)", redis: try redis.configuration, pool: pool,
-            logger: Self.silent)
+        let parts = try await ServiceRuntime.assemble(
+            InvitationService(configuration), instance: "invitation-\(instances.count)",
+            redis: try redis.configuration, pool: pool, logger: Self.silent)
         let group = ServiceGroup(services: parts.services, logger: Self.silent)
         instances.append((group, Task { try await group.run() }))
     }

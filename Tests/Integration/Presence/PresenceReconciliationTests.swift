@@ -1,6 +1,7 @@
 import ClusterState
 import MessageStore
 import PostgresStore
+import PresenceLogic
 import RedisStore
 import SignalingProtocol
 import SignalingWire
@@ -18,7 +19,7 @@ import Testing
             let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
             let older = try await stage.login("alice", on: one)
             try await waitUntil("the clock to go on") {
-                let now = try await PresenceFunctions(connection: stage.connection).now()
+                let now = try await stage.connection.time()
                 return now > older.hold.since ? nil : "the same millisecond"
             }
             let newer = try await stage.login("alice", on: two)
@@ -152,8 +153,8 @@ import Testing
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let session = try await stage.login("alice", on: gateway)
-            let functions = PresenceFunctions(connection: stage.connection)
-            let now = try await functions.now()
+            let functions = PresenceFunctions(redis: stage.connection)
+            let now = try await stage.connection.time()
             let long = now - 3_600_000
             _ = try await stage.redis(
                 "HSET", tag(session) + ":session", "state", "detached", "detached", "\(long)", "timeout", "20")
@@ -172,18 +173,18 @@ import Testing
             let session = try await stage.login("alice", on: gateway)
             let other = try await stage.login("bob", on: gateway)
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "1mb")
-            let functions = PresenceFunctions(connection: stage.connection)
+            let functions = PresenceFunctions(redis: stage.connection)
             #expect(try await gateway.leases.heartbeat(gateway.id, text: "{}"))
-            let (user, id) = (session.line.user, session.line.session)
+            let route = SessionRoute(user: session.line.user, session: session.line.session)
             let detached = try PresenceFunctions.detached(
-                try await functions.one(
-                    PresenceFunctions.detach(user, id, on: gateway.id, CommandID("d"), deadline: 0)))
+                try await stage.connection.answer(
+                    to: PresenceFunctions.detach(route, from: gateway.id, CommandID("d"), deadline: 0)))
             guard case .detached = detached else {
                 Issue.record("\(detached)")
                 return
             }
             let held = try PresenceFunctions.reasserted(
-                try await functions.one(PresenceFunctions.reassert(session.held(), on: gateway.id)))
+                try await functions.redis.answer(to: PresenceFunctions.reassert(session.held(), on: gateway.id)))
             guard case .held = held else {
                 Issue.record("\(held)")
                 return
@@ -238,7 +239,7 @@ import Testing
             let held = ReassertSessions(gateway: gateway.id, sessions: [stays.held(turn: 1, channel: room.name)])
             _ = try await gateway.send(held)
             _ = try await stage.pool.query("UPDATE presence_sessions SET updated_at = updated_at - interval '1 hour'")
-            let functions = PresenceFunctions(connection: stage.connection)
+            let functions = PresenceFunctions(redis: stage.connection)
             let uptime = RedisUptime(connection: stage.connection)
             let asking = Task { try await uptime.run() }
             try await waitUntil("an answer") { uptime.since == nil ? "none" : nil }

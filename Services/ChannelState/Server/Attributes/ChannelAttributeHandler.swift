@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterService
 internal import Metrics
 internal import PostgresStore
 internal import RedisStore
@@ -13,7 +14,7 @@ struct ChannelAttributeHandler: Sendable {
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache
     let changes: Batcher<ChannelAttributeChange, Int64>
-    let timers: DueTimers
+    let timers: ServiceTimers<ChannelTimer>
     let counters: ChannelCounters
 
     func change(
@@ -48,7 +49,7 @@ struct ChannelAttributeHandler: Sendable {
         case .expiry:
             switch try await functions.expiry(channel) {
             case .wait(let until): try await schedule([(.expiry(channel), until)])
-            case .due: try await schedule([(.expiry(channel), try await functions.now())])
+            case .due: try await schedule([(.expiry(channel), try await functions.redis.time())])
             case .idle, .none: break
             }
         }
@@ -70,7 +71,7 @@ struct ChannelAttributeHandler: Sendable {
             if begun.members == 0, channel.name.special == nil {
                 due.append((.expiry(channel), begun.now + Int64(Limits.channelTimeToLive) * 1000))
             }
-            _ = try await functions.all(scheduling(due) + [ChannelFunctions.acts(actor, context)])
+            _ = try await functions.redis.answers(to: scheduling(due) + [ChannelFunctions.acts(actor, context)])
         } catch {
             ChannelMetrics.refused(error)
             throw error
@@ -97,10 +98,10 @@ struct ChannelAttributeHandler: Sendable {
     }
 
     private func schedule(_ due: [(timer: ChannelTimer, at: Int64)]) async throws(SignalingError) {
-        _ = try await functions.all(scheduling(due))
+        _ = try await functions.redis.answers(to: scheduling(due))
     }
 
     private func scheduling(_ due: [(timer: ChannelTimer, at: Int64)]) -> [RedisCommand] {
-        due.map { timers.scheduling($0.timer.member, atMilliseconds: $0.at) }
+        due.map { timers.setting($0.timer, at: $0.at) }
     }
 }

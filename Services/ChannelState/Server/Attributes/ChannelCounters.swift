@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterService
 internal import Metrics
 internal import RedisStore
 internal import SignalingProtocol
@@ -9,19 +10,19 @@ internal import SignalingProtocol
 /// says only when to look; the function that looks tells atomically, so a timer that fires twice tells once.
 struct ChannelCounters: Sendable {
     let functions: ChannelFunctions
-    let timers: DueTimers
+    let timers: ServiceTimers<ChannelTimer>
 
     /// Sets the timers, for a pipeline of the caller's; nothing when no counter is on.
     func scheduling(_ telling: ChannelFunctions.Telling, _ channel: ChannelKey) -> [RedisCommand] {
         telling.map { counter, due in
-            timers.scheduling(ChannelTimer.counter(counter, channel).member, atMilliseconds: due)
+            timers.setting(.counter(counter, channel), at: due)
         }
     }
 
     /// Sets the timers by what was not told yet: the intervals have changed.
     func settingsChanged(_ channel: ChannelKey) async throws(SignalingError) {
         let commands = scheduling(try await functions.counters(channel), channel)
-        if !commands.isEmpty { _ = try await functions.all(commands) }
+        if !commands.isEmpty { _ = try await functions.redis.answers(to: commands) }
     }
 
     /// A timer fired.
@@ -29,7 +30,7 @@ struct ChannelCounters: Sendable {
         switch try await functions.tell(counter, channel) {
         case .told: ChannelMetrics.numbersTold.increment()
         case .wait(let until):
-            try await timers.schedule(ChannelTimer.counter(counter, channel).member, atMilliseconds: until)
+            try await timers.set(.counter(counter, channel), at: until)
         case .nothing: break
         }
     }

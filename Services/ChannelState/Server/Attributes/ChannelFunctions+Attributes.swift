@@ -19,14 +19,14 @@ extension ChannelFunctions {
     ) async throws(SignalingError) -> Begun {
         var adds = false
         if case .update = command.change { adds = true }
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "channel_attribute_begin", tag: KeySpace.tag(channel), .string(context.id.rawValue),
                 .int64(context.deadline), .string(ChannelAttributeRules.countedName(command.change)),
                 .int(command.limitPerSecond), adds ? 1 : 0))
         guard let parts = reply.array, parts.count == 3, let cached = parts[0].int, let members = parts[1].int,
             let now = parts[2].int
-        else { throw Self.shape }
+        else { throw .unreadableAnswer }
         return Begun(attributesAreCached: cached == 1, members: Int(members), now: now)
     }
 
@@ -48,11 +48,12 @@ extension ChannelFunctions {
             case .delete(let name): ("del", name.rawValue, "")
             case .clear: ("clear", "", "")
             }
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "channel_attributes", tag: KeySpace.tag(channel), .int64(version),
-                .string(actor.user.account.rawValue), .int(actor.uid), .string(verb), .string(name), .string(value)))
-        guard let answer = reply.string.flatMap(AttributeSettlement.Answer.init) else { throw Self.shape }
+                .string(actor.user.account.rawValue), .int(actor.uid), .string(verb), .string(name), .string(value))
+        )
+        guard let answer = reply.string.flatMap(AttributeSettlement.Answer.init) else { throw .unreadableAnswer }
         return answer
     }
 
@@ -76,15 +77,17 @@ extension ChannelFunctions {
     ) async throws(SignalingError) -> Reload {
         let head: [RedisArgument] = [.int64(version), .string(account.rawValue), .int(uid)]
         return try Self.reload(
-            try await one(
-                .function(
-                    "channel_reload_at_once", tag: KeySpace.tag(channel), arguments: head + Self.arguments(changes))))
+            try await redis.answer(
+                to: .function(
+                    "channel_reload_at_once", tag: KeySpace.tag(channel), arguments: head + Self.arguments(changes))
+            ))
     }
 
     /// Begins to put what PostgreSQL has into the cache.
     func beginReload(_ id: String, version: Int64, _ channel: ChannelKey) async throws(SignalingError) -> Reload {
         try Self.reload(
-            try await one(.function("channel_reload", tag: KeySpace.tag(channel), .string(id), .int64(version))))
+            try await redis.answer(
+                to: .function("channel_reload", tag: KeySpace.tag(channel), .string(id), .int64(version))))
     }
 
     /// Applies a step's differences, and tells members of them in an account's name.
@@ -96,16 +99,16 @@ extension ChannelFunctions {
         let head: [RedisArgument] = [
             .string(id), .int64(version), .string(account.rawValue), .int(uid), isLast ? 1 : 0,
         ]
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "channel_reload_step", tag: KeySpace.tag(channel), arguments: head + Self.arguments(changes)))
         return reply.int == 1
     }
 
     /// What is cached, whatever version.
     func cachedAttributes(_ channel: ChannelKey) async throws(SignalingError) -> [Attribute] {
-        let cached = try await one(RedisCommand("HGETALL", .string(ChannelKeys(channel).attributes)))
-        guard let parts = cached.array else { throw Self.shape }
+        let cached = try await redis.answer(to: RedisCommand("HGETALL", .string(ChannelKeys(channel).attributes)))
+        guard let parts = cached.array else { throw .unreadableAnswer }
         return try Self.attributes(parts[...])
     }
 
@@ -118,14 +121,14 @@ extension ChannelFunctions {
 
     func cached(_ channel: ChannelKey) async throws(SignalingError) -> Cached {
         let keys = ChannelKeys(channel)
-        let replies = try await all([
+        let replies = try await redis.answers(to: [
             RedisCommand("GET", .string(keys.attributesVersion)), RedisCommand("HGET", .string(keys.state), "unloaded"),
         ])
         return Cached(version: replies[0].string.flatMap { Int64($0) }, isAwaited: replies[1].string == "1")
     }
 
     private static func reload(_ reply: RedisValue) throws(SignalingError) -> Reload {
-        guard let answer = reply.string.flatMap(Reload.init) else { throw shape }
+        guard let answer = reply.string.flatMap(Reload.init) else { throw .unreadableAnswer }
         return answer
     }
 
@@ -151,10 +154,10 @@ extension ChannelFunctions {
     }
 
     func expiry(_ channel: ChannelKey) async throws(SignalingError) -> Expiry {
-        let texts = Self.texts(try await one(.function("channel_expiry", tag: KeySpace.tag(channel))))
+        let texts = try await redis.answer(to: .function("channel_expiry", tag: KeySpace.tag(channel))).texts
         switch texts.first {
         case "wait":
-            guard texts.count == 2, let until = Int64(texts[1]) else { throw Self.shape }
+            guard texts.count == 2, let until = Int64(texts[1]) else { throw .unreadableAnswer }
             return .wait(until: until)
         case "due": return .due
         case "idle": return .idle
@@ -165,13 +168,13 @@ extension ChannelFunctions {
     /// Makes a channel that Redis has forgotten one whose last member has just left.
     /// - Returns: false when it is known.
     func adopt(_ channel: ChannelKey) async throws(SignalingError) -> Bool {
-        try await one(.function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
+        try await redis.answer(to: .function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
     }
 
     /// Deletes an empty channel's keys.
     /// - Parameter version: of the attributes after they were cleared; 0 when they were not.
     /// - Returns: false when it has members again.
     func delete(_ channel: ChannelKey, version: Int64) async throws(SignalingError) -> Bool {
-        try await one(.function("channel_delete", tag: KeySpace.tag(channel), .int64(version))).int == 1
+        try await redis.answer(to: .function("channel_delete", tag: KeySpace.tag(channel), .int64(version))).int == 1
     }
 }

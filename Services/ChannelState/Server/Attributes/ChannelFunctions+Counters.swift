@@ -13,7 +13,7 @@ extension ChannelFunctions {
         let order: [ChannelCounter] = [.members, .total]
         var telling: Telling = [:]
         for (counter, text) in zip(order, texts) {
-            guard let due = Int64(text) else { throw shape }
+            guard let due = Int64(text) else { throw .unreadableAnswer }
             if due > 0 { telling[counter] = due }
         }
         return telling
@@ -21,7 +21,7 @@ extension ChannelFunctions {
 
     /// What is still to be told.
     func counters(_ channel: ChannelKey) async throws(SignalingError) -> Telling {
-        try Self.telling(Self.texts(try await one(.function("channel_counters", tag: KeySpace.tag(channel)))))
+        try Self.telling(try await redis.answer(to: .function("channel_counters", tag: KeySpace.tag(channel))).texts)
     }
 
     enum Told: Equatable {
@@ -35,13 +35,13 @@ extension ChannelFunctions {
 
     /// Tells a counter's number, if there is a new one and it is time.
     func tell(_ counter: ChannelCounter, _ channel: ChannelKey) async throws(SignalingError) -> Told {
-        let texts = Self.texts(
-            try await one(
-                .function("channel_counter_tell", tag: KeySpace.tag(channel), .string(counter.rawValue))))
+        let texts = try await redis.answer(
+            to: .function("channel_counter_tell", tag: KeySpace.tag(channel), .string(counter.rawValue))
+        ).texts
         switch texts.first {
         case "told": return .told
         case "wait":
-            guard texts.count == 2, let until = Int64(texts[1]) else { throw Self.shape }
+            guard texts.count == 2, let until = Int64(texts[1]) else { throw .unreadableAnswer }
             return .wait(until: until)
         default: return .nothing
         }

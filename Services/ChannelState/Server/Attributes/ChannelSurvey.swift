@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import Metrics
@@ -18,12 +19,12 @@ struct ChannelSurvey: Sendable {
     let functions: ChannelFunctions
     let store: AttributeStore
     let cache: ChannelAttributeCache
-    let timers: DueTimers
+    let timers: ServiceTimers<ChannelTimer>
     let logger: Logger
 
     func run() async throws {
-        let turn = try await functions.one(
-            RedisCommand("SET", .string(Self.lock), "1", "NX", "PX", .int(Self.turn)))
+        let turn = try await functions.redis.answer(
+            to: RedisCommand("SET", .string(Self.lock), "1", "NX", "PX", .int(Self.turn)))
         guard !turn.isNull else { return }
         try await store.forgetJoined()
         var last: ChannelKey?
@@ -36,8 +37,8 @@ struct ChannelSurvey: Sendable {
     }
 
     private func look(at channels: [AttributedChannel]) async throws {
-        let joins = try await functions.all(
-            channels.map { RedisCommand("HEXISTS", .string(ChannelKeys($0.channel).state), "joins") })
+        let joins = try await functions.redis.answers(
+            to: channels.map { RedisCommand("HEXISTS", .string(ChannelKeys($0.channel).state), "joins") })
         var joined: [ChannelKey] = []
         for (found, isKnown) in zip(channels, joins.map({ $0.int == 1 })) {
             if isKnown, !found.wasJoined { joined.append(found.channel) }
@@ -53,7 +54,6 @@ struct ChannelSurvey: Sendable {
         guard try await functions.adopt(channel) else { return }
         ChannelMetrics.adopted.increment()
         logger.notice("a forgotten channel", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
-        try await timers.schedule(
-            ChannelTimer.expiry(channel).member, atMilliseconds: try await functions.now())
+        try await timers.set(.expiry(channel), at: try await functions.redis.time())
     }
 }

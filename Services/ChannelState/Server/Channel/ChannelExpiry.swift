@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterService
 internal import Logging
 internal import Metrics
 internal import PostgresStore
@@ -10,23 +11,22 @@ struct ChannelExpiry: Sendable {
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache
     let changes: Batcher<ChannelAttributeChange, Int64>
-    let timers: DueTimers
+    let timers: ServiceTimers<ChannelTimer>
     let counters: ChannelCounters
     let logger: Logger
 
-    func fired(_ timer: DueTimer) async throws {
-        switch ChannelTimer(member: timer.member) {
+    func fired(_ timer: ChannelTimer) async throws {
+        switch timer {
         case .expiry(let channel): try await expire(channel)
         case .attributes(let channel): try await mend(channel)
         case .counter(let counter, let channel): try await counters.fired(counter, channel)
-        case nil: logger.error("an unknown timer was dropped", metadata: ["service": "channel-state"])
         }
     }
 
     private func expire(_ channel: ChannelKey) async throws {
         switch try await functions.expiry(channel) {
         case .wait(let until):
-            try await timers.schedule(ChannelTimer.expiry(channel).member, atMilliseconds: until)
+            try await timers.set(.expiry(channel), at: until)
         case .due:
             guard channel.name.special == nil else { return }
             try await end(channel)

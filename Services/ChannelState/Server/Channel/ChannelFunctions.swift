@@ -8,9 +8,7 @@ internal import SignalingProtocol
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct ChannelFunctions: Sendable {
-    static let shape = SignalingError.unavailable("redis")
-
-    let connection: RedisConnection
+    let redis: RedisConnection
 
     // MARK: - A user's session
 
@@ -25,13 +23,13 @@ struct ChannelFunctions: Sendable {
         _ command: JoinChannel, _ id: CommandID, deadline: Int64
     ) async throws(SignalingError) -> Entered {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
-        let replies = try await all([
+        let replies = try await redis.answers(to: [
             .function(
                 "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .int64(deadline),
                 .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.turn)),
             RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)),
         ])
-        let leaving = Self.texts(replies[0]).compactMap { try? ChannelName($0) }
+        let leaving = replies[0].texts.compactMap { try? ChannelName($0) }
         return Entered(leaving: leaving, attributesAreCached: replies[1].int == 1)
     }
 
@@ -55,7 +53,7 @@ struct ChannelFunctions: Sendable {
     static func presence(
         _ reply: RedisValue?, _ actor: Actor, _ channel: ChannelName
     ) throws(SignalingError) -> Presence {
-        guard let fields = reply?.array, fields.count == 2 else { throw shape }
+        guard let fields = reply?.array, fields.count == 2 else { throw .unreadableAnswer }
         guard let session = fields[0].string else { return .unknown }
         if SessionID(session) != actor.session { return .over }
         return fields[1].string == channel.rawValue ? .alive : .elsewhere
@@ -92,8 +90,8 @@ struct ChannelFunctions: Sendable {
 
     /// Whether the session is a member of the channel.
     func holds(_ actor: Actor, _ channel: ChannelKey) async throws(SignalingError) -> Bool {
-        let info = try await one(
-            RedisCommand("HGET", .string(ChannelKeys(channel).memberInfo), .string(actor.user.account.rawValue)))
+        let info = try await redis.answer(
+            to: RedisCommand("HGET", .string(ChannelKeys(channel).memberInfo), .string(actor.user.account.rawValue)))
         return info.string?.split(separator: " ", maxSplits: 1).last.map { $0 == actor.session.rawValue } == true
     }
 
@@ -102,8 +100,8 @@ struct ChannelFunctions: Sendable {
     func leave(
         _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
     ) async throws(SignalingError) -> Left? {
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
                 .string(actor.user.account.rawValue), .string(actor.session.rawValue),
                 channel.name.special == nil ? 0 : 1))
@@ -117,18 +115,19 @@ struct ChannelFunctions: Sendable {
         _ actor: Actor, _ channel: ChannelKey, isTold: Bool
     ) async throws(SignalingError) -> Left? {
         try Self.left(
-            try await one(
-                .function(
+            try await redis.answer(
+                to: .function(
                     "channel_forget", tag: KeySpace.tag(channel), .string(actor.user.account.rawValue),
                     .string(actor.session.rawValue), isTold ? 1 : 0)))
     }
 
     private static func left(_ reply: RedisValue) throws(SignalingError) -> Left? {
-        let texts = try mixed(reply)
+        guard reply.array != nil else { throw .unreadableAnswer }
+        let texts = reply.texts
         if texts.isEmpty { return nil }
         guard texts.count == 5, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
             let timeToLive = Int64(texts[3])
-        else { throw shape }
+        else { throw .unreadableAnswer }
         return Left(
             count: count, change: change, uid: uid, timeToLive: timeToLive, telling: try telling(texts[4...4]))
     }
@@ -148,9 +147,10 @@ struct ChannelFunctions: Sendable {
                 .string($0.session.rawValue),
             ]
         }
-        let texts = try Self.mixed(
-            try await one(.function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)))
-        guard texts.count >= 3 else { throw Self.shape }
+        let texts = try await redis.answer(
+            to: .function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)
+        ).texts
+        guard texts.count >= 3 else { throw .unreadableAnswer }
         return Reasserted(
             change: Int64(texts[0]), added: Set(texts.dropFirst(3).compactMap { try? Account($0) }),
             telling: try Self.telling(texts[1...2]))
@@ -160,11 +160,11 @@ struct ChannelFunctions: Sendable {
     /// - Parameter isTold: whether the members hear that it has left.
     /// - Returns: the number of the change, us; nil when it is a member after all.
     func memberForgotten(_ row: MemberMirrorRow, isTold: Bool) async throws(SignalingError) -> Int64? {
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "channel_member_forgotten", tag: KeySpace.tag(row.channel), .string(row.account.rawValue),
                 .int(row.uid), isTold && row.channel.name.special == nil ? 1 : 0))
-        guard let change = reply.string.flatMap({ Int64($0) }) else { throw Self.shape }
+        guard let change = reply.string.flatMap({ Int64($0) }) else { throw .unreadableAnswer }
         return change == 0 ? nil : change
     }
 
@@ -178,53 +178,12 @@ struct ChannelFunctions: Sendable {
     /// Members from the latest on.
     /// - Parameter below: ``MemberPage/next`` of the page before.
     func members(_ channel: ChannelKey, below: String?, limit: Int) async throws(SignalingError) -> MemberPage {
-        let reply = try await one(
-            .function("channel_members", tag: KeySpace.tag(channel), .string(below ?? "+inf"), .int(limit)))
-        let texts = try Self.mixed(reply)
-        guard texts.count >= 2, let total = Int(texts[0]) else { throw Self.shape }
+        let reply = try await redis.answer(
+            to: .function("channel_members", tag: KeySpace.tag(channel), .string(below ?? "+inf"), .int(limit)))
+        let texts = reply.texts
+        guard texts.count >= 2, let total = Int(texts[0]) else { throw .unreadableAnswer }
         let members = try Self.members(texts[2...])
         return MemberPage(total: total, next: members.count < limit ? nil : texts[1], members: members)
-    }
-
-    // MARK: - Calls
-
-    /// Runs commands in one pipeline; the first failure counts.
-    func all(_ commands: [RedisCommand]) async throws(SignalingError) -> [RedisValue] {
-        var values: [RedisValue] = []
-        for result in await connection.execute(commands) {
-            switch result {
-            case .success(let value): values.append(value)
-            case .failure(let error): throw error.signaling
-            }
-        }
-        return values
-    }
-
-    func one(_ command: RedisCommand) async throws(SignalingError) -> RedisValue {
-        do {
-            return try await connection.execute(command)
-        } catch {
-            throw error.signaling
-        }
-    }
-
-    /// The Redis clock, ms.
-    func now() async throws(SignalingError) -> Int64 { try Self.milliseconds(try await one(RedisCommand("TIME"))) }
-
-    /// Reads the answer to TIME.
-    static func milliseconds(_ reply: RedisValue) throws(SignalingError) -> Int64 {
-        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
-            throw shape
-        }
-        return seconds * 1000 + micros / 1000
-    }
-
-    static func texts(_ reply: RedisValue) -> [String] { (reply.array ?? []).map { $0.string ?? "" } }
-
-    /// A list of texts and integers, all as text.
-    static func mixed(_ reply: RedisValue) throws(SignalingError) -> [String] {
-        guard let elements = reply.array else { throw shape }
-        return elements.map { $0.string ?? $0.int.map(String.init) ?? "" }
     }
 
     /// Pairs of account and "uid sid".

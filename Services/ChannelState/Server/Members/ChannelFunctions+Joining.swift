@@ -1,5 +1,6 @@
 internal import ChannelStateLogic
 internal import ClusterState
+internal import MessageStore
 internal import RedisStore
 internal import SignalingProtocol
 
@@ -36,23 +37,23 @@ extension ChannelFunctions {
         // Redis mostly does a pipeline in one go. Where another client's change comes in between, the same join is asked for
         // again, which tells the sequence number anew.
         for _ in 0..<Self.looks {
-            let replies = try await all([
+            let replies = try await redis.answers(to: [
                 .function(
                     "channel_join", tag: keys.tag, .string(id.rawValue), .int64(deadline),
                     .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
                     channel.name.special == nil ? 0 : 1),
                 RedisCommand("HGETALL", .string(keys.attributes)), RedisCommand("GET", .string(keys.attributesVersion)),
-                MembershipAnnouncement.audience(in: channel.app),
+                ServerAnnouncement.memberAudience(in: channel.app),
             ])
             let head = 9
             guard let parts = replies[0].array, parts.count >= head, let cached = replies[1].array,
                 let version = parts[8].string
-            else { throw Self.shape }
+            else { throw .unreadableAnswer }
             guard version == replies[2].string ?? "" else { continue }
             let attributes = try Self.attributes(cached[...]) + Self.attributes(parts[head...])
             return try Self.joined(parts, attributes, hasAudience: replies[3].int == 1)
         }
-        throw Self.shape
+        throw .unreadableAnswer
     }
 
     private static func joined(
@@ -61,7 +62,7 @@ extension ChannelFunctions {
         guard let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
             let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes,
             let last = parts[7].int
-        else { throw shape }
+        else { throw .unreadableAnswer }
         let answer = ChannelJoined(
             sequence: sequence, id: last, members: LatestMembers(text: latest),
             attributes: attributes.sorted { $0.name < $1.name })
@@ -75,7 +76,7 @@ extension ChannelFunctions {
         var attributes: [Attribute] = []
         attributes.reserveCapacity(parts.count / 2)
         for index in stride(from: parts.startIndex, to: parts.endIndex - 1, by: 2) {
-            guard let name = parts[index].string, let value = parts[index + 1].string else { throw shape }
+            guard let name = parts[index].string, let value = parts[index + 1].string else { throw .unreadableAnswer }
             attributes.append(Attribute(name: try AttributeName(name), value: value))
         }
         return attributes

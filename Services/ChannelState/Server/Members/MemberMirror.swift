@@ -1,4 +1,3 @@
-internal import Logging
 internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
@@ -28,18 +27,5 @@ enum MemberMirror {
             account: try Account(reader.string("account")), version: try reader.int64("version"),
             present: try reader.bool("present"), uid: try reader.uint32("uid"),
             joinedAt: try reader.int64("joined"))
-    }
-
-    /// The rows of a batch; what cannot be read is dropped, so that it does not hold up the rest.
-    static func rows(_ readers: [FieldReader], logger: Logger) -> [MemberMirrorRow] {
-        var rows: [MemberMirrorRow] = []
-        for reader in readers {
-            do throws(SignalingError) {
-                rows.append(try row(reader))
-            } catch {
-                logger.error("a mirror entry could not be read", metadata: ["error": "\(error)"])
-            }
-        }
-        return rows
     }
 }

@@ -29,12 +29,12 @@ struct MemberMirrorCheck: Sendable {
         var last: MemberMirrorRow?
         repeat {
             // Even when it is too early to look: the sooner it is set, the truer it is.
-            let born = try await self.born(try await functions.now())
+            let born = try await self.born(try await functions.redis.time())
             // Without it, what Redis forgot would wait for the round after this one.
             guard try await uptime.wait(for: Self.settling, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
-            let infos = try await functions.all(
-                rows.map {
+            let infos = try await functions.redis.answers(
+                to: rows.map {
                     RedisCommand("HGET", .string(ChannelKeys($0.channel).memberInfo), .string($0.account.rawValue))
                 })
             try await look(at: zip(rows, infos).map { ($0, $1.string) }, born: born)
@@ -46,19 +46,21 @@ struct MemberMirrorCheck: Sendable {
 
     private func born(_ now: Int64) async throws -> Int64 {
         let text = String(now * 1000)
-        let kept = try await functions.one(RedisCommand("SET", .string(Self.birth), .string(text), "NX", "GET")).string
+        let kept = try await functions.redis.answer(
+            to: RedisCommand("SET", .string(Self.birth), .string(text), "NX", "GET")
+        ).string
         return Int64(kept ?? text) ?? 0
     }
 
     private func look(at rows: [(row: MemberMirrorRow, info: String?)], born: Int64) async throws {
         let members = rows.compactMap { row, info in info.map { (row, Self.actor(row, $0)) } }
-        let sessions = try await functions.all(
-            members.map {
+        let sessions = try await functions.redis.answers(
+            to: members.map {
                 RedisCommand("HMGET", .string(UserKeys($0.1.user).session), "sid", "channel", "leaving")
             })
         for ((row, actor), session) in zip(members, sessions) {
-            let fields = ChannelFunctions.texts(session)
-            guard fields.count == 3 else { throw ChannelFunctions.shape }
+            let fields = session.texts
+            guard fields.count == 3 else { throw SignalingError.unreadableAnswer }
             let places = [fields[1]] + fields[2].split(separator: "\n").map(String.init)
             if fields[0] == actor.session.rawValue, places.contains(row.channel.name.rawValue) { continue }
             ChannelMetrics.membersForgotten.increment()
@@ -68,8 +70,8 @@ struct MemberMirrorCheck: Sendable {
             ChannelMetrics.membersForgotten.increment()
             let change = try await functions.memberForgotten(row, isTold: row.version < born)
             guard let change else { continue }
-            _ = try await functions.one(
-                MemberMirror.entry(row.channel, row.account, uid: row.uid, present: false, change: change))
+            _ = try await functions.redis.answer(
+                to: MemberMirror.entry(row.channel, row.account, uid: row.uid, present: false, change: change))
         }
     }
 

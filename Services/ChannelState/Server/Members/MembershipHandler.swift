@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterService
 internal import Logging
 internal import MessageStore
 internal import Metrics
@@ -16,7 +17,7 @@ struct MembershipHandler: Sendable {
 
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
-    let timers: DueTimers
+    let timers: ServiceTimers<ChannelTimer>
     let counters: ChannelCounters
     let logger: Logger
 
@@ -37,10 +38,10 @@ struct MembershipHandler: Sendable {
             throw error
         }
         // In one pipeline, in this order: what a break of the connection cuts off, the redelivered command makes up for.
-        var after = following(joined, actor, channel, context.id)
+        var after = commands(after: joined, actor, channel, context.id)
         if !entered.leaving.isEmpty { after.append(ChannelFunctions.entered(actor, command.channel)) }
         after.append(ChannelFunctions.whereabouts(actor))
-        let replies = try await functions.all(after)
+        let replies = try await functions.redis.answers(to: after)
         if joined.outcome != .present {
             ChannelMetrics.joins.increment()
             log("joined", actor, channel, .success)
@@ -68,7 +69,8 @@ struct MembershipHandler: Sendable {
     private func undo(_ command: JoinChannel) async throws(SignalingError) {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
-        _ = try await functions.one(ChannelFunctions.exit(command.actor, command.channel, turn: command.turn))
+        _ = try await functions.redis.answer(
+            to: ChannelFunctions.exit(command.actor, command.channel, turn: command.turn))
     }
 
     /// - Parameter id: of the step; the same whenever it is repeated.
@@ -83,20 +85,20 @@ struct MembershipHandler: Sendable {
                 MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))
             if left.count == 0, channel.name.special == nil {
                 let due = left.change / 1000 + left.timeToLive * 1000
-                after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+                after.append(timers.setting(.expiry(channel), at: due))
             }
             after += counters.scheduling(left.telling, channel)
-            after += announcement(.leave, actor, channel, reason, change: left.change, id)
+            after += announcement(.leave(channel.name, reason), of: actor, in: channel, change: left.change, id)
         }
-        _ = try await functions.all(after)
+        _ = try await functions.redis.answers(to: after)
         guard left != nil else { return }
         ChannelMetrics.leaves.increment()
         log("left", actor, channel, reason)
     }
 
-    /// What follows a join.
-    private func following(
-        _ joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
+    /// Tells the mirror and the servers that listen, and sets the timers of the channel.
+    private func commands(
+        after joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
     ) -> [RedisCommand] {
         if joined.outcome == .present { return [] }
         var after = [
@@ -106,23 +108,21 @@ struct MembershipHandler: Sendable {
         if joined.count == 1, channel.name.special == nil {
             // While the channel lives, a timer watches over it: no crash at its last leave can make it live for ever.
             let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
-            after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+            after.append(timers.setting(.expiry(channel), at: due))
         }
         if joined.outcome == .joined, joined.hasAudience {
-            after += announcement(.join, actor, channel, .success, change: joined.change, id)
+            after += announcement(.join(channel.name), of: actor, in: channel, change: joined.change, id)
         }
         return after
     }
 
-    /// Tells servers, where it is theirs to know.
+    /// Tells the servers that listen; those in special channels are servers themselves, and are not told of.
     private func announcement(
-        _ event: MembershipAnnouncement.Event, _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode,
-        change: Int64, _ id: CommandID
+        _ event: ServerAnnouncement.Event, of actor: Actor, in channel: ChannelKey, change: Int64, _ id: CommandID
     ) -> [RedisCommand] {
         guard channel.name.special == nil else { return [] }
-        let announcement = MembershipAnnouncement(
-            event: event, actor: actor, channel: channel.name, reason: reason, microseconds: change)
-        return [MessageStore.command(announcement.message(id))]
+        let announcement = ServerAnnouncement(event, of: actor, seconds: change / 1_000_000)
+        return [announcement.publishing(id.derived("announce"))]
     }
 
     /// Without PostgreSQL a channel that was never cached is joined all the same, without attributes: members are told of
@@ -131,9 +131,8 @@ struct MembershipHandler: Sendable {
         do throws(SignalingError) {
             try await attributes.load(channel, account: actor.user.account, uid: actor.uid)
         } catch {
-            if let now = try? await functions.now() {
-                let timer = ChannelTimer.attributes(channel).member
-                try? await timers.schedule(timer, atMilliseconds: now + Self.retryPause)
+            if let now = try? await functions.redis.time() {
+                try? await timers.set(.attributes(channel), at: now + Self.retryPause)
             }
             logger.warning(
                 "joined without attributes",

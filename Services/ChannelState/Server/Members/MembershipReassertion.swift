@@ -1,4 +1,5 @@
 internal import ChannelStateLogic
+internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import RedisStore
@@ -12,7 +13,7 @@ internal import SignalingProtocol
 struct MembershipReassertion: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
-    let timers: DueTimers
+    let timers: ServiceTimers<ChannelTimer>
     let counters: ChannelCounters
     let logger: Logger
 
@@ -38,7 +39,7 @@ struct MembershipReassertion: Sendable {
             member: Member(account: actor.user.account, uid: actor.uid), session: actor.session)
         guard try await places([held], channel) != [.alive] else { return }
         try await remove(actor, from: channel, isTold: isTold)
-        _ = try await functions.one(ChannelFunctions.forgot(actor, channel.name))
+        _ = try await functions.redis.answer(to: ChannelFunctions.forgot(actor, channel.name))
         // It has joined again meanwhile.
         if try await places([held], channel) == [.alive] { try await add([held], to: channel) }
     }
@@ -55,9 +56,9 @@ struct MembershipReassertion: Sendable {
         if channel.name.special == nil {
             // Redis may have forgotten the timer that watches over the channel too.
             let due = change / 1000 + Int64(Limits.channelTimeToLive) * 1000
-            after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+            after.append(timers.setting(.expiry(channel), at: due))
         }
-        _ = try await functions.all(after)
+        _ = try await functions.redis.answers(to: after)
         // Who left or went elsewhere in between is no member.
         for (held, place) in zip(added, try await places(added, channel)) where place != .alive {
             try await remove(actor(held, channel), from: channel, isTold: false)
@@ -75,15 +76,16 @@ struct MembershipReassertion: Sendable {
         after += counters.scheduling(left.telling, channel)
         if left.count == 0, channel.name.special == nil {
             let due = left.change / 1000 + left.timeToLive * 1000
-            after.append(timers.scheduling(ChannelTimer.expiry(channel).member, atMilliseconds: due))
+            after.append(timers.setting(.expiry(channel), at: due))
         }
-        _ = try await functions.all(after)
+        _ = try await functions.redis.answers(to: after)
     }
 
     private func places(
         _ members: [HeldMember], _ channel: ChannelKey
     ) async throws(SignalingError) -> [ChannelFunctions.Presence] {
-        let replies = try await functions.all(members.map { ChannelFunctions.whereabouts(actor($0, channel)) })
+        let replies = try await functions.redis.answers(
+            to: members.map { ChannelFunctions.whereabouts(actor($0, channel)) })
         var places: [ChannelFunctions.Presence] = []
         for (held, reply) in zip(members, replies) {
             places.append(try ChannelFunctions.presence(reply, actor(held, channel), channel.name))
@@ -98,7 +100,8 @@ struct MembershipReassertion: Sendable {
 
     /// A channel that Redis forgot takes its limits from its attributes again.
     private func restoreAttributes(_ channel: ChannelKey, _ member: Member) async {
-        let cached = try? await functions.one(RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)))
+        let cached = try? await functions.redis.answer(
+            to: RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)))
         if cached?.int == 1 { return }
         _ = try? await attributes.load(channel, account: member.account, uid: member.uid)
     }

@@ -1,3 +1,4 @@
+internal import ClusterService
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
@@ -26,7 +27,7 @@ struct CallDriver: Sendable {
 
     let records: CallRecordStore
     let messages: MessageStore
-    let timers: DueTimers
+    let timers: ServiceTimers<InvitationTimer>
     let phones: PhoneDispatch
     let lines: PhoneLines
     let durations: CallDurations
@@ -106,24 +107,18 @@ struct CallDriver: Sendable {
             case .withdrawInvitation(let callee, let version):
                 try await withdraw(UserKey(app: app, account: callee), version)
             case .schedule(let timer, let time):
-                try await store { () async throws(RedisError) in
-                    try await timers.schedule(CallTimerReference(timer, tag: tag).text, atMilliseconds: time)
-                }
+                try await timers.set(.call(CallTimerReference(timer, tag: tag)), at: time)
             case .cancel(let timer, _):
-                try await store { () async throws(RedisError) in
-                    try await timers.cancel(CallTimerReference(timer, tag: tag).text)
-                }
+                try await timers.cancel(.call(CallTimerReference(timer, tag: tag)))
             case .remember(let call, let account):
                 try await records.remember(
                     CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
             case .forget(let call, let account):
                 try await records.forget(CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
             case .dial(let call, let extra, let until):
-                try await store { () async throws(RedisError) in
-                    try await phones.dial(call, extra, id, until: until)
-                }
+                try await phones.dial(call, extra, id, until: until)
             case .order(let order):
-                try await store { () async throws(RedisError) in try await phones.send(order, id) }
+                try await phones.send(order, id)
             case .hold(let call, let bridge):
                 try await hold(CallReference(call: call, tag: tag), bridge, now)
             case .release(let call, let bridge):
@@ -183,18 +178,11 @@ struct CallDriver: Sendable {
     /// With a look at the bridge's lease afterwards: the bridge may have been lost, and its calls ended, just before.
     private func hold(_ call: CallReference, _ bridge: GatewayID, _ now: Int64) async throws(SignalingError) {
         try await records.hold(call, by: bridge)
-        try await store { () async throws(RedisError) in
-            try await timers.schedule(
-                InvitationTimer.bridge(bridge).member, atMilliseconds: now + LeaseFleet.bridges.watchDelay)
-        }
+        try await timers.set(.bridge(bridge), at: now + LeaseFleet.bridges.watchDelay)
     }
 
     private func withdraw(_ user: UserKey, _ version: Int64) async throws(SignalingError) {
         try await messages.removeMail(user, version: version)
-    }
-
-    private func store(_ step: () async throws(RedisError) -> Void) async throws(SignalingError) {
-        do { try await step() } catch { throw error.signaling }
     }
 
     private func note(_ entry: CallLogEntry) {

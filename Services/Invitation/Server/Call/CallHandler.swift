@@ -1,16 +1,18 @@
 internal import ClusterState
 internal import InvitationLogic
 internal import Metrics
+internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
 /// Handles the commands of the service and its timers.
 struct CallHandler: Sendable {
     let driver: CallDriver
-    let records: CallRecordStore
-    let trunks: TrunkDirectory
-    let lines: PhoneLines
-    let callees: CalleeDirectory
+    let trunks: CachedRecords<AppID, TrunkTerms>
+    let callees: CalleeNumbers
+
+    private var records: CallRecordStore { driver.records }
+    private var lines: PhoneLines { driver.lines }
 
     /// An act of a party.
     func act(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) -> Done {
@@ -44,8 +46,8 @@ struct CallHandler: Sendable {
     func fire(_ reference: CallTimerReference) async throws(SignalingError) {
         let command = CommandContext(id: reference.timer.command, deadline: 0)
         guard let call = try await records.load(reference.tag, command: command.id).snapshot?.call else { return }
-        let parties = try await records.parties([UserKey(app: call.channel.app, account: call.callee)])
-        let isOnline = parties.contains { $0.session != nil }
+        let callee = try await records.party(UserKey(app: call.channel.app, account: call.callee))
+        let isOnline = callee.session != nil
         try await driver.play(reference.tag, command) { machine, now throws(SignalingError) in
             machine.timerFired(reference.timer, now: now, calleeOnline: isOnline)
         }
@@ -57,21 +59,21 @@ struct CallHandler: Sendable {
             call: CallID(context.id), caller: caller, channel: command.channel, peer: command.peer,
             extra: command.extra)
         let callee = request.route.account
-        let parties = try await records.parties([caller.user, UserKey(app: caller.user.app, account: callee)])
-        guard parties.count == 2 else { throw SignalingError.unavailable("redis") }
-        if let present = parties[0].session, present != caller.session {
+        let calleeKey = UserKey(app: caller.user.app, account: callee)
+        let (callingParty, calledParty) = try await records.parties(caller.user, calleeKey)
+        if let present = callingParty.session, present != caller.session {
             throw SignalingError(.notLoggedIn, "session_over", "a newer login took the account")
         }
         // Each is looked at when a session ends, and none may be forgotten: so there is an end to them.
-        guard parties.allSatisfy({ $0.calls < Limits.callsPerUser }) else {
+        guard max(callingParty.calls, calledParty.calls) < Limits.callsPerUser else {
             InvitationMetrics.callsOfUserBoundHit.increment()
             throw SignalingError(.inviteOther, "too_many_calls", "a party has \(Limits.callsPerUser) calls")
         }
-        let way = try await way(of: request, isOnline: parties[1].session != nil)
+        let way = try await way(of: request, isOnline: calledParty.session != nil)
         let tag = Self.tag(caller.user, command.channel, callee)
         switch way {
         case .user:
-            let presence = await callees.presence(of: UserKey(app: caller.user.app, account: callee), parties[1])
+            let presence = await callees.presence(of: calleeKey, calledParty)
             try await driver.play(tag, context) { machine, now throws(SignalingError) in
                 try machine.invite(request, callee: presence, now: now)
             }

@@ -21,8 +21,7 @@ struct CallReconciliation: Service {
     let store: CallStore
     let records: CallRecordStore
     let messages: MessageStore
-    let log: CallLogStream
-    let connection: RedisConnection
+    let redis: RedisConnection
     let instance: String
     /// Between two looks, over all instances; calls that began less than that ago are left alone.
     let pause: Duration
@@ -45,8 +44,8 @@ struct CallReconciliation: Service {
 
     /// Whether no other instance looked just now.
     private func isMyTurn() async throws -> Bool {
-        let reply = try await connection.execute(
-            RedisCommand(
+        let reply = try await redis.answer(
+            to: RedisCommand(
                 "SET", "reconcile:invitation", .string(instance), "NX", "PX",
                 .int64(Int64(pause / .milliseconds(1)) * 8 / 10)))
         return !reply.isNull
@@ -54,7 +53,7 @@ struct CallReconciliation: Service {
 
     /// - Returns: where the next look begins; nil for the beginning.
     private func look(from start: OpenCallCursor?) async throws -> OpenCallCursor? {
-        guard try await log.delay() < Self.delay else { return start }
+        guard try await CallLogStream(redis: redis).delay() < Self.delay else { return start }
         var cursor = start
         for _ in 0..<Self.pages {
             let (calls, next) = try await store.open(
@@ -69,7 +68,7 @@ struct CallReconciliation: Service {
 
     private func end(_ record: CallRecord) async throws {
         guard let call = Call(record) else { return }
-        let now = try await records.load(record.tag, command: CommandID("")).now
+        let now = try await redis.time()
         let command = CommandID(record.id).derived("lost")
         for (index, delivery) in call.lostDeliveries.enumerated() {
             let mail = CallMail(delivery, in: call.channel).message(command.derived("\(index)"), now: now)
@@ -78,7 +77,7 @@ struct CallReconciliation: Service {
                 InvitationMetrics.eventsDropped.increment()
             }
         }
-        try await log.append(CallLogEntry(call: call, endedAt: now, end: .lost))
+        try await CallLogStream(redis: redis).append(CallLogEntry(call: call, endedAt: now, end: .lost))
         InvitationMetrics.callsLost.increment()
         logger.warning("a call ended because its record is gone", metadata: ["call": "\(record.id)"])
     }

@@ -42,19 +42,19 @@ struct CallRecordStore: Sendable {
     /// Calls that are told in one answer.
     private static let page = 250
 
-    private let connection: RedisConnection
+    private let redis: RedisConnection
 
-    init(connection: RedisConnection) { self.connection = connection }
+    init(redis: RedisConnection) { self.redis = redis }
 
     func load(_ tag: String, command: CommandID) async throws(SignalingError) -> Loaded {
         let reply = try await call("call_load", tag, [.string(command.rawValue)])
         guard let parts = reply.array, parts.count == 4, let now = parts[0].int, let version = parts[2].int,
             let fields = parts[3].array
-        else { throw Self.shape }
+        else { throw .unreadableAnswer }
         let done: [CallAction]? = if let bytes = parts[1].bytes { try CallAction.decode(bytes) } else { nil }
         var pairs: [(name: String, value: [UInt8])] = []
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
-            guard let name = fields[index].string, let value = fields[index + 1].bytes else { throw Self.shape }
+            guard let name = fields[index].string, let value = fields[index + 1].bytes else { throw .unreadableAnswer }
             pairs.append((name: name, value: value))
         }
         let snapshot = version == 0 ? nil : try CallSnapshot(from: FieldReader(pairs: pairs))
@@ -78,51 +78,46 @@ struct CallRecordStore: Sendable {
             arguments.append(.string(pair.name))
             arguments.append(.bytes(pair.value))
         }
-        let reply: RedisValue
-        do {
-            reply = try await connection.execute(
-                .function("call_commit", keys: [tag, KeySpace.mirror(.invitation)], arguments: arguments))
-        } catch {
-            throw error.signaling
-        }
-        guard let parts = reply.array else { throw Self.shape }
+        let reply = try await redis.answer(
+            to: .function("call_commit", keys: [tag, KeySpace.mirror(.invitation)], arguments: arguments))
+        guard let parts = reply.array else { throw .unreadableAnswer }
         switch parts.first?.int {
         case 0: return .now
         case 1:
-            guard let bytes = parts.last?.bytes else { throw Self.shape }
+            guard let bytes = parts.last?.bytes else { throw .unreadableAnswer }
             return .before(try CallAction.decode(bytes))
         case 2: return .conflict
-        default: throw Self.shape
+        default: throw .unreadableAnswer
         }
     }
 
     /// The ids of the calls that several records hold, over or not; nil where there is no record. In one round trip.
     func ids(_ tags: [String]) async throws(SignalingError) -> [CallID?] {
-        let replies = await connection.execute(
-            tags.map { RedisCommand("HGET", .string(KeySpace.call(tag: $0)), "id") })
-        var ids: [CallID?] = []
-        for reply in replies {
-            guard case .success(let value) = reply else { throw SignalingError.unavailable("redis") }
-            ids.append(value.string.map { CallID($0) })
-        }
-        return ids
+        let replies = try await redis.answers(
+            to: tags.map { RedisCommand("HGET", .string(KeySpace.call(tag: $0)), "id") })
+        return replies.map { $0.string.map { CallID($0) } }
     }
 
-    /// What is known of several users, in one round trip.
-    func parties(_ users: [UserKey]) async throws(SignalingError) -> [Party] {
-        let replies = await connection.execute(
-            users.map { RedisCommand.function("call_party", tag: KeySpace.tag($0)) })
-        var parties: [Party] = []
-        for reply in replies {
-            guard case .success(let value) = reply else { throw SignalingError.unavailable("redis") }
-            guard let parts = value.array, parts.count == 3, let session = parts[0].string, let uid = parts[1].string,
-                let calls = parts[2].int
-            else { throw Self.shape }
-            parties.append(
-                Party(
-                    session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0, calls: Int(calls)))
-        }
-        return parties
+    /// What is known of a user.
+    func party(_ user: UserKey) async throws(SignalingError) -> Party {
+        try Self.party(try await redis.answer(to: Self.partyQuestion(user)))
+    }
+
+    /// What is known of two users, in one round trip.
+    func parties(_ first: UserKey, _ second: UserKey) async throws(SignalingError) -> (Party, Party) {
+        let replies = try await redis.answers(to: [Self.partyQuestion(first), Self.partyQuestion(second)])
+        return (try Self.party(replies[0]), try Self.party(replies[1]))
+    }
+
+    private static func partyQuestion(_ user: UserKey) -> RedisCommand {
+        .function("call_party", tag: KeySpace.tag(user))
+    }
+
+    private static func party(_ reply: RedisValue) throws(SignalingError) -> Party {
+        guard let parts = reply.array, parts.count == 3, let session = parts[0].string, let uid = parts[1].string,
+            let calls = parts[2].int
+        else { throw .unreadableAnswer }
+        return Party(session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0, calls: Int(calls))
     }
 
     /// Notes a call among a user's.
@@ -161,7 +156,7 @@ struct CallRecordStore: Sendable {
         var passed = 0
         while true {
             let arguments: [RedisArgument] = [.int(passed), .int(Self.page)]
-            guard let members = try await call("call_list", tag, arguments).array else { throw Self.shape }
+            guard let members = try await call("call_list", tag, arguments).array else { throw .unreadableAnswer }
             found += members.compactMap { $0.string.flatMap { CallReference(text: $0) } }
             passed += members.count
             if members.count < Self.page { return found }
@@ -175,12 +170,6 @@ struct CallRecordStore: Sendable {
     private func call(
         _ function: String, _ tag: String, _ arguments: [RedisArgument]
     ) async throws(SignalingError) -> RedisValue {
-        do {
-            return try await connection.execute(.function(function, tag: tag, arguments: arguments))
-        } catch {
-            throw error.signaling
-        }
+        try await redis.answer(to: .function(function, tag: tag, arguments: arguments))
     }
-
-    private static let shape = SignalingError(.failed, "unavailable", "redis gave an answer of another shape")
 }

@@ -10,15 +10,15 @@ internal import SignalingWire
 /// The way of the call log to PostgreSQL, by the service's mirror stream: a call goes on while PostgreSQL is away, and
 /// its log entries wait.
 struct CallLogStream: Sendable {
-    private let connection: RedisConnection
+    private let redis: RedisConnection
 
-    init(connection: RedisConnection) { self.connection = connection }
+    init(redis: RedisConnection) { self.redis = redis }
 
     /// Appends an entry that comes of no change of a record.
-    func append(_ entry: CallLogEntry) async throws(RedisError) {
+    func append(_ entry: CallLogEntry) async throws(SignalingError) {
         var fields = FieldWriter()
         entry.write(to: &fields)
-        _ = try await connection.execute(MirrorStream.recording(fields, for: .invitation))
+        _ = try await redis.answer(to: MirrorStream.recording(fields, for: .invitation))
     }
 
     /// An entry as the stream has it: a change of a record brings its own.
@@ -29,13 +29,13 @@ struct CallLogStream: Sendable {
     }
 
     /// How long the oldest entry has been waiting to be copied, ms; 0 when there is none.
-    func delay() async throws(RedisError) -> Int64 {
-        let replies = await connection.execute([
+    func delay() async throws(SignalingError) -> Int64 {
+        let replies = try await redis.answers(to: [
             RedisCommand("TIME"),
             RedisCommand("XRANGE", .string(KeySpace.mirror(.invitation)), "-", "+", "COUNT", 1),
         ])
-        let time = try replies[0].get().array ?? []
-        guard let entry = try replies[1].get().array?.first?.array?.first?.string,
+        let time = replies[0].array ?? []
+        guard let entry = replies[1].array?.first?.array?.first?.string,
             let added = entry.split(separator: "-").first.flatMap({ Int64($0) }), let seconds = time.first?.int
         else { return 0 }
         return max(0, seconds * 1000 - added)

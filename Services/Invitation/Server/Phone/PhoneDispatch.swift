@@ -8,22 +8,22 @@ internal import SignalingWire
 
 /// The way to the sip-bridges.
 struct PhoneDispatch: Sendable {
-    let connection: RedisConnection
+    let redis: RedisConnection
     let logger: Logger
 
     /// Asks any bridge to call a telephone.
     /// - Parameter time: nobody needs to after it (Redis clock, ms).
     func dial(
         _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: Int64
-    ) async throws(RedisError) {
-        _ = try await connection.execute(
-            CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
+    ) async throws(SignalingError) {
+        _ = try await redis.answer(
+            to: CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
     }
 
     /// Tells the bridge that holds a call. One that is gone is told nothing: its calls end by its loss.
-    func send(_ order: PhoneOrder, _ id: CommandID) async throws(RedisError) {
+    func send(_ order: PhoneOrder, _ id: CommandID) async throws(SignalingError) {
         let command = OrderPhone(call: order.call, act: order.act, extra: order.extra)
-        let reply = try await connection.execute(CommandPost.command(for: command, id: id, to: order.bridge))
+        let reply = try await redis.answer(to: CommandPost.command(for: command, id: id, to: order.bridge))
         guard reply.isNull else { return }
         InvitationMetrics.ordersDropped.increment()
         logger.warning(
@@ -34,7 +34,7 @@ struct PhoneDispatch: Sendable {
     }
 
     /// Removes a lost bridge's stream.
-    func close(_ bridge: GatewayID) async throws(RedisError) {
-        _ = try await connection.execute(RedisCommand("DEL", .string(KeySpace.commands(bridge))))
+    func close(_ bridge: GatewayID) async throws(SignalingError) {
+        _ = try await redis.answer(to: RedisCommand("DEL", .string(KeySpace.commands(bridge))))
     }
 }

@@ -1,14 +1,14 @@
 internal import ClusterState
 internal import InvitationLogic
+internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
 /// Handles what sip-bridges say.
 struct PhoneHandler: Sendable {
     let driver: CallDriver
-    let records: CallRecordStore
-    let trunks: TrunkDirectory
-    let callees: CalleeDirectory
+    let trunks: CachedRecords<AppID, TrunkTerms>
+    let callees: CalleeNumbers
 
     /// A telephone did something.
     func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
@@ -26,8 +26,7 @@ struct PhoneHandler: Sendable {
         try CallMessage.checkSize(command.extra)
         let call = command.call
         let user = UserKey(app: call.channel.app, account: call.user)
-        guard let party = try await records.parties([user]).first else { throw SignalingError.unavailable("redis") }
-        let callee = await callees.presence(of: user, party)
+        let callee = await callees.presence(of: user, try await driver.records.party(user))
         // While PostgreSQL is away and the app's trunk was never read, the service's own limit holds.
         let longest = try? await trunks.terms(of: user.app)?.longest
         let phone = PhoneLeg(

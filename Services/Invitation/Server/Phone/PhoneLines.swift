@@ -9,9 +9,9 @@ internal import SignalingProtocol
 /// What is counted are the calls themselves, each with the time at which it is forgotten, so that no count can be wrong for
 /// longer than a call can live.
 struct PhoneLines: Sendable {
-    private let connection: RedisConnection
+    private let redis: RedisConnection
 
-    init(connection: RedisConnection) { self.connection = connection }
+    init(redis: RedisConnection) { self.redis = redis }
 
     /// Takes a line of the user and one of the app for a call that begins, unless it has them.
     /// - Parameter time: how long they are held unless ``keep(_:of:until:)`` says otherwise, ms.
@@ -47,20 +47,14 @@ struct PhoneLines: Sendable {
         _ call: CallID, _ tag: String, _ time: Int64, _ bound: Int, _ newBound: Int
     ) async throws(SignalingError) -> Int64 {
         let arguments: [RedisArgument] = [.string(call.rawValue), .int64(time), .int(bound), .int(newBound)]
-        guard let taken = try await execute("line_take", tag, arguments).int else {
-            throw SignalingError(.failed, "unavailable", "redis gave an answer of another shape")
-        }
+        guard let taken = try await execute("line_take", tag, arguments).int else { throw .unreadableAnswer }
         return taken
     }
 
     private func execute(
         _ function: String, _ tag: String, _ arguments: [RedisArgument]
     ) async throws(SignalingError) -> RedisValue {
-        do {
-            return try await connection.execute(.function(function, tag: tag, arguments: arguments))
-        } catch {
-            throw error.signaling
-        }
+        try await redis.answer(to: .function(function, tag: tag, arguments: arguments))
     }
 
     /// Which bound was hit; the raw value is the metric's label.

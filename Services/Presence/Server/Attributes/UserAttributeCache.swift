@@ -11,13 +11,20 @@ struct UserAttributeCache: Sendable {
     static let attempts = 3
 
     let functions: PresenceFunctions
-    let store: Batcher<UserKey, VersionedAttributes>
-    let versions: AttributeStore
+    private let reads: Batcher<UserKey, VersionedAttributes>
+    private let store: AttributeStore
+
+    init(functions: PresenceFunctions, pool: PostgresPool) {
+        let store = AttributeStore(pool: pool)
+        self.functions = functions
+        self.store = store
+        reads = Batcher { users throws(PostgresError) in try await store.userAttributes(users) }
+    }
 
     /// One attribute's value; empty when missing.
     func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
         let keys = UserKeys(user)
-        let replies = try await functions.all([
+        let replies = try await functions.redis.answers(to: [
             RedisCommand("EXISTS", .string(keys.attributesVersion)),
             RedisCommand("HGET", .string(keys.attributes), .string(name.rawValue)),
         ])
@@ -28,11 +35,11 @@ struct UserAttributeCache: Sendable {
     /// All attributes, by name.
     func list(of user: UserKey) async throws(SignalingError) -> [Attribute] {
         let keys = UserKeys(user)
-        let replies = try await functions.all([
+        let replies = try await functions.redis.answers(to: [
             RedisCommand("EXISTS", .string(keys.attributesVersion)), RedisCommand("HGETALL", .string(keys.attributes)),
         ])
         guard replies[0].int == 1 else { return try await load(user) }
-        let texts = PresenceFunctions.texts(replies[1])
+        let texts = replies[1].texts
         var attributes: [Attribute] = []
         for index in stride(from: 0, to: texts.count - 1, by: 2) {
             attributes.append(Attribute(name: try AttributeName(texts[index]), value: texts[index + 1]))
@@ -46,7 +53,7 @@ struct UserAttributeCache: Sendable {
         var read = VersionedAttributes(version: 0, attributes: [])
         for _ in 0..<Self.attempts {
             do {
-                read = try await store.submit(user)
+                read = try await reads.submit(user)
             } catch {
                 throw error.signaling
             }
@@ -62,10 +69,10 @@ struct UserAttributeCache: Sendable {
         // In this order: what is cached now is no newer than what PostgreSQL has a moment later.
         guard let cached = try await functions.cachedVersion(of: user) else { return }
         do {
-            let stored = try await versions.userVersion(user)
+            let stored = try await store.userVersion(user)
             if stored == cached || stored == 0 { return }
             if stored < cached {
-                try await versions.raiseUserVersion(user, above: cached)
+                try await store.raiseUserVersion(user, above: cached)
                 PresenceMetrics.attributesReloaded.increment()
             }
         } catch {

@@ -1,3 +1,4 @@
+internal import ClusterService
 internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
@@ -12,16 +13,26 @@ struct UserAttributeHandler: Sendable {
     let functions: PresenceFunctions
     let cache: UserAttributeCache
     let changes: Batcher<UserAttributeChange, Int64>
-    let sessions: SessionHandler
+    let timers: ServiceTimers<PresenceTimer>
+
+    init(
+        functions: PresenceFunctions, cache: UserAttributeCache, timers: ServiceTimers<PresenceTimer>,
+        pool: PostgresPool
+    ) {
+        self.functions = functions
+        self.cache = cache
+        self.timers = timers
+        let store = AttributeStore(pool: pool)
+        changes = Batcher { batch throws(PostgresError) in try await store.changeUserAttributes(batch) }
+    }
 
     func set(_ command: SetUserAttribute, _ context: CommandContext) async throws(SignalingError) -> Done {
         try UserAttributeRules.check(command.attribute)
         // Should this process die after the commit and the command not come again in time, the timer mends the cache.
-        let due = sessions.timers.scheduling(
-            PresenceTimer.attributes(command.user).member,
-            atMilliseconds: try await functions.now() + Self.patience)
+        let due = timers.setting(
+            .attributes(command.user), at: try await functions.redis.time() + Self.patience)
         do {
-            _ = try await functions.all([due, PresenceFunctions.begin(command, context)])
+            _ = try await functions.redis.answers(to: [due, PresenceFunctions.begin(command, context)])
         } catch {
             if error.reason == "too_many_attributes" { PresenceMetrics.attributesRefused.increment() }
             throw error
@@ -42,7 +53,7 @@ struct UserAttributeHandler: Sendable {
         // It came before, or with a reload, or it has a number that was given already: PostgreSQL may be older than it was.
         if committed.isKnown { try await cache.mend(command.user) }
         if let moved = committed.moved {
-            try await sessions.schedule(.session(command.user, moved.session), at: moved.over)
+            try await timers.set(.session(command.user, moved.session), at: moved.over)
         }
         return Done()
     }

@@ -42,10 +42,10 @@ extension PresenceFunctions {
 
     /// Reads the answer of ``reassert(_:on:replacing:)``.
     static func reasserted(_ reply: RedisValue) throws(SignalingError) -> Reassertion {
-        let fields = texts(reply)
+        let fields = reply.texts
         switch (fields.first, fields.count) {
         case ("held", 5), ("kept", 5), ("restored", 5):
-            guard let since = Int64(fields[2]), let mailbox = Int64(fields[3]) else { throw shape }
+            guard let since = Int64(fields[2]), let mailbox = Int64(fields[3]) else { throw .unreadableAnswer }
             return .held(
                 Held(
                     change: Int64(fields[1]), since: since, mailbox: mailbox, wrongChannel: try? ChannelName(fields[4]))
@@ -54,7 +54,7 @@ extension PresenceFunctions {
             return .lost(reason: Int(fields[1]).flatMap(SignalingCode.init) ?? .leaveOther)
         case ("moved", 1): return .moved
         case ("older", 2): return .older(SessionID(fields[1]))
-        default: throw shape
+        default: throw .unreadableAnswer
         }
     }
 
@@ -71,21 +71,21 @@ extension PresenceFunctions {
     func forgotten(
         _ row: PresenceMirrorRow, channels: [ChannelName]
     ) async throws(SignalingError) -> Forgotten {
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "session_forgotten", tag: KeySpace.tag(row.user), .string(row.session.rawValue),
                 .string(row.gateway.rawValue), .int(row.uid), .string(row.device), .int64(row.since),
                 .string(channels.map(\.rawValue).joined(separator: "\n"))))
-        let fields = Self.texts(reply)
+        let fields = reply.texts
         switch (fields.first, fields.count) {
         case ("ended", _):
-            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw Self.shape }
+            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw .unreadableAnswer }
             return .ended(ended)
         case ("over", 2):
-            guard let change = Int64(fields[1]) else { throw Self.shape }
+            guard let change = Int64(fields[1]) else { throw .unreadableAnswer }
             return .over(change: change)
         case ("present", 1): return .present
-        default: throw Self.shape
+        default: throw .unreadableAnswer
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import ClusterState
+internal import MessageStore
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
@@ -8,7 +9,7 @@ internal import SignalingProtocol
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct PresenceFunctions: Sendable {
-    let connection: RedisConnection
+    let redis: RedisConnection
 
     // MARK: - Sessions
 
@@ -22,7 +23,7 @@ struct PresenceFunctions: Sendable {
 
     func known(_ user: UserKey) async throws(SignalingError) -> KnownUser {
         let keys = UserKeys(user)
-        let replies = try await all([
+        let replies = try await redis.answers(to: [
             RedisCommand("HGET", .string(keys.box), "uid"), RedisCommand("HGET", .string(keys.session), "sid"),
             RedisCommand("EXISTS", .string(keys.attributesVersion)),
             RedisCommand("HGET", .string(keys.attributes), .string(BuiltInAttribute.connectionTimeout)),
@@ -56,7 +57,7 @@ struct PresenceFunctions: Sendable {
                 attributes += [.string(attribute.name.rawValue), .string(attribute.value)]
             }
         }
-        let replies = try await all([
+        let replies = try await redis.answers(to: [
             Self.addRoutes([line], to: command.gateway),
             .function(
                 "session_open", tag: KeySpace.tag(line.user),
@@ -66,12 +67,12 @@ struct PresenceFunctions: Sendable {
                     command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry),
                 ] + attributes),
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
-            PresenceAnnouncement.audience(in: line.user.app),
+            ServerAnnouncement.userAudience(in: line.user.app),
         ])
-        let fields = Self.texts(replies[1])
+        let fields = replies[1].texts
         if fields.isEmpty { return nil }
         guard fields.count >= 3, let change = Int64(fields[0]), let now = Int64(fields[1]), let claim = Int64(fields[2])
-        else { throw Self.shape }
+        else { throw .unreadableAnswer }
         return Opened(
             change: change, hold: SessionHold(since: now, claim: claim),
             replaced: EndedSession(fields: Array(fields.dropFirst(3))),
@@ -87,17 +88,17 @@ struct PresenceFunctions: Sendable {
 
     func resume(_ command: ResumeSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> Resumed {
         let line = command.line
-        let replies = try await all([
+        let replies = try await redis.answers(to: [
             Self.addRoutes([line], to: command.gateway),
             .function(
                 "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .int64(deadline),
                 .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)),
         ])
-        let fields = Self.texts(replies[1])
+        let fields = replies[1].texts
         guard fields.count == 10, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
             let since = Int64(fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
             let turn = Int64(fields[9])
-        else { throw Self.shape }
+        else { throw .unreadableAnswer }
         let answer = SessionResumed(
             uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry,
             hold: SessionHold(since: since, claim: claim), turn: turn)
@@ -113,16 +114,16 @@ struct PresenceFunctions: Sendable {
         var since: Int64
     }
 
-    /// - Parameters:
-    ///   - asOf: since when it is without a connection, ms; 0 for now.
-    ///   - seen: when the gateway was found to be lost, ms; 0 when it tells by itself.
+    /// - Parameter loss: since when the gateway is lost, and when that was found (Redis clock, ms); nil when it tells of the
+    ///   detachment by itself.
     static func detach(
-        _ user: UserKey, _ session: SessionID, on gateway: GatewayID, asOf: Int64 = 0, seen: Int64 = 0, _ id: CommandID,
+        _ route: SessionRoute, from gateway: GatewayID, lostSince loss: (Int64, foundAt: Int64)? = nil, _ id: CommandID,
         deadline: Int64
     ) -> RedisCommand {
         .function(
-            "session_detach", tag: KeySpace.tag(user), .string(id.rawValue), .int64(deadline),
-            .string(gateway.rawValue), .string(session.rawValue), .int64(asOf), .int64(seen))
+            "session_detach", tag: KeySpace.tag(route.user), .string(id.rawValue), .int64(deadline),
+            .string(gateway.rawValue), .string(route.session.rawValue), .int64(loss?.0 ?? 0), .int64(loss?.foundAt ?? 0)
+        )
     }
 
     /// What a detachment found.
@@ -135,25 +136,25 @@ struct PresenceFunctions: Sendable {
         case absent
     }
 
-    /// Reads the answer of ``detach(_:_:on:asOf:seen:_:deadline:)``.
+    /// Reads the answer of ``detach(_:from:lostSince:_:deadline:)``.
     static func detached(_ reply: RedisValue) throws(SignalingError) -> Detachment {
-        let fields = texts(reply)
+        let fields = reply.texts
         if fields.isEmpty { return .absent }
         if fields == ["kept"] { return .kept }
         guard fields.count == 5, let over = Int64(fields[0]), let change = Int64(fields[1]),
             let uid = UInt32(fields[2]), let since = Int64(fields[4])
-        else { throw shape }
+        else { throw .unreadableAnswer }
         return .detached(Detached(over: over, change: change, uid: uid, device: fields[3], since: since))
     }
 
     /// - Returns: nil when it was not the user's present session.
     func close(_ command: CloseSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> EndedSession?
     {
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "session_close", tag: KeySpace.tag(command.user), .string(id.rawValue), .int64(deadline),
                 .string(command.session.rawValue), .int(command.reason.rawValue)))
-        return EndedSession(fields: Self.texts(reply))
+        return EndedSession(fields: reply.texts)
     }
 
     enum Due: Equatable {
@@ -164,15 +165,15 @@ struct PresenceFunctions: Sendable {
 
     /// - Parameter since: since when Redis answers, ms: clients could not resume before.
     func due(_ user: UserKey, _ session: SessionID, since: Int64) async throws(SignalingError) -> Due {
-        let reply = try await one(
-            .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since)))
-        let fields = Self.texts(reply)
+        let reply = try await redis.answer(
+            to: .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since)))
+        let fields = reply.texts
         switch fields.first {
         case "ended":
-            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw Self.shape }
+            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw .unreadableAnswer }
             return .ended(ended)
         case "wait":
-            guard fields.count == 2, let until = Int64(fields[1]) else { throw Self.shape }
+            guard fields.count == 2, let until = Int64(fields[1]) else { throw .unreadableAnswer }
             return .wait(until: until)
         default: return .none
         }
@@ -209,11 +210,12 @@ struct PresenceFunctions: Sendable {
         _ attribute: Attribute, of user: UserKey, version: Int64
     ) async throws(SignalingError) -> Committed {
         let timeout = UserAttributeRules.sessionTimeout(attribute)
-        let reply = try await one(
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "user_attribute_committed", tag: KeySpace.tag(user), .int64(version),
-                .string(attribute.name.rawValue), .string(attribute.value), .string(timeout.map(String.init) ?? "")))
-        let fields = Self.texts(reply)
+                .string(attribute.name.rawValue), .string(attribute.value), .string(timeout.map(String.init) ?? ""))
+        )
+        let fields = reply.texts
         var moved: MovedDeadline?
         if fields.count == 3, let over = Int64(fields[2]) {
             moved = MovedDeadline(session: SessionID(fields[1]), over: over)
@@ -223,7 +225,9 @@ struct PresenceFunctions: Sendable {
 
     /// The version of the cached attributes; nil when none are cached.
     func cachedVersion(of user: UserKey) async throws(SignalingError) -> Int64? {
-        try await one(RedisCommand("GET", .string(UserKeys(user).attributesVersion))).string.flatMap { Int64($0) }
+        try await redis.answer(to: RedisCommand("GET", .string(UserKeys(user).attributesVersion))).string.flatMap {
+            Int64($0)
+        }
     }
 
     /// Puts what PostgreSQL has into the cache; what is much is brought there in steps first.
@@ -232,8 +236,8 @@ struct PresenceFunctions: Sendable {
         let keys = UserKeys(user)
         let steps = AttributeSteps.of(attributes)
         guard steps.count > 1 else {
-            return try await one(
-                .function(
+            return try await redis.answer(
+                to: .function(
                     "user_attributes_load", tag: keys.tag, arguments: [.int64(version)] + Self.pairs(attributes[...]))
             ).int == 1
         }
@@ -243,11 +247,13 @@ struct PresenceFunctions: Sendable {
         for step in steps {
             let some = rest.prefix(step.count)
             rest = rest.dropFirst(step.count)
-            _ = try await all([
+            _ = try await redis.answers(to: [
                 RedisCommand("HSET", arguments: [key] + Self.pairs(some)), RedisCommand("PEXPIRE", key, 60_000),
             ])
         }
-        return try await one(.function("user_attributes_take", tag: keys.tag, .int64(version), .string(staging))).int
+        return try await redis.answer(
+            to: .function("user_attributes_take", tag: keys.tag, .int64(version), .string(staging))
+        ).int
             == 1
     }
 
@@ -255,30 +261,7 @@ struct PresenceFunctions: Sendable {
         attributes.flatMap { [RedisArgument.string($0.name.rawValue), .string($0.value)] }
     }
 
-    // MARK: - Calls
-
-    /// Runs commands in one pipeline; the first failure counts.
-    func all(_ commands: [RedisCommand]) async throws(SignalingError) -> [RedisValue] {
-        var values: [RedisValue] = []
-        for result in await connection.execute(commands) {
-            switch result {
-            case .success(let value): values.append(value)
-            case .failure(let error): throw error.signaling
-            }
-        }
-        return values
-    }
-
-    func one(_ command: RedisCommand) async throws(SignalingError) -> RedisValue {
-        do {
-            return try await connection.execute(command)
-        } catch {
-            throw error.signaling
-        }
-    }
-
-    /// The Redis clock, ms.
-    func now() async throws(SignalingError) -> Int64 { try Self.milliseconds(try await one(RedisCommand("TIME"))) }
+    // MARK: - Routes
 
     static func addRoutes(_ lines: [Line], to gateway: GatewayID) -> RedisCommand {
         .function(
@@ -289,16 +272,5 @@ struct PresenceFunctions: Sendable {
     static func removeRoute(_ user: UserKey, _ session: SessionID, from gateway: GatewayID) -> RedisCommand {
         RedisCommand(
             "SREM", .string(KeySpace.sessions(gateway)), .string(SessionRoute(user: user, session: session).text))
-    }
-
-    static func texts(_ reply: RedisValue) -> [String] { (reply.array ?? []).map { $0.string ?? "" } }
-
-    static let shape = SignalingError.unavailable("redis")
-
-    private static func milliseconds(_ reply: RedisValue) throws(SignalingError) -> Int64 {
-        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
-            throw shape
-        }
-        return seconds * 1000 + micros / 1000
     }
 }

@@ -1,4 +1,3 @@
-internal import Logging
 internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
@@ -29,48 +28,5 @@ enum PresenceMirror {
             session: SessionID(try reader.string("session")), gateway: GatewayID(try reader.string("gateway")),
             device: try reader.string("device"), detached: try reader.bool("detached"),
             since: try reader.int64("since"))
-    }
-}
-
-extension PresenceMirror {
-    /// What copies entries; rows of those who have long been absent are deleted once a minute along the way.
-    static func copier(
-        into store: MirrorStore, logger: Logger
-    ) -> @Sendable ([FieldReader]) async throws -> Void {
-        let pruning = MirrorPruning(store: store, logger: logger)
-        return { readers in
-            var rows: [PresenceMirrorRow] = []
-            for reader in readers {
-                do throws(SignalingError) {
-                    rows.append(try row(reader))
-                } catch {
-                    logger.error("a mirror entry could not be read", metadata: ["error": "\(error)"])
-                }
-            }
-            try await store.sessions(rows)
-            await pruning.pruneIfDue()
-        }
-    }
-}
-
-/// Keeps the mirrors' tables from growing: old rows are looked for once a minute, and again soon where there were many.
-private actor MirrorPruning {
-    private let store: MirrorStore
-    private let logger: Logger
-    private var next = ContinuousClock.now
-
-    init(store: MirrorStore, logger: Logger) {
-        self.store = store
-        self.logger = logger
-    }
-
-    func pruneIfDue() async {
-        guard ContinuousClock.now >= next else { return }
-        next = .now + .seconds(60)
-        do {
-            if try await store.prune() >= MirrorStore.pruneBatch { next = .now + .seconds(1) }
-        } catch {
-            logger.warning("old mirror rows were not deleted", metadata: ["error": "\(error)"])
-        }
     }
 }

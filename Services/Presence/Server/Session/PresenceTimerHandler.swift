@@ -1,4 +1,4 @@
-internal import Logging
+internal import ClusterService
 internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
@@ -11,34 +11,28 @@ struct PresenceTimerHandler: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
     let cache: UserAttributeCache
-    let gateways: GatewayWatch
+    let gateways: LostGateways
     let uptime: RedisUptime
-    let timers: DueTimers
-    let logger: Logger
+    let timers: ServiceTimers<PresenceTimer>
 
-    func fired(_ timer: DueTimer) async throws {
-        switch PresenceTimer(member: timer.member) {
+    func fired(_ timer: PresenceTimer) async throws(SignalingError) {
+        switch timer {
         case .gateway(let gateway): try await gateways.check(gateway)
         case .session(let user, let session): try await look(at: session, of: user)
         // A process may have died between a commit and the cache.
         case .attributes(let user): try await cache.mend(user)
-        case nil: logger.error("an unknown timer was dropped", metadata: ["service": "presence"])
         }
     }
 
-    private func look(at session: SessionID, of user: UserKey) async throws {
+    private func look(at session: SessionID, of user: UserKey) async throws(SignalingError) {
         guard let since = uptime.since else {
-            let later = try await functions.now() + Self.pause
-            return try await timers.schedule(
-                PresenceTimer.session(user, session).member, atMilliseconds: later)
+            let later = try await functions.redis.time() + Self.pause
+            return try await timers.set(.session(user, session), at: later)
         }
         switch try await functions.due(user, session, since: since) {
-        case .ended(let ended):
-            try await ending.carryOut(ended, of: user)
-        case .wait(let until):
-            try await timers.schedule(PresenceTimer.session(user, session).member, atMilliseconds: until)
-        case .none:
-            break
+        case .ended(let ended): try await ending.carryOut(ended, of: user)
+        case .wait(let until): try await timers.set(.session(user, session), at: until)
+        case .none: break
         }
     }
 }

@@ -33,16 +33,15 @@ struct SessionEnding: Sendable {
                 commands.append(CommandPost.command(for: end, id: base.derived("calls")))
             case .offline(let reason):
                 commands.append(PresenceMirror.entry(row(ended, of: user)))
-                let announcement = PresenceAnnouncement(
-                    event: .offline, user: user, uid: ended.uid, session: ended.session, reason: reason,
-                    time: ended.time)
-                commands.append(MessageStore.command(announcement.message))
+                let actor = Actor(user: user, uid: ended.uid, session: ended.session)
+                let announcement = ServerAnnouncement(.offline(reason), of: actor, seconds: ended.time / 1000)
+                commands.append(announcement.publishing(base.derived("offline")))
                 PresenceMetrics.closed.increment()
             }
         }
-        _ = try await functions.all(commands)
+        _ = try await functions.redis.answers(to: commands)
         // Not in the same pipeline: what of it fails is to be tried again.
-        _ = try await functions.one(PresenceFunctions.ended(user, ended.session))
+        _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
         logger.info(
             "session ended",
             metadata: [

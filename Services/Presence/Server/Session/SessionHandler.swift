@@ -1,3 +1,4 @@
+internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import MessageStore
@@ -16,7 +17,7 @@ struct SessionHandler: Sendable {
     let ending: SessionEnding
     /// Reads users' numbers and attributes.
     let logins: Batcher<UserKey, UserLogin>
-    let timers: DueTimers
+    let timers: ServiceTimers<PresenceTimer>
     let logger: Logger
 
     func open(
@@ -25,11 +26,11 @@ struct SessionHandler: Sendable {
         let user = command.line.user
         let known = try await functions.known(user)
         if let older = known.session, older != command.line.session {
-            try await schedule(.session(user, older), at: try await functions.now() + SessionEnding.patience)
+            try await timers.set(.session(user, older), at: try await functions.redis.time() + SessionEnding.patience)
         }
         let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
-            try await schedule(.gateway(command.gateway), at: opened.hold.since + LeaseFleet.gateways.watchDelay)
+            try await timers.set(.gateway(command.gateway), at: opened.hold.since + LeaseFleet.gateways.watchDelay)
         }
         if let replaced = opened.replaced {
             await afterwards(command.line) { () async throws(SignalingError) in
@@ -38,7 +39,8 @@ struct SessionHandler: Sendable {
         }
         PresenceMetrics.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
-        return FollowedReply(SessionOpened(uid: uid, hold: opened.hold), then: following(opened, command, uid: uid))
+        return FollowedReply(
+            SessionOpened(uid: uid, hold: opened.hold), then: commands(after: opened, command, uid: uid))
     }
 
     /// Reads what Redis does not know of the user, and opens the session.
@@ -49,7 +51,7 @@ struct SessionHandler: Sendable {
         if let uid = known.uid, known.attributesAreCached {
             let opened = try await functions.open(
                 command, uid: uid, timeout: timeout, caching: nil, context.id, deadline: context.deadline)
-            guard let opened else { throw PresenceFunctions.shape }
+            guard let opened else { throw .unreadableAnswer }
             return (uid, opened)
         }
         for attempt in 1...UserAttributeCache.attempts {
@@ -67,7 +69,7 @@ struct SessionHandler: Sendable {
                 let name = BuiltInAttribute.connectionTimeout
                 timeout = ConnectionTimeout.seconds(read?.attributes.first { $0.name.rawValue == name }?.value)
             }
-            guard let uid = known.uid ?? login?.uid else { throw PresenceFunctions.shape }
+            guard let uid = known.uid ?? login?.uid else { throw .unreadableAnswer }
             // What concurrent changes overtake again and again is not cached, but used all the same.
             var cached = attempt < UserAttributeCache.attempts ? read : nil
             if let large = cached, AttributeSteps.of(large.attributes).count > 1 {
@@ -80,12 +82,12 @@ struct SessionHandler: Sendable {
                 command, uid: uid, timeout: timeout, caching: cached, context.id, deadline: context.deadline)
             if let opened { return (uid, opened) }
         }
-        throw PresenceFunctions.shape
+        throw .unreadableAnswer
     }
 
-    /// What follows a new session.
-    private func following(
-        _ opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
+    /// Tells the mirror, and the servers that listen, of a new session.
+    private func commands(
+        after opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
     ) -> [RedisCommand] {
         let (user, session) = (command.line.user, command.line.session)
         let row = PresenceMirrorRow(
@@ -93,9 +95,10 @@ struct SessionHandler: Sendable {
             device: command.device, detached: false, since: opened.hold.since)
         var after = [PresenceMirror.entry(row)]
         if opened.replaced == nil, opened.hasAudience {
-            let announcement = PresenceAnnouncement(
-                event: .online, user: user, uid: uid, session: session, reason: .success, time: opened.hold.since)
-            after.append(MessageStore.command(announcement.message))
+            let announcement = ServerAnnouncement(
+                .online, of: Actor(user: user, uid: uid, session: session), seconds: opened.hold.since / 1000)
+            // Of the session, not of the command: a session comes online once.
+            after.append(announcement.publishing(CommandID(session.rawValue).derived("online")))
         }
         return after
     }
@@ -107,8 +110,8 @@ struct SessionHandler: Sendable {
             resumed = try await functions.resume(command, context.id, deadline: context.deadline)
         } catch {
             // The route was added first, so that no crash can leave a session without one.
-            _ = try? await functions.one(
-                PresenceFunctions.removeRoute(user, command.line.session, from: command.gateway))
+            _ = try? await functions.redis.answer(
+                to: PresenceFunctions.removeRoute(user, command.line.session, from: command.gateway))
             throw error
         }
         await afterwards(command.line) { () async throws(SignalingError) in
@@ -121,7 +124,7 @@ struct SessionHandler: Sendable {
             if resumed.formerGateway != command.gateway {
                 commands.append(PresenceFunctions.removeRoute(user, command.line.session, from: resumed.formerGateway))
             }
-            _ = try await functions.all(commands)
+            _ = try await functions.redis.answers(to: commands)
         }
         PresenceMetrics.resumed.increment()
         log("session resumed", user, command.line.session, command.gateway)
@@ -130,24 +133,23 @@ struct SessionHandler: Sendable {
 
     func detach(_ command: DetachSession, _ context: CommandContext) async throws(SignalingError) -> Done {
         let route = SessionRoute(user: command.user, session: command.session)
-        let reply = try await functions.one(
-            PresenceFunctions.detach(
-                command.user, command.session, on: command.gateway, context.id, deadline: context.deadline))
+        let reply = try await functions.redis.answer(
+            to: PresenceFunctions.detach(route, from: command.gateway, context.id, deadline: context.deadline))
         switch try PresenceFunctions.detached(reply) {
         case .detached(let detached):
-            _ = try await functions.all(following(detached, route, on: command.gateway))
+            _ = try await functions.redis.answers(to: commands(after: detached, route, on: command.gateway))
         case .absent:
             // Or else the gateway, which does not have it, would tell so each minute.
-            _ = try await functions.one(
-                PresenceFunctions.removeRoute(command.user, command.session, from: command.gateway))
+            _ = try await functions.redis.answer(
+                to: PresenceFunctions.removeRoute(command.user, command.session, from: command.gateway))
         case .kept: break
         }
         return Done()
     }
 
     /// Sets the timer of a detached session and tells the mirror.
-    func following(
-        _ detached: PresenceFunctions.Detached, _ route: SessionRoute, on gateway: GatewayID
+    func commands(
+        after detached: PresenceFunctions.Detached, _ route: SessionRoute, on gateway: GatewayID
     ) -> [RedisCommand] {
         let row = PresenceMirrorRow(
             user: route.user, version: detached.change, present: true, uid: detached.uid, session: route.session,
@@ -155,15 +157,14 @@ struct SessionHandler: Sendable {
         PresenceMetrics.detached.increment()
         log("session detached", route.user, route.session, gateway)
         return [
-            timers.scheduling(
-                PresenceTimer.session(route.user, route.session).member, atMilliseconds: detached.over),
+            timers.setting(.session(route.user, route.session), at: detached.over),
             PresenceMirror.entry(row),
         ]
     }
 
     func close(_ command: CloseSession, _ context: CommandContext) async throws(SignalingError) -> Done {
-        let now = try await functions.now()
-        try await schedule(.session(command.user, command.session), at: now + SessionEnding.patience)
+        let now = try await functions.redis.time()
+        try await timers.set(.session(command.user, command.session), at: now + SessionEnding.patience)
         if let ended = try await functions.close(command, context.id, deadline: context.deadline) {
             let line = Line(user: command.user, session: command.session, secret: "-")
             await afterwards(line) { () async throws(SignalingError) in
@@ -179,17 +180,9 @@ struct SessionHandler: Sendable {
     }
 
     func status(_ command: QueryUserStatus, _ context: CommandContext) async throws(SignalingError) -> UserStatus {
-        let exists = try await functions.one(
-            RedisCommand("EXISTS", .string(UserKeys(command.user).session)))
+        let exists = try await functions.redis.answer(
+            to: RedisCommand("EXISTS", .string(UserKeys(command.user).session)))
         return UserStatus(online: exists.int == 1)
-    }
-
-    func schedule(_ timer: PresenceTimer, at milliseconds: Int64) async throws(SignalingError) {
-        do {
-            try await timers.schedule(timer.member, atMilliseconds: milliseconds)
-        } catch {
-            throw error.signaling
-        }
     }
 
     /// What follows a change that has taken effect must not make it look failed: the client would be turned away while its

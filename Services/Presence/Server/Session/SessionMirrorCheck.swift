@@ -29,8 +29,8 @@ struct SessionMirrorCheck: Sendable {
             // Without it, what Redis forgot would wait for the round after this one.
             guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
-            let known = try await functions.all(
-                rows.map { RedisCommand("EXISTS", .string(UserKeys($0.user).session)) })
+            let known = try await functions.redis.answers(
+                to: rows.map { RedisCommand("EXISTS", .string(UserKeys($0.user).session)) })
             for (row, reply) in zip(rows, known) where reply.int == 0 { try await end(row) }
             last = rows.count == Self.page ? rows.last?.user : nil
             try await renew()
@@ -47,7 +47,7 @@ struct SessionMirrorCheck: Sendable {
         case .over(let change):
             var row = row
             (row.present, row.version) = (false, change)
-            _ = try await functions.one(PresenceMirror.entry(row))
+            _ = try await functions.redis.answer(to: PresenceMirror.entry(row))
         case .present: break
         }
     }

@@ -1,3 +1,4 @@
+internal import ClusterService
 internal import Logging
 internal import PostgresStore
 internal import PresenceLogic
@@ -8,7 +9,7 @@ internal import SignalingProtocol
 struct SessionReassertion: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
-    let sessions: SessionHandler
+    let timers: ServiceTimers<PresenceTimer>
     let logger: Logger
 
     func reassert(
@@ -19,7 +20,7 @@ struct SessionReassertion: Sendable {
         // The routes first: a crash in between must not leave a session that nobody would find.
         let routes = PresenceFunctions.addRoutes(command.sessions.map(\.line), to: gateway)
         let calls = command.sessions.map { PresenceFunctions.reassert($0, on: gateway) }
-        let replies = try await functions.all([routes] + calls).dropFirst()
+        let replies = try await functions.redis.answers(to: [routes] + calls).dropFirst()
         var answer = SessionsReasserted(held: [], lost: [])
         var after: [RedisCommand] = []
         for (session, reply) in zip(command.sessions, replies) {
@@ -28,17 +29,17 @@ struct SessionReassertion: Sendable {
             switch result {
             case .held(let held):
                 answer.held.append(.init(session: session.line.session, mailbox: held.mailbox))
-                after += following(held, session, gateway, context.id)
+                after += commands(after: held, session, gateway, context.id)
             case .lost(let reason):
                 answer.lost.append(.init(session: session.line.session, code: reason.closing))
                 after.append(PresenceFunctions.removeRoute(session.line.user, session.line.session, from: gateway))
             case .moved:
                 answer.lost.append(.init(session: session.line.session, code: nil))
                 after.append(PresenceFunctions.removeRoute(session.line.user, session.line.session, from: gateway))
-            case .older: throw PresenceFunctions.shape
+            case .older: throw .unreadableAnswer
             }
         }
-        _ = try await functions.all(after)
+        _ = try await functions.redis.answers(to: after)
         logger.info(
             "sessions reasserted",
             metadata: [
@@ -54,17 +55,18 @@ struct SessionReassertion: Sendable {
     ) async throws(SignalingError) -> PresenceFunctions.Reassertion {
         let user = held.line.user
         // Whatever becomes of this process, what follows from its end is done.
-        try await sessions.schedule(.session(user, older), at: try await functions.now() + SessionEnding.patience)
+        try await timers.set(.session(user, older), at: try await functions.redis.time() + SessionEnding.patience)
         let result = try PresenceFunctions.reasserted(
-            try await functions.one(PresenceFunctions.reassert(held, on: gateway, replacing: older)))
+            try await functions.redis.answer(to: PresenceFunctions.reassert(held, on: gateway, replacing: older)))
         if case .ended(let ended) = try await functions.due(user, older, since: 0) {
             try await ending.carryOut(ended, of: user)
         }
         return result
     }
 
-    private func following(
-        _ held: PresenceFunctions.Held, _ session: HeldSession, _ gateway: GatewayID, _ id: CommandID
+    /// Tells the mirror, and channel-state what Redis had forgotten wrongly.
+    private func commands(
+        after held: PresenceFunctions.Held, _ session: HeldSession, _ gateway: GatewayID, _ id: CommandID
     ) -> [RedisCommand] {
         var after: [RedisCommand] = []
         let line = session.line

@@ -2,19 +2,17 @@ internal import InvitationLogic
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// Which apps have a trunk, and on what terms.
-struct TrunkDirectory: Sendable {
-    private let records: CachedRecords<AppID, SIPTrunk>
-
+extension CachedRecords<AppID, TrunkTerms> {
+    /// Which apps have a trunk, and on what terms.
     init(store: TrunkStore) {
-        records = CachedRecords { app async throws(PostgresError) in try await store.find(app) }
+        self.init { app async throws(PostgresError) in try await store.find(app).map(TrunkTerms.init) }
     }
 
     /// - Returns: nil for an app without a trunk.
-    /// - Throws: `SignalingError` when PostgreSQL is not available and the app not known yet.
-    func terms(of app: AppID) async throws(SignalingError) -> TrunkTerms? {
-        do throws(PostgresError) {
-            return try await records.find(app).map(TrunkTerms.init)
+    /// - Throws: `SignalingError` when PostgreSQL is not available and the app's trunk was never read.
+    nonisolated func terms(of app: AppID) async throws(SignalingError) -> TrunkTerms? {
+        do {
+            return try await find(app)
         } catch {
             throw error.signaling
         }

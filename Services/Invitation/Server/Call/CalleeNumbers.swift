@@ -2,8 +2,8 @@ internal import InvitationLogic
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// What is known of callees: in Redis, of those who were there lately, and in PostgreSQL their numbers.
-struct CalleeDirectory: Sendable {
+/// The numbers of callees whom Redis has forgotten, because they have been away for long; read from PostgreSQL.
+struct CalleeNumbers: Sendable {
     private let numbers: Batcher<UserKey, UInt32>
 
     init(store: UserStore) {
@@ -11,7 +11,7 @@ struct CalleeDirectory: Sendable {
     }
 
     /// A callee at the moment of an invitation.
-    /// - Parameter party: as Redis knows the user. It forgets the number of who has been away for long.
+    /// - Parameter party: what Redis knows of the user.
     func presence(of user: UserKey, _ party: CallRecordStore.Party) async -> CalleePresence {
         var uid = party.uid
         // Calls go on while PostgreSQL is away; the caller is told 0 then, as of somebody who was never seen.

@@ -1,0 +1,91 @@
+internal import ClusterState
+package import Logging
+internal import NIOCore
+package import PostgresStore
+package import RedisStore
+package import ServiceKit
+internal import ServiceLifecycle
+
+/// Makes of a declared service what a process runs: its stores, timers, mirror, rounds and commands, and what the health
+/// listener asks.
+package enum ServiceRuntime {
+    /// Builds a service from a process's settings.
+    /// - Throws: as ``ServiceStores`` and the service's declaration do.
+    package static func assemble<Declaration: ServiceDeclaration>(
+        _ service: Declaration, _ context: ServiceContext
+    ) async throws -> ServiceAssembly {
+        let stores = try await ServiceStores(
+            context, libraries: libraries(of: Declaration.self), postgresConnections: service.postgresConnections)
+        return try await assemble(
+            service, instance: context.configuration.instance, stores: stores, logger: context.logger)
+    }
+
+    /// Builds a service around given stores, for a test.
+    /// - Parameter instance: this process among its kind.
+    /// - Throws: as the service's declaration does.
+    package static func assemble<Declaration: ServiceDeclaration>(
+        _ service: Declaration, instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
+    ) async throws -> ServiceAssembly {
+        let stores = ServiceStores(redis: redis, libraries: libraries(of: Declaration.self), pool: pool, logger: logger)
+        return try await assemble(service, instance: instance, stores: stores, logger: logger)
+    }
+
+    private static func libraries<Declaration: ServiceDeclaration>(of _: Declaration.Type) -> [RedisFunctionLibrary] {
+        let timers = Declaration.Timer.self == Never.self ? [] : [RedisFunctionLibrary.timers]
+        return Declaration.libraries + timers + [.streams]
+    }
+
+    private static func assemble<Declaration: ServiceDeclaration>(
+        _ service: Declaration, instance: String, stores: ServiceStores, logger: Logger
+    ) async throws -> ServiceAssembly {
+        let timers = ServiceTimers<Declaration.Timer>(
+            service: Declaration.name, connection: stores.redis, logger: logger)
+        let resources = ServiceResources(
+            instance: instance, redis: stores.redis, redisConfiguration: stores.redisConfiguration, pool: stores.pool,
+            timers: timers, uptime: RedisUptime(connection: stores.redis), logger: logger)
+        let parts = try await service.parts(on: resources)
+        // Shut down in reverse: first no new commands are taken, last the stores are closed.
+        var services: [any Service] = [stores]
+        if let fired = parts.timerFired {
+            services += [resources.uptime, TimerService(timers: timers, fired: fired)] as [any Service]
+        }
+        if let mirror = parts.mirror {
+            services.append(
+                MirrorConsumer(
+                    service: Declaration.name, instance: instance, configuration: stores.redisConfiguration,
+                    connection: stores.redis, logger: logger, handler: mirror))
+        }
+        for round in parts.rounds {
+            services.append(
+                ExclusiveRounds(
+                    round.name, every: TimeAmount(round.period), connection: stores.redis, logger: logger,
+                    round: round.perform))
+        }
+        services += parts.background
+        let commands = CommandConsumer(
+            service: Declaration.name, instance: parts.consumer ?? instance, configuration: stores.redisConfiguration,
+            connection: stores.redis, router: parts.commands, logger: logger)
+        services.append(CommandService(ready: parts.readyForCommands, commands: commands))
+        return ServiceAssembly(
+            services: services, checks: stores.checks + parts.checks, details: parts.details,
+            shutdownDeadline: parts.shutdownDeadline)
+    }
+}
+
+private struct TimerService<Timer: ServiceTimer>: Service {
+    let timers: ServiceTimers<Timer>
+    let fired: @Sendable (Timer) async throws -> Void
+
+    func run() async throws { await timers.run(fired) }
+}
+
+/// Takes commands as soon as the service is ready for them.
+private struct CommandService: Service {
+    let ready: @Sendable () async throws -> Void
+    let commands: CommandConsumer
+
+    func run() async throws {
+        try await ready()
+        try await commands.run()
+    }
+}
