@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Set by `Scripts/fuzz` to the path of clang's libFuzzer: our own modules then count what inputs reach, check each access to
-/// memory, and the program that makes the inputs is there.
+/// Set by `Scripts/fuzz` to the path of clang's libFuzzer: then our own modules are built with coverage and the address
+/// sanitizer, and the package has the fuzzer's executable.
 let fuzzer = Context.environment["HELIOGRAPH_LIBFUZZER"]
 
 let strict: [SwiftSetting] =
@@ -61,7 +61,7 @@ let libreSettings: [CSetting] =
     ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"].map { .define($0) }
     + (fuzzer == nil ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])])
 
-/// The micro-benchmarks; what measures the servers is C and Python (Benchmarks/README.md). No product: only Benchmarks/run
+/// The micro-benchmarks; the benchmarks of the servers are C and Python (Benchmarks/README.md). No product: only Benchmarks/run
 /// builds it.
 let benchmarks: [Target] = [
     .target(name: "Allocations", path: "Benchmarks/Allocations"),
@@ -75,7 +75,7 @@ let benchmarks: [Target] = [
         path: "Benchmarks/Micro", swiftSettings: strict),
 ]
 
-/// Tests/Fuzz, where it is asked for.
+/// Tests/Fuzz; only when `Scripts/fuzz` builds.
 let fuzzing: [Target] =
     fuzzer.map { library in
         [

@@ -1,41 +1,41 @@
 // Heliograph's client for browsers: one module, no dependencies.
-// What it sends and gets: Docs/protocol.md. How to use it: Docs/clients.md. Types: heliograph.d.ts.
+// The protocol: Docs/protocol.md. How to use it: Docs/clients.md. Types: heliograph.d.ts.
 
-/** Ten digits, as the native clients have them: 1.1.4.0 stands for the API that this is compatible with. */
+/** The version in ten digits, as the native clients have it: that of the API which this client is compatible with, 1.1.4.0. */
 const SDK_VERSION = 1010104000;
 
 const DISCOVERY_MS = 5_000;
-/** Opening a socket and being answered on it; the gateway gives its services 8 s. */
+/** Time to open a socket and to get the first answer on it; the gateway gives its services 8 s. */
 const ATTEMPT_MS = 15_000;
 /** A login is given up after this time or this many attempts. */
 const LOGIN_MS = 30_000;
 const LOGIN_ATTEMPTS = 15;
-/** By then a session without a connection is over: `_conn_timeout` is at most 120 s. */
+/** After this time a session without a connection has ended: `_conn_timeout` is at most 120 s. */
 const RECONNECT_MS = 150_000;
 /** Attempt n waits a random time up to BACKOFF_MS * 2^(n-1), at most BACKOFF_CAP_MS. */
 const BACKOFF_MS = 1_000;
 const BACKOFF_CAP_MS = 15_000;
-/** A session outlives a lost connection for so long at least. */
+/** The least time for which a session outlives a lost connection. */
 const SHORTEST_TIMEOUT_MS = 20_000;
 const PING_MS = 10_000;
-/** So many pings without a frame since: the connection is dead. */
+/** After so many pings without any frame in return the connection counts as dead. */
 const SILENT_PINGS = 2;
-/** A message that the cluster could not take for the moment is sent again after a random time up to this. */
+/** A message that the cluster could not accept is sent again after a random time up to this. */
 const REPEAT_MS = 1_000;
-/** Calls are kept so long, through reconnects. Half of the time for which the gateway knows a messageID again. */
+/** How long calls are kept, also over reconnects: half of the time for which the cluster remembers a messageID. */
 const CALL_MS = 30_000;
-/** Unanswered calls at most; the gateway closes at 1,024. */
+/** The most unanswered calls; at 1,024 the gateway closes the connection. */
 const CALL_BOUND = 1_000;
-/** What has waited for a connection is sent in bursts, the next one a second after the gateway answered in this one. */
+/** Calls that waited for a connection are sent in bursts of this size; the next burst begins a second after an answer to this one. */
 const BURST = 60;
 const BURST_MS = 1_000;
-/** Mailbox entries are acknowledged after so many, or so long. */
+/** Mailbox entries are acknowledged after this number of them, or this time. */
 const ACK_ENTRIES = 30;
 const ACK_MS = 1_000;
 
 const OFFLINE = 0, LOGGING_IN = 1, LOGGED_IN = 2, RECONNECTING = 3;
 
-/** Public codes that this client itself gives. Source: Signaling API, "Error codes". */
+/** Public codes that this client itself uses. Source: Signaling API, "Error codes". */
 const Code = {
     logoutOther: 100, logoutUser: 101, logoutNetwork: 102, logoutKicked: 103, logoutTokenExpired: 105,
     alreadyLoggedOut: 108, loginOther: 200, loginNetwork: 201, loginCancelled: 203, loginKicked: 207, joinOther: 300,
@@ -43,7 +43,7 @@ const Code = {
     leaveDisconnected: 604, reinvite: 701, inviteNetwork: 702, failed: 1001, unknown: 1002, notLoggedIn: 1003,
 };
 
-/** What a call ends with that was never answered; Code.failed for the others. */
+/** The code for calls that were never answered, by function; Code.failed for the others. */
 const TIMEOUT_CODES = {
     user_sendmsg: Code.messageTimeout, channel_sendmsg: Code.messageTimeout, channel_join: Code.joinOther,
     channel_query_num: Code.countTimeout, voip_invite: Code.inviteNetwork,
@@ -52,11 +52,11 @@ const TIMEOUT_CODES = {
 /** The reasons of a `close` frame. */
 const CLOSE_CODES = { kick: Code.logoutKicked, token_expired: Code.logoutTokenExpired, bad_line: Code.logoutNetwork };
 
-/** Refusals that are no answer: the gateway has lost a service for a moment. */
+/** Reasons that mean "try again": the gateway cannot reach a service for the moment. */
 const TRANSIENT = ["timeout", "unavailable"];
 
 const MESSAGES = ["user_sendmsg", "channel_sendmsg"];
-/** Repeating these after a lost connection would do harm, or no good. */
+/** Functions that are not repeated after a lost connection, because that would be harmful or useless. */
 const NEVER_REPEATED = ["user_getmsg", "user_logout", "voip_invite_msg"];
 
 const CALL_EVENTS = {
@@ -68,7 +68,7 @@ const CALL_ENDS = ["voip_invite_refuse", "voip_invite_failed", "voip_invite_bye"
 
 const sleep = (milliseconds) => new Promise((wake) => setTimeout(wake, milliseconds));
 
-/** Calls the application's handler, whose exceptions are its own. */
+/** Calls the application's handler; its exceptions are thrown outside of this client. */
 function fire(target, name, ...values) {
     try {
         if (typeof target[name] === "function") target[name](...values);
@@ -77,7 +77,7 @@ function fire(target, name, ...values) {
     }
 }
 
-/** What an application's callback `(failed, ecode)` is told; without one, failures go to `onError`. */
+/** Adapts an application's callback `(failed, ecode)`; without one, failures go to `onError`. */
 const told = (callback) => callback && ((error, result) => callback(error !== "", result.code ?? 0));
 
 const failure = (reason, code) => [reason, { result: "failed", reason, code, data: { result: reason } }];
@@ -101,7 +101,7 @@ class Finder {
         this.#isSecure = (page ?? this.#bases[0]).startsWith("https:");
     }
 
-    /** The gateway to try next: rather one whose connection was not lost lately; undefined when none is known. */
+    /** The gateway to try next, preferably one whose connection was not lost lately; undefined when none is known. */
     async next() {
         for (const base of shuffled(this.#bases)) {
             try {
@@ -112,7 +112,7 @@ class Finder {
                     break;
                 }
             } catch {
-                // The next base may answer; else those serve that are known from before.
+                // The next base may answer; otherwise the gateways known from before are used.
             }
         }
         const lostAt = (address) => this.#failures.get(address) ?? 0;
@@ -133,7 +133,7 @@ function shuffled(list) {
     return list.map((value) => [Math.random(), value]).sort(([a], [b]) => a - b).map(([, value]) => value);
 }
 
-/** A user who is logged in, or about to be. */
+/** A user who is logged in or logging in. */
 class Session {
     onLoginSuccess = null;
     onLoginFailed = null;
@@ -155,15 +155,15 @@ class Session {
 
     /** @type {WebSocket | null} */
     #socket = null;
-    /** Ends the present connection as a broken one. */
+    /** Treats the present connection as broken. */
     #lose = () => {};
-    /** Tells #connect that the socket carries the session (true) or won't (false). */
+    /** Resolves #connect: whether the socket carries the session. */
     #settle = () => {};
     #pinger;
     #pings = 0;
     #silentPings = 0;
 
-    /** What was not answered yet, in the order of the calls. */
+    /** Unanswered calls, in the order in which they were made. */
     #calls = new Map();
     #unsent = [];
     #lastCall = 0;
@@ -171,9 +171,9 @@ class Session {
     /** Messages that may still be sent in this burst. */
     #budget = Infinity;
     #nextBurst;
-    /** The timer before what could not be taken is sent again; until then nothing is, so that all stays in order. */
+    /** The timer until messages that were not accepted are sent again. Nothing is sent before it fires, so that the order stays. */
     #repeating;
-    /** When the connection of a working session was lost last. */
+    /** When the connection of a working session was last lost. */
     #lostAt = 0;
 
     /** The highest mailbox version that was seen. */
@@ -183,9 +183,9 @@ class Session {
 
     /** @type {Channel | null} */
     #channel = null;
-    /** Joins and leaves that were not answered yet. */
+    /** Unanswered joins and leaves. */
     #moves = 0;
-    /** The id of the last channel event. */
+    /** The id of the last channel event that was received. */
     #lastEvent = 0;
     /** The same, once it is one of the present channel. */
     #after;
@@ -249,7 +249,7 @@ class Session {
                 channel.state = "failed";
                 return fire(channel, "onChannelJoinFailed", result.code);
             }
-            // One channel per user: the server has taken the user out of the old one.
+            // A user is in one channel at a time: the server has ended the membership of the old one.
             if (this.#channel) this.#channel.state = "leaved";
             this.#channel = channel;
             this.#after = result.id;
@@ -270,7 +270,7 @@ class Session {
     channelInviteUser2(channelID, peer, extra = "") {
         const call = this.#makeCall(channelID, peer, extra);
         call.act("voip_invite", extra, (error, result, isRepeated) => {
-            // The first time it had reached the cluster, only the answer was lost.
+            // The first one had reached the cluster; only its answer was lost.
             if (!error || (isRepeated && result.code === Code.reinvite)) return;
             this.#forget(call);
             fire(call, "onInviteFailed", error, result.code);
@@ -280,7 +280,7 @@ class Session {
 
     // The connection
 
-    /** Goes on until the session has a connection, or is over. */
+    /** Connects, and tries again until the session has a connection or is over. */
     async #connect() {
         const isLogin = this.#status === LOGGING_IN;
         const startedAt = Date.now();
@@ -300,7 +300,7 @@ class Session {
         }
     }
 
-    /** One attempt: true when nothing is left to be tried. */
+    /** One attempt; true when no further one is needed. */
     #open(address) {
         return new Promise((settle) => {
             const socket = new WebSocket(address);
@@ -337,7 +337,7 @@ class Session {
         });
     }
 
-    /** Lets go of the socket: a dead network would keep its close event back for long. */
+    /** Abandons the socket without waiting for its close event, which can take long on a dead network. */
     #close() {
         const socket = this.#socket;
         this.#socket = null;
@@ -381,7 +381,7 @@ class Session {
         const result = JSON.parse(json);
         if (error || result.result !== "ok") {
             if (TRANSIENT.includes(result.reason)) return this.#lose();
-            // The new session that was to take the lost one's place.
+            // This was the new session that was to replace the lost one.
             if (this.#status === RECONNECTING) return this.#end("onLogout", Code.logoutNetwork);
             const isLoginCode = result.code >= Code.loginOther && result.code < Code.joinOther;
             return this.#end("onLoginFailed", isLoginCode ? result.code : Code.loginOther);
@@ -400,7 +400,7 @@ class Session {
     }
 
     /**
-     * The cluster has lost the session: a new one takes its place. It has no channel, and what the old one asked and was not
+     * The cluster has lost the session: a new one replaces it. It has no channel, and calls of the old session that were not
      * answered might take effect twice.
      */
     #logInAgain() {
@@ -421,7 +421,7 @@ class Session {
         this.#end("onLogout", CLOSE_CODES[reason] ?? Code.logoutOther);
     }
 
-    /** The end of the session, told by this callback. */
+    /** Ends the session and tells the application by this callback. */
     #end(callback, code) {
         if (this.#status === OFFLINE) return;
         this.#status = OFFLINE;
@@ -436,13 +436,13 @@ class Session {
     // Calls of functions
 
     /**
-     * Calls a function of the server, now or when there is a connection again.
+     * Calls a function of the server, now or once there is a connection again.
      * @param {(error: string, result: object, isRepeated: boolean) => void} [done] without it, failures go to `onError`
      */
     #call(func, args, done) {
         const call = { id: ++this.#lastCall, func, args, done, sent: 0 };
         call.isMessage = MESSAGES.includes(func);
-        // Known again by the gateway, so that what is repeated after a reconnect takes effect once.
+        // The cluster recognises the id, so that a message that is repeated after a reconnect takes effect once.
         if (call.isMessage) args.messageID = `${this.#messagePrefix}-${call.id}`;
         const isReady = (this.#status === LOGGED_IN || this.#status === RECONNECTING) && !this.#isLoggingOut;
         if (!isReady) {
@@ -459,7 +459,7 @@ class Session {
         this.#flush();
     }
 
-    /** Writes what waits, in order. */
+    /** Sends the calls that wait, in order. */
     #flush() {
         while (this.#status === LOGGED_IN && !this.#repeating && this.#unsent.length > 0) {
             const call = this.#unsent[0];
@@ -473,7 +473,7 @@ class Session {
         }
     }
 
-    /** After a reconnect: what was not answered is repeated, at a rate that the gateway takes. */
+    /** After a reconnect: repeats unanswered calls, at a rate that the gateway accepts. */
     #resumeCalls() {
         const waiting = [...this.#calls.values()];
         const isLost = (call) => call.sent > 0 && NEVER_REPEATED.includes(call.func);
@@ -491,7 +491,7 @@ class Session {
     #returned(id, error, json) {
         if (this.#budget !== Infinity) this.#nextBurst ??= setTimeout(() => this.#burst(), BURST_MS);
         const call = this.#calls.get(id);
-        // Given up meanwhile.
+        // Was given up in the meantime.
         if (!call) return;
         const result = JSON.parse(json);
         const reason = error || (result.result === "ok" ? "" : String(result.reason));
@@ -499,7 +499,7 @@ class Session {
         this.#finish(call, reason, result);
     }
 
-    /** Whether the message was taken is not known: it is sent again under its id, before those that wait behind it. */
+    /** It is unknown whether the message was stored: it is sent again under its id, before the messages that follow it. */
     #repeatSoon(call) {
         const place = this.#unsent.findIndex((other) => other.id > call.id);
         this.#unsent.splice(place < 0 ? this.#unsent.length : place, 0, call);
@@ -526,7 +526,7 @@ class Session {
         const isNew = version > this.#version;
         if (isNew) this.#version = version;
         this.#acknowledgeSoon();
-        // What was not acknowledged comes again after a reconnect.
+        // Entries that were not acknowledged are sent again after a reconnect.
         if (!isNew) return;
         const { source, type, content } = parseLine(line);
         if (type === "instant") fire(this, "onMessageInstantReceive", source, 0, content);
@@ -543,7 +543,7 @@ class Session {
         this.#ackTimer = undefined;
         if (this.#unacknowledged === 0 || this.#status !== LOGGED_IN) return;
         this.#unacknowledged = 0;
-        // What a lost acknowledgement meant comes again, and is acknowledged then.
+        // If this acknowledgement is lost, its entries come again and are acknowledged then.
         this.#call("user_getmsg", { ver_clear: this.#version, max: ACK_ENTRIES }, () => {});
     }
 
@@ -553,7 +553,7 @@ class Session {
         if (id <= this.#lastEvent) return;
         this.#lastEvent = id;
         const channel = this.#channel;
-        // The answer to the join is under way, or to a leave.
+        // The answer to a join or a leave is under way.
         if (!channel) return;
         this.#after = id;
         const { type, content } = parseLine(line);
@@ -573,7 +573,7 @@ class Session {
     #resumeChannel(result) {
         if (!this.#channel) return;
         if (result.channel === undefined || plainName(result.channel) !== plainName(this.#channel.name)) {
-            // A join or leave whose answer was lost has taken effect, or the absence was taken for a leave.
+            // A join or leave whose answer was lost has taken effect, or the cluster took the absence for a leave.
             return this.#leaveChannel(this.#moves > 0 ? undefined : Code.leaveDisconnected);
         }
         if (!result.complete) fire(this, "onError", "channel_events", Code.failed, "events of the absence are missing");
@@ -593,7 +593,7 @@ class Session {
         });
     }
 
-    /** The channel is left otherwise than by the application. */
+    /** The channel was left, but not by the application. */
     #leaveChannel(code) {
         const channel = this.#channel;
         if (!channel) return;
@@ -723,7 +723,7 @@ class Call {
 
     channelInviteEnd(extra) {
         this.#over();
-        // It may have ended at the other side just now.
+        // The other side may have ended the call at the same moment.
         this.act("voip_invite_bye", extra, () => {});
         queueMicrotask(() => fire(this, "onInviteEndByMyself", ""));
     }

@@ -70,7 +70,7 @@ struct AppCommand: AsyncParsableCommand {
 
     struct Limit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets how much an app's users may do; what is not said stays. Holds for logins from then on.")
+            abstract: "Sets an app's limits; options that are not given stay as they are. Applies to later logins.")
 
         @Argument(help: "The app.")
         var id: AppID

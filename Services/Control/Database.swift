@@ -2,14 +2,14 @@ internal import Logging
 internal import PostgresStore
 internal import ServiceKit
 
-/// The way from a command to PostgreSQL.
+/// A command's connection to PostgreSQL.
 enum Database {
     static let standardURL = "postgresql://heliograph@127.0.0.1:5432/heliograph"
 
     /// Lends a pool of one connection to `body`.
-    /// - Parameter checked: whether the tables must be this build's.
+    /// - Parameter checked: whether the tables must be of this build's version.
     static func with(checked: Bool = true, _ body: (PostgresPool) async throws -> Void) async throws {
-        // The environment may hold settings of the services, so unknown names are nothing to complain about here.
+        // The environment may hold settings of the services, so unknown names are no error here.
         var reader = EnvironmentReader.process()
         let url = reader.string("POSTGRES_URL", default: standardURL, "where PostgreSQL is")
         let configuration = try PostgresConfiguration(url: url)

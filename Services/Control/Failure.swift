@@ -3,7 +3,7 @@ internal import Glibc
 internal import PostgresStore
 internal import RedisStore
 
-/// Why a command could not be done, and the exit code that says so to scripts.
+/// Why a command failed, and the exit code for scripts.
 struct Failure: Error {
     var message: String
     var code: Int32
@@ -35,7 +35,7 @@ struct Failure: Error {
         }
     }
 
-    /// Runs a command's body: what goes wrong becomes one line on standard error and an exit code.
+    /// Runs a command's body; an error becomes one line on standard error and an exit code.
     static func reported(_ body: () async throws -> Void) async throws {
         let failure: Failure
         do {

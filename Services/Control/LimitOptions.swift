@@ -1,20 +1,20 @@
 internal import ArgumentParser
 internal import SignalingProtocol
 
-/// The limits of an app. What is not said stays as it is, or is the default of a new app.
+/// The limits of an app. Options that are not given keep their value, or are the defaults of a new app.
 struct LimitOptions: ParsableArguments {
     enum SpecialChannels: String, ExpressibleByArgument, CaseIterable {
         case open
         case closed
     }
 
-    @Option(help: "Channel messages, and as many instant messages, of one session a second; 1000000: no limit.")
+    @Option(help: "Channel messages of one session a second, and as many instant messages; 1000000: no limit.")
     var messagesPerSecond: Int?
 
     @Option(help: "Messages of one channel a second; 1000000: no limit.")
     var channelMessagesPerSecond: Int?
 
-    @Option(help: "Other acts of one session a second (queries, joins, calls); 1000000: no limit.")
+    @Option(help: "Other calls of one session a second (queries, joins, invitations); 1000000: no limit.")
     var actsPerSecond: Int?
 
     @Option(help: "Attribute changes of one session a second; 1000000: no limit.")
@@ -23,13 +23,13 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Attribute changes of one channel a second; 1000000: no limit.")
     var channelAttributeChangesPerSecond: Int?
 
-    @Option(help: "Messages that wait for one user at most; past half of it each sender may have a quarter.")
+    @Option(help: "Most messages that wait for one user; once half full, each sender may have a quarter.")
     var mailboxEntries: Int?
 
-    @Option(help: "Bytes of messages that wait for one user at most, likewise.")
+    @Option(help: "Most bytes of messages that wait for one user, likewise.")
     var mailboxBytes: Int?
 
-    @Option(help: "Whether clients may join the special channels, which tell who logs in and joins.")
+    @Option(help: "Whether clients may join the special channels, which announce logins and joins.")
     var specialChannels: SpecialChannels?
 
     private var changes: [(limit: AppLimit, value: Int)] {
@@ -52,7 +52,7 @@ struct LimitOptions: ParsableArguments {
         }
     }
 
-    /// Sets what was said.
+    /// Sets the limits that were given.
     func apply(to limits: inout AppLimits) {
         for (limit, value) in changes { limits[limit] = value }
         if let specialChannels { limits.specialChannelsOpen = specialChannels == .open }

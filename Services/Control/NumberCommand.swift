@@ -5,12 +5,12 @@ internal import SignalingProtocol
 /// `heliographctl number ...`.
 struct NumberCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "number", abstract: "Gives telephone numbers to accounts, lists them and takes them back.",
+        commandName: "number", abstract: "Assigns telephone numbers to accounts, lists and removes them.",
         subcommands: [Set.self, List.self, Remove.self])
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Gives a number to an account: calls from the app's trunk to it ring there.")
+            abstract: "Assigns a number to an account: calls from the app's trunk to the number ring there.")
 
         @Argument(help: "The number, as the trunk's requests name it.")
         var number: SIPNumberArgument
@@ -70,7 +70,7 @@ struct NumberCommand: AsyncParsableCommand {
             var removed: String
         }
 
-        static let configuration = CommandConfiguration(abstract: "Takes a number back.")
+        static let configuration = CommandConfiguration(abstract: "Removes a number.")
 
         @Argument(help: "The number.")
         var number: SIPNumberArgument

@@ -11,10 +11,10 @@ internal import SignalingProtocol
 /// An app as commands print it.
 struct AppOutput: Encodable {
     var appId: String
-    /// Only where the command's purpose is to show it.
+    /// Nil unless the command is meant to show it.
     var certificate: String?
     var tokenRequired: Bool
-    /// By name, each a member of the object.
+    /// By name; each is a member of the JSON object.
     var limits: AppLimits
     /// Unix milliseconds.
     var createdAt: Int64
@@ -47,7 +47,7 @@ struct AppOutput: Encodable {
         try container.encode(createdAt, forKey: Key(stringValue: "createdAt"))
     }
 
-    /// What was set by the operator, beyond the messages' rates.
+    /// Limits that the operator has set, besides the rates of messages.
     private var others: String? {
         var texts = AppLimits.all.dropFirst(2).filter { limits[$0] != $0.standard }.map { "\($0.name) \(limits[$0])" }
         if !limits.specialChannelsOpen { texts.append("special channels closed") }

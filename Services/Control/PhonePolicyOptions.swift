@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// What `trunk set` says of the app's users: whom they may call, as whom, how often and for how long.
+/// The options of `trunk set` about the app's users: whom they may call, as whom, how often and for how long.
 struct PhonePolicyOptions: ParsableArguments {
-    /// The lists and their entries are bounded, as each call looks through them.
+    /// The lists and their entries are bounded, because each call searches them.
     private static let longestList = 200
     private static let longestEntry = 32
     private static let everything = "any"
@@ -39,10 +39,10 @@ struct PhonePolicyOptions: ParsableArguments {
     @Option(help: "Seconds that a call with a telephone may last: 1...43200.")
     var longestCall = Limits.longestPhoneCall
 
-    @Option(help: "The URI that P-Asserted-Identity tells of every caller, such as sip:+4930123@example.org.")
+    @Option(help: "The URI in P-Asserted-Identity of every call, such as sip:+4930123@example.org.")
     var assertedIdentity: String?
 
-    @Option(help: "What Privacy asks for, such as id.")
+    @Option(help: "The value of Privacy, such as id.")
     var privacy: String?
 
     func validate() throws {
@@ -60,7 +60,7 @@ struct PhonePolicyOptions: ParsableArguments {
             }
             let words = list.filter { $0 == Self.everything || $0 == Self.nothing }
             guard words.isEmpty || list.count == 1 else {
-                throw ValidationError("any and none stand alone")
+                throw ValidationError("any and none cannot be combined with other values")
             }
         }
         for count in [userCalls, userCallsPerMinute, appCalls, appCallsPerMinute] {
@@ -77,7 +77,7 @@ struct PhonePolicyOptions: ParsableArguments {
         }
     }
 
-    /// Whether it was said whom the app's users may call.
+    /// Whether `--allow` was given.
     var saysWhom: Bool { !allow.isEmpty }
 
     var policy: PhonePolicy {

@@ -10,8 +10,8 @@ struct TrunkCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets an app's trunk, in place of the one it had: what is not said is the default.",
-            discussion: "Bridges take it up within about a second, for new calls.")
+            abstract: "Sets an app's trunk, replacing the one it had: options that are not given get their defaults.",
+            discussion: "Bridges apply it to new calls within about a second.")
 
         @Argument(help: "The app.")
         var app: AppID
@@ -19,7 +19,7 @@ struct TrunkCommand: AsyncParsableCommand {
         @Argument(help: "HOST or HOST:PORT of the SIP peer; [ADDRESS]:PORT for IPv6.")
         var address: SIPAddressArgument
 
-        @Option(help: "udp, tcp or tls; the port is 5060, or 5061 for tls, when not said.")
+        @Option(help: "udp, tcp or tls; the default port is 5060, or 5061 for tls.")
         var transport = SIPTrunk.Transport.udp
 
         @Option(help: "The user name for digest authentication and registration.")
@@ -34,7 +34,7 @@ struct TrunkCommand: AsyncParsableCommand {
         @Flag(help: "Register at the peer, and keep the registration up.")
         var register = false
 
-        @Option(help: "How digits travel: auto, rfc4733 or info.")
+        @Option(help: "How digits are sent: auto, rfc4733 or info.")
         var dtmf = SIPTrunk.DTMF.auto
 
         @Option(help: "Encrypted media: off, optional or required.")
@@ -145,7 +145,7 @@ struct TrunkCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Takes an app's trunk away: its calls to telephones fail from then on.")
+            abstract: "Removes an app's trunk: its calls to telephones fail from then on.")
 
         @Argument(help: "The app.")
         var app: AppID

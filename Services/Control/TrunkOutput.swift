@@ -4,13 +4,13 @@ internal import SignalingProtocol
 /// A trunk as commands print it.
 struct TrunkOutput: Encodable {
     var acceptDigest: Bool
-    /// Starts of numbers that may be called; `any` for all.
+    /// Prefixes of numbers that may be called; `any` for all.
     var allow: [String]
     var appCalls: Int
     var appCallsPerMinute: Int
     var appId: String
     var assertedIdentity: String?
-    /// Numbers that callers may be shown under besides their own; `any` for all.
+    /// Numbers that callers may show besides their own; `any` for all.
     var callerId: [String]
     var dtmf: String
     var fromDomain: String?
@@ -21,7 +21,7 @@ struct TrunkOutput: Encodable {
     var privacy: String?
     var register: Bool
     var ringSeconds: Int
-    /// Only where it was asked for.
+    /// Nil unless it was asked for.
     var secret: String?
     var srtp: String
     var trace: Bool

@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed
 
 START_SECONDS = 60
 STEP_SECONDS = 20
-# No talk with the rest of the world, and full speed for pages that nobody sees.
+# No connections to other hosts, and no throttling of pages in the background.
 FLAGS = [
     "--headless", "--no-sandbox", "--remote-debugging-port=0", "--no-first-run", "--no-proxy-server", "--disable-gpu",
     "--disable-dev-shm-usage", "--disable-extensions", "--disable-sync", "--disable-component-update",
@@ -72,7 +72,7 @@ class Browser:
 
     @contextlib.asynccontextmanager
     async def open(self, url: str) -> AsyncIterator["Page"]:
-        """A page of its own; fails at its end if the page had an error that nobody caught."""
+        """A page of its own; fails at the end if the page had an uncaught error."""
         target = await asyncio.to_thread(self._ask, "/json/new?about:blank")
         async with connect(target["webSocketDebuggerUrl"], proxy=None, max_size=None) as socket:
             page = Page(socket)

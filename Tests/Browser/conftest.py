@@ -45,5 +45,5 @@ def visit(browser: Browser, site: Site) -> Callable[..., object]:
 
 @pytest.fixture
 def only(site: Site) -> Callable[..., str]:
-    """Discovery that tells just these gateways, given by address or port."""
+    """Discovery that answers with exactly these gateways, given by address or port."""
     return lambda *gateways: f"{site.url}/{','.join(str(gateway).rsplit(':', 1)[-1] for gateway in gateways)}"

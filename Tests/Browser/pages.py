@@ -21,7 +21,7 @@ FILES = {
 
 
 class Site:
-    """`/module` and `/classic` are pages, `/getaddr` tells the gateways that the cluster's discovery tells.
+    """`/module` and `/classic` are pages; `/getaddr` answers with the gateways of the cluster's discovery.
 
     A discovery URL with ports as its path, such as `/21796,21798`, tells just those.
     """
@@ -30,7 +30,7 @@ class Site:
         self.discovery = ""
         """The HTTP address of a gateway, which answers `/getaddr`."""
         self.only: list[str] | None = None
-        """The WebSocket addresses that `/getaddr` tells instead."""
+        """The WebSocket addresses that `/getaddr` answers with instead."""
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):

@@ -96,7 +96,7 @@ async def test_a_login_can_be_cancelled_while_no_gateway_answers(stack: Stack, v
 async def test_the_login_is_given_up_when_no_gateway_answers(stack: Stack, visit):
     async with visit(stack) as page:
         user = await WebUser.login(page, stack.open_app, unique("web"), discovery="http://127.0.0.1:9")
-        # The page's clock passes the bound, so that the test needn't.
+        # The page's clock is set past the bound, so that the test need not wait.
         await page.evaluate("{ const now = Date.now; Date.now = () => now() + 30_000; }")
         assert await user.wait("onLoginFailed") == [201]
 

@@ -1,4 +1,4 @@
-"""Broken connections: another gateway goes on with the session, nothing is lost and nothing comes twice."""
+"""Broken connections: the session resumes at another gateway, and nothing is lost or delivered twice."""
 
 import asyncio
 import urllib.request
@@ -16,7 +16,7 @@ PER_SECOND = 40
 
 
 async def paced(count: int, send) -> None:
-    """Calls `send` with "0", "1"... at a rate that no limit minds."""
+    """Calls `send` with "0", "1"... at a rate below all limits."""
     async for number in paced(count, PER_SECOND):
         await send(str(number))
 
@@ -37,7 +37,7 @@ async def enter(page: Page, stack: Stack, room: str, discovery: str | None = Non
 
 
 async def expect_unnoticed(watcher: Client, account: str) -> None:
-    """Nobody has seen the user come again or leave."""
+    """Nobody has seen the user join again or leave."""
     moves = [event.type for event in watcher.events if event.type != "channel_msg" and event.account == account]
     assert moves == ["channel_user_join"]
 
@@ -51,7 +51,7 @@ async def test_a_gateway_goes_while_messages_arrive_and_are_sent(make_stack, vis
             await client.join(room)
         site.only = stack.gateways[:1]
         web = await enter(page, stack, room)
-        # From now on discovery tells both, and is asked at the gateway that stays.
+        # From now on discovery answers with both, and is asked at the gateway that stays.
         site.only, site.discovery = None, stack.endpoints["gateways"][1]["http"]
         await page.run("stream", web.number, "session", "messageInstantSend", [listener.account], count, PER_SECOND)
 
@@ -116,7 +116,7 @@ async def test_what_is_called_without_a_connection_is_done_after_it(stack: Stack
         web = await enter(page, stack, room, only(wire.port))
         wire.cut()
         await web.wait("onReconnecting")
-        # More than a gateway takes in a second.
+        # More than a gateway accepts in a second.
         await page.run("stream", web.number, "session", "messageInstantSend", [raw.account], backlog, 10_000)
         assert await web.ask("channelSetAttr", "topic", "tea", on="channel") == [False, 0]
         await page.eventually(f"users[0].progress.sent === {backlog}", f"all are answered: {await web.progress()}")
@@ -233,7 +233,7 @@ def failed_calls(stack: Stack) -> int:
 
 
 async def test_messages_that_the_gateway_gave_up_arrive_once(make_stack, visit, people):
-    # Redis stands still for longer than the gateway tries: it cannot say what became of them, so the client asks again.
+    # Redis is frozen for longer than the gateway retries: the outcome is unknown, so the client sends them again.
     count, stack = 20, make_stack(gateways=1)
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")

@@ -28,7 +28,7 @@ class WebUser:
         return await self.page.run("act", self.number, on, method, *values)
 
     async def ask(self, method: str, *values: object, on: str = "session") -> list:
-        """The same for methods with a callback: what that is told."""
+        """The same for methods with a callback; returns the callback's arguments."""
         return await self.page.run("ask", self.number, on, method, *values)
 
     async def stream(self, method: str, *values: object, on: str = "session", count: int, per_second: int) -> None:
@@ -48,7 +48,7 @@ class WebUser:
             f"users[{self.number}].log.filter(([name]) => name === {json.dumps(name)}).map(([, ...values]) => values)")
 
     async def wait(self, name: str, count: int = 1, seconds: float = STEP_SECONDS) -> list:
-        """Waits for the callback to have been called so often; the values of that call."""
+        """Waits until the callback was called that often; returns the values of that call."""
         condition = f"users[{self.number}].log.filter(([name]) => name === {json.dumps(name)}).length >= {count}"
         try:
             await self.page.eventually(condition, f"{self.account}: {name} was called {count} times", seconds)

@@ -24,31 +24,31 @@ class Wire:
         self.close()
 
     async def open(self) -> None:
-        """Takes connections, on the same port as before."""
+        """Accepts connections, on the same port as before."""
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
-        """Takes no more connections, and cuts those there are."""
+        """Accepts no more connections, and closes the existing ones."""
         self._server.close()
         self.cut()
 
     def cut(self) -> None:
-        """Breaks all connections without a word; new ones are as good as new."""
+        """Resets all connections; new ones work."""
         self.restore()
         for end in list(self._ends):
             end.transport.abort()
 
     def silence(self) -> None:
-        """From here on nothing comes through, and nothing is closed."""
+        """From now on forwards nothing and closes nothing."""
         self._is_silent = True
 
     def mute(self) -> None:
-        """From here on the gateway's words are lost, the page's come through."""
+        """From now on drops what the gateway sends and forwards what the page sends."""
         self._is_mute = True
 
     def restore(self) -> None:
-        """New connections come through again; what was lost stays so."""
+        """Forwards new connections again; what was dropped stays lost."""
         self._is_silent = self._is_mute = False
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

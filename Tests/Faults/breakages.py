@@ -1,4 +1,4 @@
-"""What is broken, and how a run under load goes."""
+"""The breakages, and a run of one under load."""
 
 import asyncio
 import itertools
@@ -13,14 +13,14 @@ from stack_control import Stack
 from user import User
 from waiting import let_pass
 
-# Of everything that is killed: the others take over.
+# Of everything that a breakage kills, so that others can take over.
 COUNTS = {"gateways": 3, "presence": 2, "channel_state": 2, "invitation": 2}
 LEAVE_AFTER, BREAK_AFTER = 4, 6
 BACK_AT_ONCE = 2_000
 
 
 class Lab:
-    """A stack, its users, and the fault that is being made."""
+    """A stack, its users, and the present fault."""
 
     def __init__(self, stack: Stack, population: Population):
         self.stack, self.population = stack, population
@@ -39,7 +39,7 @@ class Lab:
             await self.do("start", name)
 
     async def restart_around(self, name: str, other: Awaitable[None]) -> None:
-        """A member is dead while something else happens. (To start needs healthy stores.)"""
+        """A member is dead while something else happens. (Starting it needs healthy stores.)"""
         await self.do("kill", name)
         await other
         await self.do("start", name)
@@ -64,7 +64,7 @@ class Lab:
     async def turn_back(self, name: str, seconds: float) -> None:
         """Puts a store back to where it was."""
         await self.do("snapshot", name)
-        # What came while the copy was made may be in it or not.
+        # What was written while the copy was made may be in it or not.
         started = now()
         await let_pass(seconds, "the store is to be turned back by so much")
         await self._forget(started - 3, "rollback", name)
@@ -73,7 +73,7 @@ class Lab:
         await self._forget(0, "empty", "redis")
 
     async def _forget(self, since: float, *command: str) -> None:
-        # Until the command is over: when in that time the store dies is not known.
+        # Until the command has ended: it is unknown when in that time the store died.
         self.fault["forgive"] = [since, now() + 1]
         await self.do(*command)
         self.fault["forgive"][1] = now()
@@ -84,7 +84,7 @@ class Lab:
         await self.do("unfill", "redis")
 
     async def full_disk(self, seconds: float) -> None:
-        """PostgreSQL's disk is full, and some have ever more to keep."""
+        """PostgreSQL's disk is full while some users keep storing more."""
         hoarders = [await self.population.arrive(f"hoarder{number}", push=True) for number in range(3)]
         await self.do("fill", "postgres")
         until = now() + seconds

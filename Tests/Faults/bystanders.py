@@ -50,7 +50,7 @@ class Bystanders:
         self.refused: list[str] = []
 
     def percentile(self, share: float, since: float) -> float:
-        """Milliseconds from sending to showing; what has not come counts until now."""
+        """Milliseconds from sending to receiving; a message that has not arrived counts until now."""
         delays = sorted(
             listener.arrived.get(n, now()) - t
             for sent, listener in zip(self.sent, self.listeners, strict=True) for n, t in sent.items() if t >= since)
@@ -63,7 +63,7 @@ class Bystanders:
 
 @asynccontextmanager
 async def bystanders(stack: Stack) -> AsyncIterator[Bystanders]:
-    """Pairs at work over all gateways; at the end everything that they sent has to arrive."""
+    """Pairs that exchange messages over all gateways; at the end everything that they sent has to arrive."""
     found, clients, works = Bystanders(), [], []
     over = asyncio.Event()
 

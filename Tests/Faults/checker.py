@@ -1,4 +1,4 @@
-"""Judges a history: what was lost, repeated, out of order, or said of users who had done nothing of the kind."""
+"""Judges a history: what was lost, repeated or out of order, and events of users who had not caused them."""
 
 import math
 import sys
@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What a gateway gives an act, and what a loaded machine may add.
+# The deadline of an act at the gateway, and what a loaded machine may add.
 DEADLINE, MARGIN = 8, 2
 # An answer slower than this counts as "not healed yet".
 SLOW = 2
-# Without a connection for so long (`_conn_timeout`), a user is gone.
+# After this time without a connection (`_conn_timeout`), a user is offline.
 SHORTEST_ABSENCE = 20
 # Around a fault, messages may be under way for so long.
 HEALING = 15
-# Answers after which nobody can say whether the act took effect.
+# Answers that leave open whether the act took effect.
 UNKNOWN = ("timeout", "unavailable")
 
-# Marks of users that are no leaves of their own.
+# Reasons for which a membership ends in the view of the user alone: nobody else sees a leave.
 NO_REASONS = ("session lost", "told of a gap")
 
 DEFECTS = ("lost", "repeated", "reordered", "flaps", "ghosts", "stuck", "kicked", "late", "other")
@@ -27,12 +27,12 @@ Defect = tuple[str, str]
 
 @dataclass
 class Verdict:
-    """The line of a report, and what stands behind its numbers."""
+    """The line of a report, and the details behind its numbers."""
 
     sent: int = 0
     acknowledged: int = 0
     forgiven: int = 0
-    """Acknowledged in the moment that a store forgot, and lost."""
+    """Messages that were acknowledged in the time that a store lost, and not delivered."""
     heal: float = 0
     """Seconds from the end of the fault to the last act that failed or was slow."""
     defects: Counter = field(default_factory=Counter)
@@ -62,7 +62,7 @@ def check(records: list[dict]) -> Verdict:
 
 
 class Records:
-    """A history, sorted out."""
+    """A history, indexed."""
 
     def __init__(self, records: list[dict]):
         self.of_kind: dict[str, list[dict]] = defaultdict(list)
@@ -78,7 +78,7 @@ class Records:
         return [act for act in self.of_kind["act"] if act["act"] in names]
 
     def forgiven(self, t: float) -> bool:
-        """Whether a store forgot this moment."""
+        """Whether a store lost this moment."""
         return any(fault.get("forgive") and fault["forgive"][0] <= t <= fault["forgive"][1] for fault in self.faults)
 
     def under_way(self, act: dict) -> float:
@@ -205,7 +205,7 @@ def reads_of(history: Records, name: str, writes: list[dict], reads: list[dict])
 
 
 def moves(history: Records) -> Iterator[Defect]:
-    """Joins and leaves alternate as each member sees them, and nobody is said to leave who did not."""
+    """As each member sees them, joins and leaves alternate, and there is no leave event of a user who did not leave."""
     acts = group(history.acts("leave", "join", "logout", "login"), lambda act: act["who"])
     marks = group(
         sorted(history.of_kind["in"] + [out for out in history.of_kind["out"] if out["why"] not in NO_REASONS], key=lambda r: r["t"]),
@@ -262,7 +262,7 @@ def absent(history: Records) -> Iterator[tuple[str, float, float]]:
 
 
 def sessions(history: Records) -> Iterator[Defect]:
-    """Nobody is ended without cause, and nobody lives twice."""
+    """No session ends without cause, and no account has two sessions."""
     logins = group([r for r in history.of_kind["open"] if r["by"] == "login"], lambda r: r["who"])
     connections = {(r["who"], r["connection"]) for r in history.of_kind["open"]}
     alone = {who for who in logins if len({c for w, c in connections if w == who}) == 1}
@@ -320,7 +320,7 @@ def calls(history: Records) -> Iterator[Defect]:
                 must, may = invite["ok"] is True, invite["ok"] is not False or invite["reason"] in UNKNOWN
             else:
                 must, may = any(act["ok"] and act["act"] == "invite_ack" for act in own), verbs["invite"] > 0
-            # An own end whose answer was lost may be the one.
+            # The end may be this user's own, whose answer was lost.
             low, high = int(must and not unknown), int(may)
             if not low <= ends <= high:
                 yield "other", f"call {call}: {ends} ends for {who} ({dict(verbs)}, {[(a['act'], a['ok']) for a in own]})"
@@ -360,7 +360,7 @@ def violations(history: Records) -> Iterator[Defect]:
 
 
 def heal(history: Records) -> float:
-    """Seconds until nothing failed any more, or took long."""
+    """Seconds until no act failed or was slow any more."""
     ends = [fault["t1"] for fault in history.faults]
     if not ends:
         return 0

@@ -22,13 +22,13 @@ from waiting import before_next_try, give_way, let_pass  # noqa: E402
 
 APP = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2"
 BODY = "x" * 8000
-# Not that of the others: what is counted by address is the attacker's alone.
+# Different from the others' address, so that bounds per address apply to the attacker only.
 ADDRESS = "127.0.0.2"
 PREPARE_SECONDS = 20
 
 
 class Socket:
-    """A WebSocket without manners. Reads what comes, unless it is deaf."""
+    """A WebSocket that ignores all rules. Reads what arrives, unless it is `deaf`."""
 
     def __init__(self) -> None:
         self.line = ""
@@ -105,7 +105,7 @@ class Socket:
 
 
 class Attack:
-    """What attackers share: the addresses, and names of their own."""
+    """What all attackers need: the addresses, and unique names."""
 
     def __init__(self, gateways: list[str]):
         self.gateways = gateways
@@ -124,7 +124,7 @@ class Attack:
         return [await self.user(f"{name}{number}", **more) for number in range(count)]
 
     async def fill(self, sockets: list[Socket], each: Callable[[Socket, int], Awaitable[None]], total: int) -> None:
-        """Shares out acts among sockets, until all are done or the time is over."""
+        """Distributes acts over sockets, until all are done or the time is over."""
         numbers = iter(range(total))
 
         async def work(socket: Socket) -> None:
@@ -134,7 +134,7 @@ class Attack:
         await asyncio.wait([asyncio.create_task(work(socket)) for socket in sockets], timeout=PREPARE_SECONDS)
 
     async def insist(self, *works: Callable[[], Awaitable[None]]) -> None:
-        """Does all of it again and again, whatever the cluster does against it."""
+        """Repeats all works for ever, whatever the cluster answers."""
         async def again(work: Callable[[], Awaitable[None]]) -> None:
             while True:
                 try:

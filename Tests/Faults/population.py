@@ -1,4 +1,4 @@
-"""About 110 users of every kind over all gateways, who go on through a fault; what they do and see is a history."""
+"""About 110 users of every kind on all gateways, who keep acting during a fault; a history records what they do and see."""
 
 import asyncio
 import itertools
@@ -13,14 +13,14 @@ from waiting import before_next_try, let_pass
 
 ROOMS, STAYERS, SPEAKERS = 4, 11, 3
 PAIRS, QUIET_PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 8, 5, 8, 5, 4, 8, 3, 4
-# Seconds between two of a kind, by one user.
+# Seconds between two acts of a kind by one user.
 SEND_EVERY, SPEAK_EVERY, SET_EVERY, READ_EVERY = 0.5, 0.8, 0.4, 0.4
 RING_SECONDS = 45
 SETTLE_SECONDS, RECONNECT_SECONDS = 20, 15
 # Docs/failure-modes.md: the cluster's lists are right within a minute, PostgreSQL's copies within two.
 GRACE_SECONDS, COPY_GRACE_SECONDS = 45, 105
 TRY_AGAIN = ("timeout", "unavailable", "memory_full")
-# Values of attributes are padded, so that they take room.
+# Values of attributes are padded, so that they take memory.
 PAD = " " + "x" * 1200
 
 
@@ -34,7 +34,7 @@ class Population:
         self.leavers: list[User] = []
         self._work: list[asyncio.Task] = []
         self.hushed = False
-        """Quiet pairs have fallen silent."""
+        """Whether the quiet pairs have stopped sending."""
         self._over = asyncio.Event()
         self._turn = itertools.count()
         self._serial = itertools.count()
@@ -43,7 +43,7 @@ class Population:
     # Phases
 
     async def settle_in(self) -> None:
-        """All arrive and begin."""
+        """Everybody logs in and begins."""
         self.history.note("phase", name="load")
         self._work.append(asyncio.create_task(self._watch_lag()))
         for role, count in (
@@ -63,7 +63,7 @@ class Population:
             self.leavers.append(leaver)
 
     async def lose_leavers(self) -> None:
-        """Some lose their connections and never come back: in 20 s the cluster has to forget them."""
+        """Some lose their connections for good: within 20 s the cluster has to end their sessions."""
         for leaver in self.leavers:
             leaver.forget_channel("goes for good")
             await leaver.drop()
@@ -91,7 +91,7 @@ class Population:
         for user in [*self.users, *self.leavers]:
             await user.close()
 
-    # Roles. Each arrives, gives its work, and ends that work when the load is over.
+    # Roles. Each logs in, returns its tasks, and ends them when the load is over.
 
     async def _pair(self, number: int) -> list[Awaitable]:
         """One writes to the other, half of them to push and half to poll clients; receivers reconnect at times."""
@@ -103,7 +103,7 @@ class Population:
         return works
 
     async def _quiet_pair(self, number: int) -> list[Awaitable]:
-        """Writes until the fault is over and then no more: what is stuck is not pulled along by what comes later."""
+        """Stops writing when the fault is over, so that a message that is stuck is not freed by a later one."""
         sender = await self.arrive(f"quiet{number}", push=number % 2 == 0)
         receiver = await self.arrive(f"hearer{number}", push=number % 2 == 1)
 
@@ -120,7 +120,7 @@ class Population:
                 await user.return_(at=user.at + 1)
 
     async def _stayer(self, room: int, number: int) -> list[Awaitable]:
-        """Is in its room from the beginning to the end; some speak there; one sets an attribute of the channel."""
+        """Stays in its room from the beginning to the end; some send messages there; one sets an attribute of the channel."""
         user = await self.arrive(f"stayer{room}x{number}", push=number % 3 != 1)
         if number % 3 == 2:
             await user.act("set", "user_set_attr", {"owner": user.account, "name": "_conn_timeout", "n": 20},
@@ -152,7 +152,7 @@ class Population:
         return [self._one_by_one(0.3, wander)]
 
     async def _writer(self, number: int) -> list[Awaitable]:
-        """Writes its own attribute, which another reads. Impatient: it goes elsewhere when its gateway is silent."""
+        """Writes its own attribute, which another user reads. Changes the gateway when its own does not answer."""
         writer = await self.arrive(f"writer{number}", push=True, patience=7)
         reader = await self.arrive(f"reader{number}", push=False)
 
@@ -169,7 +169,7 @@ class Population:
         return [self._one_by_one(SET_EVERY, write), self._one_by_one(READ_EVERY, read)]
 
     async def _caller(self, number: int) -> list[Awaitable]:
-        """Calls another user again and again, who accepts and refuses by turns."""
+        """Calls another user repeatedly, who alternately accepts and refuses."""
         caller = await self.arrive(f"caller{number}", push=number % 2 == 0)
         callee = await self.arrive(f"callee{number}", push=number % 2 == 1)
         states: dict[str, list[str]] = {}
@@ -261,7 +261,7 @@ class Population:
 
         return [self._one_by_one(3, again)]
 
-    # Ways to work
+    # Kinds of tasks
 
     async def _cast(self, role: Callable[..., Awaitable[list[Awaitable]]], *arguments: int) -> None:
         self._work += [asyncio.create_task(work) for work in await role(*arguments)]
@@ -273,7 +273,7 @@ class Population:
         return user
 
     async def _repeat(self, seconds: float, begin: Callable[[int], object]) -> None:
-        """Begins something at a steady rate, whatever becomes of it."""
+        """Starts an act at a steady rate, without waiting for its end."""
         await let_pass(random.uniform(0, seconds), "so that not everybody acts at the same moment")
         for n in itertools.count(1):
             begin(n)
@@ -281,7 +281,7 @@ class Population:
                 return
 
     async def _one_by_one(self, seconds: float, act: Callable[[int], Awaitable]) -> None:
-        """Begins the next when the last is over."""
+        """Starts an act when the previous one has ended."""
         await let_pass(random.uniform(0, seconds), "so that not everybody acts at the same moment")
         for n in itertools.count(1):
             await act(n)
@@ -289,7 +289,7 @@ class Population:
                 return
 
     async def _pause(self, seconds: float) -> bool:
-        """Waits; true when the load is over."""
+        """Waits; returns whether the load is over."""
         try:
             await asyncio.wait_for(self._over.wait(), seconds)
         except TimeoutError:

@@ -30,7 +30,7 @@ def write(file: str, text: str) -> None:
 
 
 shown: dict[str, list[str]] = {}
-"""What the terminal gets at the end, by title."""
+"""The tables that are printed at the end, by title."""
 
 
 def add(title: str, head: str, text: str) -> None:

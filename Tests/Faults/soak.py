@@ -1,4 +1,4 @@
-"""Random accounts and channels come, do a bit of everything, and go; what is there afterwards must be what was there before."""
+"""Random accounts and channels come, do a bit of everything, and go; afterwards the stores must hold what they held before."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from stack_control import Stack
 from waiting import before_next_try_blocking
 
 WORKERS, ACCOUNTS = 24, 150
-# Lists the keys that live for ever; when told so, deletes the others, as time would.
+# Lists the keys that never expire; if asked to, deletes the others, as time would.
 LASTING = """
 local cursor, lasting = '0', {}
 repeat
@@ -37,9 +37,9 @@ repeat
 until cursor == '0'
 return {longest, name}
 """
-# What holds a row for each account that ever was, on purpose (all accounts are there before the first look), or none at all.
+# Tables that hold a row for each account that ever existed, on purpose (all accounts exist before the first look), or no row at all.
 TABLES = ("users", "user_attributes", "user_attribute_versions", "channel_attributes")
-# What keeps rows for a while.
+# Tables that keep rows for a limited time.
 KEPT_TABLES = ("channel_attribute_versions", "applied_commands", "calls", "presence_sessions", "channel_members")
 TIMES = {"channel_attribute_versions": ["updated_at"], "applied_commands": ["applied_at"], "calls": ["started_at", "ended_at"],
          "presence_sessions": ["updated_at"], "channel_members": ["updated_at"]}
@@ -47,7 +47,7 @@ TIMES = {"channel_attribute_versions": ["updated_at"], "applied_commands": ["app
 
 @dataclass
 class Footprint:
-    """What a cluster holds when nobody is there."""
+    """What a cluster's stores hold while nobody is online."""
 
     keys: set[str]
     redis_kib: int
@@ -59,7 +59,7 @@ class Footprint:
 
     @staticmethod
     def of(stack: Stack, *, sweep: bool = False) -> "Footprint":
-        """What is there now; with `sweep`, when the time of everything that has one is over."""
+        """What the stores hold now; with `sweep`, without the keys that expire."""
         keys = set(stack.redis("EVAL", LASTING, "0", *(["sweep"] if sweep else [])).splitlines()) - {""}
         used = _settled_memory(stack)
         entries = sum(int(stack.redis("XLEN", key)) for key in keys if stack.redis("TYPE", key) == "stream")
@@ -69,7 +69,7 @@ class Footprint:
 
 
 def _settled_memory(stack: Stack) -> int:
-    """KiB that Redis uses, once that falls no more: its tables shrink in steps after many keys have gone."""
+    """KiB that Redis uses, once it no longer shrinks: its tables shrink in steps after many keys were deleted."""
     stack.redis("MEMORY", "PURGE")
     last = None
     while True:
@@ -82,8 +82,8 @@ def _settled_memory(stack: Stack) -> int:
 
 
 def age(stack: Stack) -> None:
-    """Lets two years pass in PostgreSQL, as far as what is kept for a while knows. Rows that somebody is changing stay young
-    until the next time: whoever waits for nobody can't deadlock."""
+    """Makes the rows of tables with a retention two years older. Rows that are being changed are skipped until the next time:
+    an update that waits for no lock cannot deadlock."""
     for table, columns in TIMES.items():
         older = ", ".join(f"{column} = {column} - interval '2 years'" for column in columns)
         stack.sql(f"update {table} set {older} where ctid = any(array(select ctid from {table} "
@@ -99,7 +99,7 @@ class Soak:
         self.free = [f"guest{number}" for number in range(ACCOUNTS)]
 
     async def register(self) -> None:
-        """Everybody has been there once, and is forgotten soon when the connection breaks."""
+        """Every account logs in once, and sets a short time until a lost session ends."""
         gate = asyncio.Semaphore(20)
 
         async def one(account: str) -> None:
@@ -143,7 +143,7 @@ class Soak:
             await client.say(channel, f"{number} " + "x" * 500)
             await client.call("channel_set_attr", channel=channel, name=f"name{number}", value="x" * 500)
         await client.call("user_set_attr", name="mood", value=f"mood number {random.randrange(100)}")
-        # To somebody who never was, and to somebody who was.
+        # To an account that never logged in, and to one that did.
         for peer in (f"never-{uuid.uuid4().hex[:12]}", f"guest{random.randrange(ACCOUNTS)}"):
             await client.call("user_sendmsg", peer=peer, flag="v1:E:2", t="instant", content="x" * 500)
         if random.random() < 0.3:

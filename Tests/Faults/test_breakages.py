@@ -1,4 +1,4 @@
-"""Every breakage under load: nothing lost, nobody harmed, nobody in who doesn't belong."""
+"""Every breakage under load: no message lost, no session ended, no ghosts."""
 
 import pytest
 import report

@@ -1,4 +1,4 @@
-"""The checker sees each defect, told by made-up histories, and nothing in a good one."""
+"""The checker finds each defect in made-up histories, and none in a good one."""
 
 import copy
 import random
@@ -45,7 +45,7 @@ def here(who: str, t: float, *listed: str) -> dict:
 
 
 def good() -> list[dict]:
-    """Everything that goes well in a run, told by few users."""
+    """The history of a good run with few users."""
     records = [{"kind": "phase", "name": name, "t": t} for name, t in (("load", 0), ("settle", 40), ("reconnect", 50), ("end", 60))]
     records += [copy.deepcopy(FAULT)]
     for t, who in enumerate(("alice", "bob", "carol", "dave")):

@@ -1,4 +1,4 @@
-"""Attackers harm nobody: the messages of others arrive, in time, and the memory of gateways stays."""
+"""Attackers harm nobody: messages of others arrive in time, and gateways do not grow."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from waiting import let_pass
 
 SHORT = ("unread pings", "junk resumes")
 CALM_SECONDS, FLOOD_SECONDS, READY_SECONDS = 3, 10, 90
-# The bound of the suite that measures; `make test` runs on machines of any kind, and reports only.
+# The bound of `make faults`; `make test` runs on machines of any speed, and only reports the delays.
 P99_MS = 50
 GROWTH_MIB = 128
 HEAD = f"{'attack':24} {'p50 ms':>8} {'p99 ms':>8} {'worst ms':>9} {'calm p99':>9} {'refused':>8} {'gateway +MiB':>13} {'redis +MiB':>11}"

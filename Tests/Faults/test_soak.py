@@ -11,7 +11,7 @@ from waiting import before_next_try
 
 LONG_SECONDS = float(os.environ.get("HELIOGRAPH_SOAK_SECONDS") or 0)
 SHORT_SECONDS, WARM_SECONDS = 20, 3
-# Until those whose connections broke are gone (20 s), with what that takes.
+# Until the sessions whose connections broke have ended (20 s), and some more.
 QUIET_SECONDS = 60
 # Old rows are looked for once a minute.
 PRUNE_SECONDS = 150
@@ -58,7 +58,7 @@ async def test_nothing_is_left_behind(make_stack):
 
 
 async def quiet(stack: Stack, before: Footprint | None = None) -> Footprint:
-    """The footprint when nobody is there any more and nothing changes, or the time is over."""
+    """The footprint once nobody is online and nothing changes any more, or when the time is over."""
     deadline = now() + QUIET_SECONDS
     last = None
     while True:
@@ -73,7 +73,7 @@ async def quiet(stack: Stack, before: Footprint | None = None) -> Footprint:
 
 
 async def pruned(stack: Stack, soak: Soak, before: Footprint) -> None:
-    """Waits until old rows have gone; somebody has to come by now and then, for nothing is looked for while nothing happens."""
+    """Waits until old rows are deleted. Users have to act now and then, because old rows are only looked for while something happens."""
     deadline = now() + PRUNE_SECONDS
     while now() < deadline:
         found = await asyncio.to_thread(Footprint.of, stack)

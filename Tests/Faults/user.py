@@ -1,4 +1,4 @@
-"""One user as real applications are: pings, polls or is pushed to, comes back by itself, and writes down all of it."""
+"""One user, as real applications behave: pings, polls or takes pushes, reconnects by itself, and records everything."""
 
 import asyncio
 import itertools
@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 PING_SECONDS = 5
-# After so long an act is given up: far past what a gateway promises.
+# An act is given up after this time, far longer than a gateway promises.
 GIVE_UP_SECONDS = 40
 OPEN_SECONDS = 6
 PAUSE_SECONDS = 0.05
@@ -21,9 +21,9 @@ PAUSE_SECONDS = 0.05
 OVER = ("kick", "token_expired", "bad_line")
 # The close frame of a session that logged out.
 LOGGED_OUT = "101"
-# What a push client acknowledges after: messages, seconds.
+# A push client acknowledges after so many messages, or seconds.
 ACKNOWLEDGE_AFTER = 30, 1
-# Stands in every body and value; logs are searched for it.
+# Part of every body and value; logs are searched for it.
 BODY = "sesame-opens"
 BROKEN = (OSError, TimeoutError, ConnectionError, WebSocketException, LoginRefused)
 
@@ -64,13 +64,13 @@ class User(Client):
     # Life
 
     async def arrive(self) -> "User":
-        """Logs in, and from now on stays."""
+        """Logs in, and reconnects by itself from then on."""
         await self._enter()
         self._keeper = asyncio.create_task(self._keep())
         return self
 
     async def depart(self) -> None:
-        """Logs out, and insists."""
+        """Logs out, retrying until it succeeds."""
         self.forget_channel("logs out")
         self.channel = None
         self._logs_out = True
@@ -149,7 +149,7 @@ class User(Client):
                 return
             except BROKEN:
                 if self._is_over and self.line:
-                    # A login is all that is left. How the session ended is for the checker.
+                    # The session cannot be resumed, only a new login is possible. The checker judges how the session ended.
                     self.history.note(
                         "closed", who=self.account, connection=self.connection, session=self.session, reason=self.close_frame,
                         code=self.close_code, wanted=False, resuming=True)
@@ -195,7 +195,7 @@ class User(Client):
 
     @property
     def _is_over(self) -> bool:
-        """Whether the last close frame ended the session; others (a code) say that something is away, and to try again."""
+        """Whether the last close frame ended the session; others (a code) ask the client to try again."""
         return self.close_frame in OVER
 
     @property
@@ -217,7 +217,7 @@ class User(Client):
     # Acts
 
     async def act(self, name: str, function: str, notes: dict | None = None, /, **arguments: object) -> Reply | None:
-        """Asks for something and writes down how it went; None without a connection, or without an answer.
+        """Calls a function and records the result; None without a connection, or without an answer.
 
         What has a `messageID` is asked again after a resume, as our own clients do.
         """
@@ -237,7 +237,7 @@ class User(Client):
             except AssertionError:
                 reason = "unanswered"
             if reply is None and "messageID" in arguments and reason == "connection lost" and not self._wants_end:
-                # The keeper, who clears `up`, may not have noticed yet.
+                # The task that clears `up` may not have run yet.
                 await before_next_try(PAUSE_SECONDS)
                 await self.up.wait()
                 if self.session == record["session"]:
@@ -291,7 +291,7 @@ class User(Client):
             await before_next_try(0.5)
 
     def forget_channel(self, why: str) -> None:
-        """From now on, what happens there need not reach it."""
+        """Records that events of the channel need not reach this user any more."""
         if self.channel:
             self.history.note("out", who=self.account, channel=self.channel, why=why)
 
@@ -367,7 +367,7 @@ class User(Client):
             name=event.content.get("name"), n=int(head) if head.isdigit() else None, stale=stale)
 
     def later(self, work) -> asyncio.Task:
-        """Runs something beside the rest; `settle` waits for it."""
+        """Runs a coroutine in the background; `settle` waits for it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

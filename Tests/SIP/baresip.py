@@ -1,4 +1,4 @@
-"""baresip, commanded over its TCP control port, which also tells what happens to it."""
+"""baresip, controlled over its TCP control port, which also reports its events."""
 
 import asyncio
 import itertools
@@ -29,7 +29,7 @@ class Baresip(Peer):
         (directory / "accounts").write_text(
             f"<sip:{user}@{domain};transport={transport}>{';auth_pass=' + secret if secret else ''};regint=0{account}\n")
         (directory / "contacts").write_text("")
-        # An account's settings are read when its module is loaded: what they name must be there.
+        # An account's settings are read when its module is loaded, so modules that they name must be loaded before.
         names = ("g711", "aubridge", *modules, "account", "menu", "ctrl_tcp")
         (directory / "config").write_text(
             f"sip_listen {LOOPBACK}:{sip}\nmodule_path {MODULES}\n"
@@ -57,7 +57,7 @@ class Baresip(Peer):
         await super().stop()
 
     async def command(self, name: str, parameters: str = "") -> str:
-        """Has it do something; its words about that."""
+        """Sends a command; returns baresip's answer."""
         token = f"t{next(self._tokens)}"
         answer = self._answers[token] = asyncio.get_running_loop().create_future()
         text = json.dumps({"command": name, "params": parameters, "token": token}).encode()

@@ -30,7 +30,7 @@ FINISH_SECONDS = 30
 
 
 class Sink(asyncio.DatagramProtocol):
-    """Where the phones' media goes."""
+    """The RTP port of the phones."""
 
     def __init__(self) -> None:
         self.packets = 0
@@ -150,7 +150,7 @@ async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int)
 
 
 def told(name: str, result: tuple[int, int, list[float]], packets: int) -> bool:
-    """Prints one line; whether all calls were good."""
+    """Prints one line; returns whether all calls succeeded."""
     total, failed, times = result
     cuts = statistics.quantiles(times, n=100) if len(times) > 1 else [0] * 99
     print(

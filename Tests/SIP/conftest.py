@@ -42,7 +42,7 @@ def stack(request: pytest.FixtureRequest, certificate: Path) -> Iterator[Stack]:
 
 @pytest.fixture(scope="session")
 def line(stack: Stack) -> App:
-    """An app whose trunk is this machine, known to the bridge: for tests of calls from telephones."""
+    """An app whose trunk is this machine, and which the bridge knows: for tests of calls from telephones."""
     app = stack.create_app(uuid.uuid4().hex)
     stack.control("trunk", "set", app.id, f"{LOOPBACK}:{free_port()}", "--allow=none")
     let_pass_blocking(TRUNK_SECONDS, "bridges read the trunks so often, and tell nobody")

@@ -1,4 +1,4 @@
-"""Kamailio as the provider of a trunk: registrar and proxy with digest authentication; kamailio.cfg says how."""
+"""Kamailio as the provider of a trunk: registrar and proxy with digest authentication, configured by kamailio.cfg."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,9 @@ from peers import LOOPBACK, Peer, Peers, free_port
 
 CONFIGURATION = Path(__file__).with_name("kamailio.cfg")
 USER, SECRET, REALM = "trunk", "swordfish", "pbx.example"
-# What its telephone network calls itself; kamailio.cfg lets it in by that.
+# The User-Agent of its telephone network, by which kamailio.cfg recognises it.
 TELEPHONE_NETWORK = "User-Agent: telephone network"
-# Has it leave the registered contact in the request line, so that the number is in To alone.
+# Makes Kamailio keep the registered contact in the request line, so that the number is in To only.
 CONTACT_ONLY = "Subject: contact only"
 
 

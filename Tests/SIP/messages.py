@@ -11,14 +11,14 @@ _COMPACT = {
 
 @dataclass(frozen=True)
 class SIPMessage:
-    """One message; `received` is told by whoever logged it."""
+    """One message; `received` says whether the peer that logged it had received it."""
 
     received: bool
     start: str
     headers: list[tuple[str, str]] = field(hash=False)
     body: str
     at: float = 0
-    """Unix seconds, where the log says so."""
+    """Unix seconds; 0 when the log has no time."""
 
     @staticmethod
     def parse(text: str, received: bool, at: float = 0) -> "SIPMessage":

@@ -1,4 +1,4 @@
-"""Telephones and proxies that others wrote, each a private process on free loopback ports that is gone after its test."""
+"""Telephones and proxies of other projects, each a private process on free loopback ports that ends with its test."""
 
 import asyncio
 import os
@@ -78,7 +78,7 @@ class Peer:
         return self.output_path.read_text(errors="replace") if self.output_path.exists() else ""
 
     async def start(self) -> None:
-        """Runs it until it serves its port."""
+        """Starts it and waits until it serves its port."""
         await self.launch()
         await eventually(
             lambda: is_bound(self.port) or self.process.returncode is not None, f"{self.name} serves port {self.port}",
@@ -86,14 +86,14 @@ class Peer:
         assert self.process.returncode is None, f"{self.name} ended at once:\n{self.output[-2000:]}"
 
     async def launch(self) -> None:
-        """Runs it, in a session of its own."""
+        """Starts it in a session of its own."""
         with self.output_path.open("wb") as output:
             self.process = await asyncio.create_subprocess_exec(
                 *self.arguments, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=asyncio.subprocess.STDOUT,
                 cwd=self.directory, start_new_session=True, env=os.environ | {"TERM": "dumb"})
 
     async def stop(self) -> None:
-        """Ends it and what it started."""
+        """Ends it and its children."""
         if self.process is None or self.process.returncode is not None:
             return
         for number in self.end_signals:
@@ -127,7 +127,7 @@ class Peers:
         return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.directory))
 
     def keep(self, exits) -> None:
-        """Has something else end with the test: a synchronous function."""
+        """Registers a synchronous function to be called at the end of the test."""
         self._exits.callback(exits)
 
     async def __aenter__(self) -> "Peers":

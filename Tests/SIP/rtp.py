@@ -1,4 +1,4 @@
-"""The media side of a phone: it keeps every RTP packet that arrives, and sends digits, well or badly."""
+"""The media side of a phone: records every RTP packet that arrives, and sends digits, correctly or not."""
 
 import asyncio
 import random
@@ -44,17 +44,17 @@ class Packet:
 
     @property
     def event(self) -> int:
-        """Of a telephone-event: which."""
+        """The number of the telephone-event."""
         return self.payload[0]
 
     @property
     def is_end(self) -> bool:
-        """Of a telephone-event: whether it is over."""
+        """Whether the packet ends its telephone-event."""
         return bool(self.payload[1] & EVENT_END)
 
     @property
     def duration(self) -> int:
-        """Of a telephone-event: how long it lasted so far, in ticks of the clock."""
+        """The duration of the telephone-event so far, in ticks of the media clock."""
         return struct.unpack_from("!H", self.payload, 2)[0]
 
 
@@ -69,7 +69,7 @@ class RTPEndpoint(asyncio.DatagramProtocol):
     async def __aenter__(self) -> "RTPEndpoint":
         loop = asyncio.get_running_loop()
         rtp, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(LOOPBACK, self.port))
-        # RTCP: taken, so that nobody gets an ICMP error for it, and not looked at.
+        # The RTCP port is bound so that senders get no ICMP error; its packets are ignored.
         rtcp, _ = await loop.create_datagram_endpoint(asyncio.DatagramProtocol, local_addr=(LOOPBACK, self.port + 1))
         self._transports = [rtp, rtcp]
         return self
@@ -104,7 +104,7 @@ class RTPEndpoint(asyncio.DatagramProtocol):
 
 
 class Keypad:
-    """Makes the packets of pressed keys as RFC 4733 wants them; tests lose, repeat and reorder them."""
+    """Makes the packets of pressed keys according to RFC 4733; tests drop, repeat and reorder them."""
 
     def __init__(self, payload_type: int) -> None:
         self.payload_type = payload_type
@@ -128,7 +128,7 @@ class Keypad:
 
 
 def check_events(packets: list[Packet], payload_type: int, text: str) -> None:
-    """RFC 4733 as the issue spells it: what was sent is `text`, and every packet of it is as it has to be."""
+    """Checks that exactly `text` was sent, and every packet of it against RFC 4733."""
     assert len({packet.ssrc for packet in packets}) == 1, "more than one stream"
     in_order = sorted(packets, key=lambda packet: (packet.sequence - packets[0].sequence) & 0xFFFF)
     numbers = [(packet.sequence - in_order[0].sequence) & 0xFFFF for packet in in_order]
@@ -149,7 +149,7 @@ def check_events(packets: list[Packet], payload_type: int, text: str) -> None:
         assert all(packet.is_end for packet in ends) and not any(packet.is_end for packet in going), "not three end copies"
         assert len(going) >= 2, f"a digit of {len(going)} packets before its end"
         assert len({packet.duration for packet in ends}) == 1, "end copies of different durations"
-        # libre, and so baresip, end a digit with the duration that they told last.
+        # libre, and so baresip, end a digit with the duration of the packet before.
         assert all(a < b for a, b in zip(durations, durations[1:-3])) and durations[-4] <= durations[-3], \
             f"the duration doesn't rise: {durations}"
         assert 40 <= ends[0].duration / 8 <= 500, f"a digit of {ends[0].duration / 8} ms"
@@ -161,7 +161,7 @@ def check_events(packets: list[Packet], payload_type: int, text: str) -> None:
 
 
 def check_clock(in_order: list[Packet], payload_type: int) -> None:
-    """Audio goes on with its media clock before, between and after the events."""
+    """Checks that audio keeps its media clock before, between and after the events."""
     audio = [packet for packet in in_order if packet.payload_type != payload_type]
     for earlier, later in zip(audio, audio[1:]):
         step = (later.timestamp - earlier.timestamp) & 0xFFFFFFFF

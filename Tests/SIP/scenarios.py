@@ -43,7 +43,7 @@ def message(start: str, headers: list[str], body: str = "", kind: str = SDP) -> 
 
 
 def send(text: str, *, retransmits: bool = False) -> str:
-    """Sends a message, again and again over UDP when it `retransmits`, until the next expected one comes."""
+    """Sends a message. When it `retransmits`, repeats it over UDP until the next expected message arrives."""
     again = ' retrans="500"' if retransmits else ""
     return f"<send{again}><![CDATA[\n\n{text}\n]]></send>"
 
@@ -57,7 +57,7 @@ def expect(kind: str | int, *, optional: bool = False, actions: str = "", attrib
 
 
 def pause(seconds: float) -> str:
-    """Does nothing for a while; what arrives then waits for the next step."""
+    """Does nothing for a while; messages that arrive in that time are left for the next step."""
     return f'<pause milliseconds="{int(seconds * 1000)}"/>'
 
 
@@ -73,7 +73,7 @@ class Called:
 
     @staticmethod
     def invited() -> str:
-        """The INVITE comes; later steps know what it said."""
+        """Receives the INVITE; later steps can use its headers."""
         number = '<ereg regexp="[0-9]+" search_in="hdr" header="CSeq:" assign_to="cseq"/>'
         actions = _capture("Via", "via") + _capture("From", "from") + _capture("To", "to") + number
         return expect("INVITE", actions=actions, attributes='rrs="true"')

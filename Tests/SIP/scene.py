@@ -1,4 +1,4 @@
-"""What a test plays with: an app of its own with a trunk and numbers, its users, and telephones on the other side."""
+"""The scene of a test: an app of its own with a trunk and numbers, its users, and telephones on the other side."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ from sipp import Sipp
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
 
-# Bridges read changed trunks each second.
+# Bridges read changed trunks every second.
 TRUNK_SECONDS = 1.3
 
 
@@ -49,7 +49,7 @@ class Scene:
         self.stack.control("trunk", "set", self.app.id, f"{host}:{port or self.port}", *options)
 
     async def move_trunk(self) -> None:
-        """Has later calls go to another port, once the bridges know."""
+        """Moves the trunk to another port and waits until the bridges know; later calls go there."""
         self.port = free_port()
         self.trunk()
         await self.settle()
@@ -130,7 +130,7 @@ def words(call: dict) -> dict:
 
 
 def digits(user: Client) -> str:
-    """The digits that this user got so far."""
+    """The digits that this user received so far."""
     return "".join(
         words(call)["msgdata"] for call in user.calls("invite_msg") if words(call).get("msgtype") == "dtmf")
 
@@ -141,7 +141,7 @@ async def press(user: Client, channel: str, peer: str, text: str) -> None:
 
 
 async def heard(user: Client, text: str) -> None:
-    """Waits for digits, and for everything that the user was sent before a barrier, so that none comes twice."""
+    """Waits for digits, and then for a barrier, so that a digit that came twice would be seen."""
     await eventually(lambda: len(digits(user)) >= len(text), f"{user.account} gets {text!r}, has {digits(user)!r}")
     mark = unique("barrier")
     await user.tell(user.account, mark)

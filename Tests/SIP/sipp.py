@@ -1,4 +1,4 @@
-"""sipp, run with scenarios that are made in Python; its message log is what tests look at."""
+"""sipp, run with scenarios that are made in Python; tests examine its message log."""
 
 import datetime
 import re
@@ -7,7 +7,7 @@ import signal
 from messages import SIPMessage
 from peers import LOOPBACK, Peer, Peers, free_port
 
-# Longer than any wait inside a scenario; a scenario that hangs ends its test with sipp's own words.
+# Longer than any wait inside a scenario, so that a scenario that hangs ends with sipp's own message.
 RECEIVE_MS = 20_000
 DONE_SECONDS = 60
 _LOGGED = re.compile(
@@ -22,7 +22,7 @@ class Sipp(Peer):
     `patient` one waits for a minute where others wait for 20 s.
     """
 
-    # It takes SIGTERM for a wish, not for an order.
+    # On SIGTERM it waits for its calls.
     end_signals = (signal.SIGKILL,)
 
     def __init__(
@@ -37,7 +37,7 @@ class Sipp(Peer):
         port = port or free_port(host)
         command = [
             "sipp", "-sf", "scenario.xml", "-i", host, "-p", str(port), "-t", transport, "-m", str(calls), "-nostdin",
-            # The control port is of no use here, but must not be another sipp's.
+            # The control port is not used here, but two instances of sipp cannot share one.
             "-cp", str(free_port()), "-recv_timeout", str(RECEIVE_MS * (3 if patient else 1)),
             "-timeout", f"{seconds}s", "-timeout_error", "-trace_err", "-error_file", str(self.error_path), *extra]
         if log_messages:
@@ -45,7 +45,7 @@ class Sipp(Peer):
         if target is not None:
             command.append(f"{target[0]}:{target[1]}")
         super().__init__("sipp", command, directory, port)
-        # One that calls may be over before its port was ever looked at.
+        # A calling sipp may have ended before its port was checked.
         self.waits = target is None
 
     async def start(self) -> None:
@@ -55,7 +55,7 @@ class Sipp(Peer):
             await self.launch()
 
     async def done(self) -> list[SIPMessage]:
-        """Waits for the end of its calls, all of which must have gone as the scenario says; the messages."""
+        """Waits for the end of its calls, checks that all followed the scenario, and returns the messages."""
         status = await self.process.wait()
         assert status == 0, f"sipp ended with {status}, messages in {self.directory}\n{self.errors}"
         return self.messages

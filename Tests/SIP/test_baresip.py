@@ -74,13 +74,13 @@ async def test_srtp(stack: Stack, policy: str, encryption: str):
 
 
 async def test_srtp_is_optional(stack: Stack):
-    """A phone without it is talked to in the clear."""
+    """A phone without SRTP gets unencrypted media."""
     async with scene(stack) as play:
         await talk(play, await softphone(play), srtp="optional")
 
 
 async def test_srtp_is_required(stack: Stack):
-    """A phone without it is not talked to."""
+    """A call to a phone without SRTP fails."""
     async with scene(stack) as play:
         alice, = await play.users("alice")
         phone = await softphone(play)
@@ -114,7 +114,7 @@ async def test_it_calls_over_tls(stack: Stack, line: App, certificate: Path):
 
 
 async def test_a_certificate_of_nobody_we_trust(stack: Stack, tmp_path: Path):
-    """The call fails before anything is told to whoever it is."""
+    """The call fails before anything is sent to the untrusted peer."""
     other = make_certificate(tmp_path)
     async with scene(stack) as play:
         alice, = await play.users("alice")

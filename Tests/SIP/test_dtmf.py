@@ -31,18 +31,18 @@ class Call:
     peer: str
 
     async def press(self, text: str) -> None:
-        """The user presses keys."""
+        """The user sends digits."""
         await press(self.user, self.channel, self.peer, text)
 
     @property
     def media(self) -> tuple[str, int]:
-        """Where the bridge takes the phone's RTP."""
+        """The port at which the bridge receives the phone's RTP."""
         body = (self.phone.received("INVITE") or self.phone.received(200))[0].body
         return self.play.bridge[0], int(re.search(r"m=audio (\d+)", body).group(1))
 
     @property
     def receiving_type(self) -> int:
-        """The payload type under which the bridge wants to get events."""
+        """The payload type with which the bridge expects events."""
         body = (self.phone.received("INVITE") or self.phone.received(200))[0].body
         return int(re.search(r"a=rtpmap:(\d+) telephone-event/8000", body).group(1))
 
@@ -105,7 +105,7 @@ async def test_digits_reach_a_calling_phone_under_the_number_that_it_offered(sta
         await call.press("0")
         await call.play.rtp.heard_digits(110, "12#0")
         assert call.receiving_type == 110
-        # The codec that the phone prefers, or at least one that it has.
+        # The codec that the phone prefers, or at least one that it supports.
         assert {packet.payload_type for packet in call.play.rtp.packets} <= {0, 8, 110}
 
 
@@ -141,7 +141,7 @@ async def test_an_end_during_a_digit_still_ends_the_digit(stack: Stack):
 # From the phone to the user, RFC 4733
 
 async def play_keys(call: Call, packets: list) -> None:
-    """Sends packets as fast as they would come."""
+    """Sends packets at the rate of a real phone."""
     for packet in packets:
         call.play.rtp.send([packet], call.media)
         await let_pass(FRAME_SECONDS, "a phone sends a packet each frame")
@@ -174,10 +174,10 @@ async def test_whatever_is_lost_repeated_or_reordered(stack: Stack):
         # Everything twice, and backwards.
         three = keypad.press("3")
         send(three + three[::-1])
-        # A straggler of the digit before comes in the middle of the next.
+        # A late packet of the previous digit arrives in the middle of the next one.
         four, five = keypad.press("4"), keypad.press("5")
         send(four[:-1] + five[:3] + four[-1:] + five[3:])
-        # From duration 0, one number for all end copies, no marker at all.
+        # The first duration is 0, all end copies have one sequence number, no packet has the marker.
         six = keypad.press("6", first_duration=0)
         six = [packet_without_marker(p) for p in six[:-2]] + [packet_without_marker(six[-3])] * 2
         send(six)
@@ -250,7 +250,7 @@ async def test_info_to_a_phone_without_telephone_events(stack: Stack):
         assert [info.header("Content-Type").lower() for info in infos] == [DTMF_RELAY] * 3
         assert [re.search(r"(?i)Signal\s*=\s*(\S+)", info.body).group(1) for info in infos] == ["1", "#", "A"]
         assert all(40 <= int(re.search(r"(?i)Duration\s*=\s*(\d+)", info.body).group(1)) <= 500 for info in infos)
-        # One at a time: the second left after the first was answered.
+        # One at a time: the second was sent after the first was answered.
         assert infos[1].at >= call.phone.sent(200)[1].at
         numbers = [info.cseq[0] for info in infos]
         assert numbers == list(range(numbers[0], numbers[0] + 3))

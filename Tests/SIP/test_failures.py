@@ -15,10 +15,10 @@ from waiting import eventually
 
 NUMBER = "+493012345678"
 RECEPTION, RECEPTIONIST = "4930999", "reception"
-# The promise.
+# What Docs/failure-modes.md promises.
 LOST_SECONDS = 10
 DRAIN_SECONDS = 4
-# For the rest of a stop.
+# The time that stopping takes besides the drain.
 STOP_SECONDS = 10
 
 
@@ -138,7 +138,7 @@ async def test_a_killed_bridges_calls_end_within_ten_seconds(bridges: Stack):
         log = (bridges.directory / "logs" / "invitation#1.log").read_text()
         assert "bridge" in log and "lost" in log
         assert (await finished_row(play, alice))["end_code"] == "702"
-        # New ones take new calls.
+        # Bridges that are started anew take new calls.
         for name in ("sip-bridge#1", "sip-bridge#2"):
             bridges.start(name)
         await ringing.stop()

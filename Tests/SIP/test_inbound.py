@@ -15,12 +15,12 @@ from stack_control import Stack
 from waiting import eventually
 
 PHONE = "+4915112345678"
-# Each for one test: a bridge remembers whom it refused.
+# Each address for one test: a bridge remembers which addresses it refused.
 STRANGER, SCANNER, BRANCH, FIRST_TRUNK, SECOND_TRUNK = (f"127.0.0.{number}" for number in range(6, 11))
 
 
 async def rings_at(user: Client) -> tuple[str, str]:
-    """Waits for the invitation and says that it rings; channel and peer."""
+    """Waits for the invitation and acknowledges it; returns channel and peer."""
     invite = await saw(user, "invite")
     await user.act("invite_ack", invite["channel"], invite["peer"])
     return invite["channel"], invite["peer"]
@@ -60,7 +60,7 @@ async def test_a_call_is_accepted_and_ended_by_the_user(stack: Stack, line: App)
 
 
 def check_messages(phone: Sipp, play) -> None:
-    """What RFC 3261 and 3264 ask of the answer."""
+    """Checks the answer against RFC 3261 and 3264."""
     ok, bye = phone.received(200)[0], phone.received("BYE")[0]
     assert "m=audio" in ok.body and f"c=IN IP4 {LOOPBACK}" in ok.body
     # The offered payload types, in the answer of our choice.
@@ -84,7 +84,7 @@ async def test_the_phone_hangs_up(stack: Stack, line: App):
 
 
 async def test_accepted_at_once(stack: Stack, line: App):
-    """Clients may accept without a word of ringing."""
+    """Clients may accept without acknowledging first."""
     async with scene(stack, app=line) as play:
         bob, = await play.users("bob")
         call = Caller(play.number(bob.account))
@@ -115,7 +115,7 @@ async def test_the_phone_gives_up(stack: Stack, line: App):
 
 
 async def test_a_cancel_that_comes_after_the_answer(stack: Stack, line: App):
-    """It crossed the 200: it changes nothing, and the phone has to hang up."""
+    """A CANCEL that crosses the 200 changes nothing; the phone has to hang up."""
     async with scene(stack, app=line) as play:
         bob, = await play.users("bob")
         call = Caller(play.number(bob.account))

@@ -18,9 +18,9 @@ from waiting import eventually
 NUMBER = "+493012345678"
 FLOODER = "127.0.0.3"
 SOCKETS = 2_000
-# One that finds no room to wait in is tried again after a second.
+# A connection that finds the backlog full is tried again after a second.
 CONNECT_SECONDS = 10
-# A bridge's lease lives for 8 s; by then the calls must have ended, so that nobody pays for what nobody holds.
+# A bridge's lease lasts 8 s. By then its calls must have ended, because they cost money while nobody controls them.
 CUT_OFF_SECONDS = 8
 
 
@@ -75,7 +75,7 @@ async def test_the_trunk_says_who_calls(stack: Stack):
 
 
 async def test_sixty_new_calls_are_ten(stack: Stack):
-    """The bounds that hold where nobody set any."""
+    """The default bounds."""
     async with scene(stack) as play:
         alice, = await play.users("alice")
         replies = await asyncio.gather(*(
@@ -86,7 +86,7 @@ async def test_sixty_new_calls_are_ten(stack: Stack):
 
 
 def hold(sockets: list[socket.socket], address: tuple[str, int]) -> None:
-    """Connects as a stranger, as often as it takes."""
+    """Connects from an address of no trunk, retrying until it succeeds."""
     for _ in range(SOCKETS):
         connection = socket.socket()
         sockets.append(connection)

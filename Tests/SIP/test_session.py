@@ -1,4 +1,4 @@
-"""What happens to a call that is up: session timers, re-INVITE, hold, UPDATE, OPTIONS."""
+"""Events during a call: session timers, re-INVITE, hold, UPDATE, OPTIONS."""
 
 import re
 
@@ -15,7 +15,7 @@ NUMBER = "+493012345678"
 async def test_the_session_is_refreshed_at_half_the_interval(stack: Stack):
     async with scene(stack) as play:
         alice, = await play.users("alice")
-        # 4 s, which no phone should ask for, so that the test is short.
+        # 4 s, less than any real phone asks for, to keep the test short.
         timer = "Session-Expires: 4;refresher=uac"
         phone = await play.phone(
             Called.invited(), Called.picks_up(sdp(play.rtp.port), timer, "Require: timer", "Allow: ACK, BYE, UPDATE"),
@@ -42,7 +42,7 @@ async def test_a_phone_without_update_is_refreshed_by_reinvite(stack: Stack):
         await saw(alice, "invite_accept")
         await eventually(lambda: len(phone.received("ACK")) == 2, "the session is refreshed")
         first, second = phone.received("INVITE")
-        # The same description, so the same version of it.
+        # An unchanged description keeps its version.
         assert re.search(r"^o=.*", first.body, re.M).group() == re.search(r"^o=.*", second.body, re.M).group()
         await alice.act("invite_bye", channel, NUMBER)
         await phone.done()

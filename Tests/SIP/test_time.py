@@ -1,4 +1,4 @@
-"""What takes half a minute: all of it in one cluster at once."""
+"""Tests that take half a minute each, all at once in one cluster."""
 
 import asyncio
 import time
@@ -61,7 +61,7 @@ async def nobody_there(stack: Stack) -> None:
 
 
 async def no_acknowledgement(stack: Stack, line: App) -> None:
-    """A phone that never acknowledges the answer is hung up on."""
+    """The bridge hangs up on a phone that never acknowledges the answer."""
     async with scene(stack, app=line) as play:
         bob, = await play.users("bob")
         call = Caller(play.number(bob.account))

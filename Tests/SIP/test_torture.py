@@ -1,4 +1,4 @@
-"""Messages at the edges of the RFCs, and what is no SIP at all: whatever a bridge makes of them, it goes on serving."""
+"""Messages at the edges of the RFCs, and messages that are no SIP at all: the bridge keeps serving."""
 
 import random
 import re
@@ -33,7 +33,7 @@ def sender(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
 
 
 def check_serves(endpoint: socket.socket, bridge: tuple[str, int], after: str) -> list[int]:
-    """A valid OPTIONS is answered with 200; the statuses of what came before that."""
+    """Checks that a valid OPTIONS is answered with 200; returns the statuses that came before."""
     call = f"{random.getrandbits(64):x}"
     host, port = endpoint.getsockname()
     request = (
