@@ -15,7 +15,7 @@ from wires import Wire
 PER_SECOND = 40
 
 
-async def paced(count: int, send) -> None:
+async def send_numbers(count: int, send) -> None:
     """Calls `send` with "0", "1"... at a rate below all limits."""
     async for number in paced(count, PER_SECOND):
         await send(str(number))
@@ -62,7 +62,7 @@ async def test_a_gateway_goes_while_messages_arrive_and_are_sent(make_stack, vis
         async def both(text: str) -> None:
             await asyncio.gather(raw.tell(web.account, text), raw.say(room, text))
 
-        await asyncio.gather(paced(count, both), end_gateway())
+        await asyncio.gather(send_numbers(count, both), end_gateway())
         await web.wait("onReconnected")
         assert await web.status() == 2
         await expect_once_in_order(web, "onMessageInstantReceive", raw, count)
@@ -95,7 +95,7 @@ async def test_cut_again_and_again_in_the_midst_of_a_thousand(stack: Stack, visi
                 await web.wait("onReconnected", turn)
 
         await page.run("stream", web.number, "channel", "messageChannelSend", [], count, PER_SECOND)
-        await asyncio.gather(paced(count, both), cut())
+        await asyncio.gather(send_numbers(count, both), cut())
         await expect_once_in_order(web, "onMessageInstantReceive", raw, count)
         await web.wait("onMessageChannelReceive", 2 * count - 1, seconds=60)
         assert not await web.seen("onError")
