@@ -13,7 +13,7 @@ package actor PostgresServer {
     private var process: SpawnedProcess?
     private var databases = 0
 
-    /// The one that tests share that do not stop it; ends with the test process.
+    /// The server that tests share which do not stop it; it ends with the test process.
     package static var shared: PostgresServer { get async throws { try await sharedServer.value } }
 
     /// Makes a cluster and starts the server.
@@ -63,7 +63,7 @@ package actor PostgresServer {
         await pool.close()
     }
 
-    /// Stops the server, open connections notwithstanding, and waits until it has ended. The data stay.
+    /// Stops the server, even with open connections, and waits until it has ended. Its data stay.
     /// - Throws: ``TestFailure``.
     package func stop() async throws {
         guard let process else { return }
@@ -74,11 +74,11 @@ package actor PostgresServer {
         self.process = nil
     }
 
-    /// Stops all of the server's processes where they are, as a machine that hangs: connections stand, nothing is answered.
+    /// Freezes all of the server's processes, like a machine that hangs: connections stay open, nothing is answered.
     /// - Throws: ``TestFailure``.
     package nonisolated func freeze() throws { try signal(SIGSTOP) }
 
-    /// Lets the processes go on.
+    /// Continues the frozen processes.
     /// - Throws: ``TestFailure``.
     package nonisolated func thaw() throws { try signal(SIGCONT) }
 
@@ -86,7 +86,7 @@ package actor PostgresServer {
         guard let text = Self.text(of: "\(directory)/data/postmaster.pid"),
             let main = text.split(separator: "\n").first.flatMap({ pid_t($0) })
         else { throw TestFailure("PostgreSQL does not run") }
-        // The main process first, so that it makes no other meanwhile.
+        // The main process first, so that it starts no other in the meantime.
         kill(main, number)
         guard let folder = opendir("/proc") else { throw TestFailure("opendir: \(errno)") }
         defer { closedir(folder) }

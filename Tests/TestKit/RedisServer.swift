@@ -83,7 +83,7 @@ package actor RedisServer {
         serverPID = line.flatMap { pid_t($0.dropFirst("process_id:".count)) }
     }
 
-    /// Ends the server in order and waits for its end. Its port and, with `appendOnly`, its data stay.
+    /// Shuts the server down and waits for its end. Its port and, with `appendOnly`, its data stay.
     /// - Throws: ``TestFailure``.
     package func stop() async throws { try await end(signal: nil, keep: true) }
 
@@ -95,12 +95,12 @@ package actor RedisServer {
     /// - Throws: ``TestFailure``.
     package func remove() async throws { try await end(signal: nil, keep: false) }
 
-    /// Stops the process in its tracks, or lets it go on: to its clients it looks half-open.
+    /// Freezes or continues the process: while frozen, its connections look half-open to clients.
     package func freeze(_ frozen: Bool) {
         if let serverPID { Glibc.kill(serverPID, frozen ? SIGSTOP : SIGCONT) }
     }
 
-    /// The last of what the server printed.
+    /// The end of the server's output.
     private var log: String {
         guard let file = fopen("\(directory)/log", "r") else { return "none" }
         defer { fclose(file) }
@@ -130,8 +130,8 @@ package actor RedisServer {
         guard openssl.exitStatus() == 0 else { throw TestFailure("openssl failed, see \(output)") }
     }
 
-    /// A port that no other server of this test process was given, below the range that the system gives to outgoing
-    /// connections: both could take it between this look and the server's, or while the server is down.
+    /// A port that no other server of this test process uses, below the range that the system gives to outgoing connections:
+    /// either could take the port before the server binds it, or while the server is down.
     private static func freePort() throws -> Int {
         for _ in 0..<100 {
             let number = portsGiven.add(1, ordering: .relaxed).newValue

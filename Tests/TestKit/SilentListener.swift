@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A TCP port on 127.0.0.1 where connections are taken by the system, and nobody ever says a word.
+/// A TCP port on 127.0.0.1 where the system accepts connections and nobody ever answers.
 package struct SilentListener: Sendable {
     /// The port.
     package let port: UInt16

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A child process that a test started: told by its standard input's end to go, so that it goes even when the test
-/// process crashes. The program must heed that, or be wrapped by ``supervised(_:)``.
+/// A child process of a test. It ends at the end of its standard input, and so even when the test process crashes. A program
+/// that does not do so itself must be wrapped by ``supervised(_:)``.
 ///
 /// `@unchecked Sendable`: `pid` never changes; `input` and `status` are used by the owner, one call at a time.
 final class SpawnedProcess: @unchecked Sendable {
@@ -10,8 +10,8 @@ final class SpawnedProcess: @unchecked Sendable {
     private var input: Int32
     private var status: Int32?
 
-    /// Closes what the child inherits: a socket of another test would stay open when its owner closes it. (NIO's are not
-    /// close-on-exec, and what tells `posix_spawn` to do so is a GNU extension that Swift does not see.)
+    /// Closes the descriptors that the child inherits: a socket of another test would stay open after its owner has closed it. (NIO's are not
+    /// close-on-exec, and the option of `posix_spawn` for that is a GNU extension that Swift does not see.)
     private static let closingAll = #"""
         for descriptor in /proc/self/fd/*; do
             number=${descriptor##*/}
@@ -27,7 +27,7 @@ final class SpawnedProcess: @unchecked Sendable {
     /// - Throws: ``TestFailure`` with the system's reason.
     init(_ arguments: [String], output: String) throws {
         var ends: [Int32] = [0, 0]
-        // Close-on-exec: a sibling that inherited our end would keep the child alive after us.
+        // Close-on-exec: a sibling that inherited our end of the pipe would keep the child alive after this process.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw TestFailure("socketpair: \(errno)")
         }
@@ -38,7 +38,7 @@ final class SpawnedProcess: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // A thread of the cooperative pool blocks signals; a shell that inherits that never learns that a child ended.
+        // Threads of the cooperative pool block signals; a shell that inherits that never learns that its child has ended.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -60,8 +60,8 @@ final class SpawnedProcess: @unchecked Sendable {
 
     deinit { if input >= 0 { close(input) } }
 
-    /// Wraps a program that does not read its input: SIGINT is sent to it when the input ends. Then `directory` is
-    /// deleted, unless the input said to keep it: so it goes, too, when the test process just ends.
+    /// Wraps a program that does not read its input: it gets SIGINT when the input ends, and then `directory` is deleted unless
+    /// the input said `keep`. So both go even when the test process crashes.
     static func supervised(_ arguments: [String], directory: String) -> [String] {
         let script = #"""
             directory=$1; shift
@@ -78,7 +78,7 @@ final class SpawnedProcess: @unchecked Sendable {
     /// - Parameter keep: whether a supervised child's directory stays.
     func endInput(keep: Bool = false) {
         guard input >= 0 else { return }
-        // Nothing was sent before, so that four bytes fit. If the child is gone already, there is nobody to tell.
+        // Nothing was sent before, so four bytes fit. A child that has ended already needs no message.
         if keep { _ = send(input, "keep", 4, Int32(MSG_NOSIGNAL)) }
         close(input)
         input = -1
@@ -94,7 +94,7 @@ final class SpawnedProcess: @unchecked Sendable {
     }
 }
 
-/// Why a test's surroundings could not be set up.
+/// Why a server or process that a test needs could not be set up.
 package struct TestFailure: Error, CustomStringConvertible {
     /// The reason.
     package var description: String

@@ -3,7 +3,7 @@
 ///   - what: the condition in words, for the failure.
 ///   - deadline: how long to wait at most, times ``patience``; default 20 s.
 ///   - isolation: the caller's.
-///   - condition: nil when it holds, else why not.
+///   - condition: returns nil when it holds, or else why it does not.
 /// - Throws: ``TestFailure`` with the last reason.
 package func waitUntil(
     _ what: String, within deadline: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation,
@@ -18,8 +18,8 @@ package func waitUntil(
     }
 }
 
-/// Lets time pass where there is no condition to wait for: a test that something lasts, or that a bound in seconds holds, has no
-/// other way. Nothing else in the tests sleeps (`Scripts/check-tests`).
+/// Lets time pass where there is no condition to wait for: that something lasts, or that a bound in seconds holds, cannot be tested
+/// otherwise. Nothing else in the tests sleeps (`Scripts/check-tests`).
 /// - Parameters:
 ///   - duration: how long.
 ///   - why: what the time is for.
