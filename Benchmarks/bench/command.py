@@ -26,22 +26,22 @@ def build_tools() -> None:
 def parser() -> argparse.ArgumentParser:
     timed = argparse.ArgumentParser(add_help=False)
     timed.add_argument("--seconds", type=float, default=8, help="length of a measurement (default: 8)")
-    timed.add_argument("--repeat", type=int, default=1, help="measurements of each, in turn (default: 1)")
+    timed.add_argument("--repeat", type=int, default=1, help="measurements of each server, alternating (default: 1)")
     timed.add_argument("--save", action="store_true", help="keep the results for `report`")
     beside = argparse.ArgumentParser(add_help=False, parents=[timed])
     beside.add_argument("--servers", default=QUICK, help=f"of {', '.join(SERVERS)}; or all (default: {QUICK})")
     top = argparse.ArgumentParser(prog="Benchmarks/run", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    f1 = commands.add_parser("F1", parents=[beside], help="members hear messages at a steady rate")
+    f1 = commands.add_parser("F1", parents=[beside], help="messages at a steady rate to all members of a channel")
     f1.add_argument("--members", type=int, default=1000)
     f1.add_argument("--rate", type=float, default=50)
-    f2 = commands.add_parser("F2", parents=[beside], help="as fast as it goes with p99 under 100 ms and nothing lost")
+    f2 = commands.add_parser("F2", parents=[beside], help="the highest rate with p99 under 100 ms and nothing lost")
     f2.add_argument("--members", type=int, default=1000)
     f2.add_argument("--first", type=float, default=100, help="messages a second to begin with (default: 100)")
     p1 = commands.add_parser("P1", parents=[beside], help="pairs that answer each other")
     p1.add_argument("--pairs", type=int, default=100)
-    p1.add_argument("--old", action="store_true", help="Heliograph's clients are told and poll, as the old ones do")
-    c1 = commands.add_parser("C1", parents=[beside], help="connections that only stand there")
+    p1.add_argument("--old", action="store_true", help="Heliograph's clients are notified and poll, as the old ones do")
+    c1 = commands.add_parser("C1", parents=[beside], help="idle connections")
     c1.add_argument("--connections", type=int, default=10_000)
     c1.add_argument("--channels", type=int, default=1)
     c1.add_argument("--old", action="store_true", help="Heliograph's clients poll after the login")
@@ -61,9 +61,9 @@ def parser() -> argparse.ArgumentParser:
     checking.add_argument(
         "--attempts", type=int, default=3, help="measure again when something is worse (default: 3 times in all)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
-    commands.add_parser("report", help="write RESULTS.md and results.json from what was kept")
-    commands.add_parser("baseline", help="keep the ratios of what was kept as the baseline")
-    commands.add_parser("clear", help="forget what was kept")
+    commands.add_parser("report", help="write RESULTS.md and results.json from the kept results")
+    commands.add_parser("baseline", help="make the ratios of the kept results the baseline")
+    commands.add_parser("clear", help="delete the kept results")
     return top
 
 
@@ -115,7 +115,7 @@ def measure_and_check(arguments: argparse.Namespace) -> int:
         micro.build()
         micro.measure()
         worse = check.micro_regressions()
-    # Counts do not vary: what is worse stays worse.
+    # Counts do not vary, so a second attempt would show the same.
     if worse:
         print(*worse, sep="\n")
         return 1

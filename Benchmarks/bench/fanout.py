@@ -1,4 +1,4 @@
-"""F1: so many members, so many messages a second. F2: as fast as it goes."""
+"""F1: a given number of members and messages a second. F2: the highest rate."""
 
 from math import ceil
 
@@ -6,9 +6,9 @@ from .load import Load
 from .servers import Server
 
 P99_BOUND_US = 100_000
-# Of what was asked for: with less, the generator or the server did not keep up.
+# The share of the asked rate that must be kept: with less, the generator or the server did not keep up.
 RATE_KEPT = 0.97
-# Messages a second that F2's publishers are enough for.
+# The most messages a second that F2's publishers can send.
 FASTEST = 10_000
 
 
@@ -22,7 +22,7 @@ def _load(server: Server, members: int, publishers: int) -> Load:
 
 
 def summary(run: dict) -> dict:
-    """What the table needs of a run."""
+    """The numbers of a run that the table shows."""
     delivered = max(1, run["delivered"])
     return run | {
         "us_per_delivery": round(run["cpu_seconds"] / delivered * 1e6, 3),
@@ -61,7 +61,7 @@ def fastest(server: Server, members: int, seconds: float, *, first: float = 100,
     def once(rate: float, duration: float) -> dict:
         nonlocal load
         if load is None:
-            # A member was cut off: begin with a fresh crowd.
+            # A member was disconnected: begin with new members.
             load = _load(server, members, publishers_for(server, FASTEST, members))
             load.__enter__()
         run = summary(load.ask(f"run {rate:.0f} {duration}", "run"))
@@ -94,7 +94,7 @@ def fastest(server: Server, members: int, seconds: float, *, first: float = 100,
                 good, best = rate, run
             else:
                 bad = rate
-        # The last word is a longer run; a rate at the very edge may not hold it.
+        # The result is a longer run; a rate at the very edge may not hold for so long.
         rate = good
         for _ in range(4):
             run = attempt(rate, seconds)

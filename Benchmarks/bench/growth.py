@@ -1,4 +1,4 @@
-"""What more gateways and more members cost."""
+"""The cost of more gateways and more members."""
 
 import socket
 
@@ -9,7 +9,7 @@ from .processes import total_rss_kib
 
 PROBES = 500
 ROUNDS = 4
-# So many are in the channel beside its members at any time.
+# The number of users who join and leave at any time, besides the members.
 TOGETHER = 4
 
 

@@ -10,7 +10,7 @@ from .processes import family
 from .servers import Server
 
 CONNECTIONS = 18_000
-# Another checkout's, to measure an older state.
+# May be that of another checkout, to measure an older state.
 STACK = os.environ.get("HELIOGRAPH_STACK") or ROOT / "Scripts/stack"
 
 

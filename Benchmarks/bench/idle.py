@@ -1,10 +1,10 @@
-"""C1: connections that only stand there."""
+"""C1: idle connections."""
 
 from .load import Load
 from .processes import total_rss_kib
 from .servers import Server
 
-# So many come first, and are not counted: what a server sets up once is no cost of a connection.
+# The first connections are not counted: what a server sets up once is no cost of a connection.
 FIRST = 200
 
 

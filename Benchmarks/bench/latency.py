@@ -1,4 +1,4 @@
-"""From a client of one gateway to a client of another, beside Redis alone in the same run."""
+"""Latency from a client of one gateway to a client of another, compared with Redis alone in the same run."""
 
 from .fanout import is_whole
 from .heliograph import Heliograph

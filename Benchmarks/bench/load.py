@@ -42,7 +42,7 @@ class Load:
             print(text, end="", file=sys.stderr)
 
     def tell_pids(self) -> None:
-        """Processes come and go with load: say which to measure, and keep them on their core."""
+        """Processes start and end under load: tells the generator which to measure, and keeps them on their core."""
         self.names = self.server.processes()
         self.server.pin()
         self.send("pids " + ",".join(map(str, self.names)))
@@ -65,7 +65,7 @@ class Load:
         return answer
 
     def ask(self, line: str, event: str) -> dict:
-        """Has the generator do something; its answer, with the use of the processors by name."""
+        """Sends the generator a command; returns its answer, with the CPU time of the processes by name."""
         self.tell_pids()
         profiler = self.profiler() if PROFILE else None
         self.send(line)

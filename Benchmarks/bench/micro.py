@@ -9,7 +9,7 @@ from .paths import ROOT, TOOLS, WORK, BenchError, tool
 # Instructions are counted as the difference of two runs: start-up drops out.
 FEW, MANY = 500, 1500
 BUILT = ROOT / ".build" / "release" / "Micro"
-# valgrind stumbles over the debug information of newer compilers.
+# valgrind cannot read the debug information of newer compilers.
 STRIPPED = TOOLS / "Micro"
 KEPT = WORK / "micro.json"
 # Counts are nearly the same each time; compilers and libraries differ a little.

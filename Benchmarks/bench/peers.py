@@ -1,4 +1,4 @@
-"""What users would pick instead, from Debian's packages, configured for speed: nothing kept, no limits, no logs."""
+"""What users could choose instead, from Debian's packages, configured for speed: nothing is stored, no limits, no logs."""
 
 import shutil
 from pathlib import Path

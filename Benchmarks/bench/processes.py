@@ -33,7 +33,7 @@ def family(pids: dict[int, str]) -> dict[int, str]:
 
 
 def rank_up() -> None:
-    """Takes precedence over whatever else runs here, where one may: a measurement that waits says nothing."""
+    """Raises the priority above everything else on the machine, where that is allowed: a measurement that has to wait is worthless."""
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -10)
     except PermissionError:
@@ -41,13 +41,13 @@ def rank_up() -> None:
 
 
 def pin(pids: dict[int, str], core: int = SERVER_CORE) -> None:
-    """Ties all threads to one core, with our own precedence; those made later inherit both."""
+    """Pins all threads to one core, with this process's priority; later threads inherit both."""
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     for pid in pids:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             try:
                 os.sched_setaffinity(int(thread.name), {core})
-                # libdispatch gives its threads, and so those that they make, a precedence of its own.
+                # libdispatch sets a priority of its own for its threads, which their threads inherit.
                 os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
             except ProcessLookupError:
                 pass

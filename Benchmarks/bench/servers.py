@@ -24,9 +24,9 @@ class Server:
     name = ""
     driver = ""
     load_options: list[str] = []
-    # More than one publisher is needed where a client may send so many messages a second only.
+    # Where a client may send only so many messages a second, more than one publisher is needed.
     messages_per_publisher = 1_000_000
-    # Whether members publish over their own connections; elsewhere a connection hears or speaks.
+    # Whether members publish over their own connections; otherwise a connection either publishes or subscribes.
     members_speak = False
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""All scenarios of the table: what each is called, and how it is run."""
+"""All scenarios of the table: their names, and how to run them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from .servers import Server
 
 @dataclass(frozen=True)
 class Beside:
-    """A scenario that every server is put through."""
+    """A scenario that is run with every server."""
 
     key: str
     measure: Callable[[Server, float], dict]
-    # Servers it means nothing for, or that would take too long.
+    # Servers for which it is meaningless, or that would take too long.
     without: tuple[str, ...] = ()
 
 
