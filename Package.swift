@@ -16,6 +16,7 @@ let strict: [SwiftSetting] =
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioConcurrency: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -218,6 +219,7 @@ let package = Package(
                 [
                     "GatewayLogic", "RedisStore", "SignalingProtocol", "SignalingWire", "WebSocketWire", nioCore,
                     nioPosix, nioHTTP1, logging,
+                    nioEmbedded,
                 ]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),

@@ -112,6 +112,9 @@ package struct CallPipeline: ~Copyable {
         return waiting.removeFirst()
     }
 
+    /// Whether ``next()`` gives a call.
+    package var mayStartNext: Bool { waiting.first.map { mayStart($0.turn.ordering) } ?? false }
+
     /// Forgets what waits (the session is over).
     package mutating func abandon() {
         waiting.removeAll()

@@ -1,126 +1,117 @@
-internal import CoreMetrics
 internal import GatewayLogic
-internal import Logging
+internal import MessageStore
 internal import NIOCore
+internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
-internal import WebSocketWire
 
-/// The functions of `call2`.
+/// The functions of `call2` that a service or a store does.
 extension ClientConnection {
-    /// What is left of the time of the exclusive act that is under way.
-    var timeLeft: TimeAmount { max(.milliseconds(1), actDeadline - .now()) }
-
-    /// Starts a call, or queues it; calls are answered in the order they came.
-    func received(_ request: CallRequest, on shard: isolated GatewayShard) {
-        GatewayMetrics.calls.increment()
-        guard machine.takesCalls else {
-            return send(
-                ServerFrame.callFailed(
-                    id: request.id, SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")),
-                on: shard)
-        }
-        switch request.call {
-        case .success(let call):
-            if let refusal = refusal(of: call.act, on: shard) {
-                enter(request.id, .exclusive, .failure(refusal), on: shard)
-            } else {
-                enter(request.id, call.act.isMessage ? .message : .exclusive, request.call, on: shard)
-            }
-        case .failure:
-            enter(request.id, .exclusive, request.call, on: shard)
+    func perform(_ turn: CallTurn, _ call: ClientCall, on shard: isolated GatewayShard) {
+        guard let active = session.active else { return }
+        switch call.act {
+        case .sendMessage(let receiver, let seconds, let content):
+            send(turn, content, to: receiver, seconds, call.messageID, active, on: shard)
+        case .sendChannelMessage(let name, let body, let force):
+            let message = ChannelMessage(
+                channel: ChannelKey(app: active.user.app, name: name), account: active.user.account,
+                uid: active.actor.uid, fence: fence(active), force: force,
+                limitPerSecond: session.limits.channelMessagesPerSecond, body: body,
+                command: active.command(forMessage: call.messageID))
+            send(turn, message, on: shard)
+        case .queryStatus, .setAttribute, .getAttribute, .listAttributes:
+            askPresence(turn, call.act, active, on: shard)
+        case .changeAttributes, .countMembers, .queryMember, .listMembers:
+            askChannelState(turn, call.act, active, on: shard)
+        case .call(let verb, let name, let peer, let extra):
+            let command = CallAct(verb: verb, actor: active.actor, channel: name, peer: peer.rawValue, extra: extra)
+            ask(turn, command, on: shard) { _ in .done }
+        case .pollMailbox, .logOut, .join, .leave: preconditionFailure("these have actions of their own")
         }
     }
 
-    private func enter(
-        _ id: String, _ ordering: CallPipeline.Ordering, _ call: Result<ClientCall, SignalingError>,
-        on shard: isolated GatewayShard
+    private func send(
+        _ turn: CallTurn, _ content: String, to receiver: Account, _ seconds: Int, _ id: String?,
+        _ active: ActiveSession, on shard: isolated GatewayShard
     ) {
-        let turn = CallTurn(id: id, ordering: ordering, arrivedAt: lastRead.uptimeNanoseconds)
-        let queued = QueuedCall(turn: turn, call: call, bytes: shard.payload.count)
-        switch calls.enter(queued) {
-        case .start: start(queued, isNew: true, on: shard)
-        case .wait: regulateReading()
-        case .full: violate(.policyViolation, "more than \(CallPipeline.bound) calls unanswered", on: shard)
+        let user = active.user
+        let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
+        shard.mailboxes.send(
+            to: UserKey(app: user.app, account: receiver), from: user, session: active.actor.session,
+            line: MessageLine.instant(
+                from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000, content: content),
+            timeToLive: Int64(seconds) * 1000, command: active.command(forMessage: id),
+            bounds: MailboxBounds(session.limits)
+        ) { [self] in handle(.messageAnswered(turn, $0.failure, channel: nil), on: shard) }
+    }
+
+    private func send(_ turn: CallTurn, _ message: ChannelMessage, on shard: isolated GatewayShard) {
+        // Messages are answered in the order they came, those to users too.
+        shard.mailboxes.flush()
+        let name = message.channel.name
+        shard.messages.sendToChannel(message) { [self] result in
+            handle(.messageAnswered(turn, result.failure, channel: name), on: shard)
         }
     }
 
-    /// Starts what waited and need wait no longer.
-    func startWaiting(on shard: isolated GatewayShard) {
-        // Many may be answered at once, each from within the one before: they are started in a row, not in each other.
-        guard !isStartingCalls else { return }
-        isStartingCalls = true
-        while let next = calls.next() { start(next, on: shard) }
-        isStartingCalls = false
-        regulateReading()
-    }
-
-    /// Counts what is asked when it arrives, not when its turn comes.
-    private func refusal(of act: ClientCall.Act, on shard: isolated GatewayShard) -> SignalingError? {
-        guard let refusal = rates.refusal(of: act, now: Int64(lastRead.uptimeNanoseconds / 1_000_000)) else {
-            return nil
-        }
-        (act.isMessage ? GatewayMetrics.limited : GatewayMetrics.actsLimited).increment()
-        return refusal
-    }
-
-    /// - Parameter isNew: whether it has just come, so that the clock need not be asked.
-    private func start(_ queued: QueuedCall, isNew: Bool = false, on shard: isolated GatewayShard) {
-        guard let session = active else { return }
-        switch queued.call {
-        case .failure(let error):
-            answer(queued.turn, .failure(error), on: shard)
-        case .success(let call):
-            guard call.isOnItsLine else {
-                return answer(
-                    queued.turn,
-                    .failure(SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")), on: shard)
+    private func askPresence(
+        _ turn: CallTurn, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
+    ) {
+        func user(_ account: Account) -> UserKey { UserKey(app: active.user.app, account: account) }
+        switch act {
+        case .queryStatus(let account):
+            ask(turn, QueryUserStatus(user: user(account)), on: shard) { .userStatus(account, online: $0.online) }
+        case .setAttribute(let attribute):
+            let command = SetUserAttribute(user: active.user, session: active.actor.session, attribute: attribute)
+            ask(turn, command, on: shard) { _ in .done }
+        case .getAttribute(let account, let name):
+            ask(turn, GetUserAttribute(user: user(account), name: name), on: shard) {
+                .attribute(account, name, value: $0.value)
             }
-            let deadline = NIODeadline.uptimeNanoseconds(queued.turn.arrivedAt) + shard.configuration.commandTimeout
-            guard isNew || .now() < deadline else {
-                GatewayMetrics.overdue.increment()
-                return answer(queued.turn, .failure(.timeout(call.act.timeoutCode)), on: shard)
+        case .listAttributes(let account):
+            ask(turn, ListUserAttributes(user: user(account)), on: shard) { .attributes(account, $0.attributes) }
+        case .pollMailbox, .sendMessage, .logOut, .join, .leave, .sendChannelMessage, .changeAttributes, .countMembers,
+            .queryMember, .listMembers, .call:
+            preconditionFailure("nothing of presence")
+        }
+    }
+
+    private func askChannelState(
+        _ turn: CallTurn, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
+    ) {
+        func channel(_ name: ChannelName) -> ChannelKey { ChannelKey(app: active.user.app, name: name) }
+        switch act {
+        case .changeAttributes(let name, let change):
+            let command = ChangeChannelAttributes(
+                actor: active.actor, channel: name, change: change,
+                limitPerSecond: session.limits.channelAttributeChangesPerSecond)
+            ask(turn, command, on: shard) { _ in .done }
+        case .countMembers(let name):
+            ask(turn, CountMembers(channel: channel(name)), timeout: .userNumberTimeout, on: shard) {
+                .memberCount(name, $0.count)
             }
-            actDeadline = deadline
-            perform(call, session, queued.turn, on: shard)
+        case .queryMember(let name, let account):
+            ask(turn, QueryMember(channel: channel(name), account: account), on: shard) {
+                .membership(name, account, isMember: $0.isMember)
+            }
+        case .listMembers(let name, let limit):
+            ask(turn, ListMembers(channel: channel(name), limit: limit), on: shard) {
+                .members(total: $0.total, $0.members)
+            }
+        case .pollMailbox, .sendMessage, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join,
+            .leave, .sendChannelMessage, .call:
+            preconditionFailure("nothing of channel-state")
         }
     }
 
-    /// Writes a call's answer and starts what waited for it.
-    func answer(_ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>, on shard: isolated GatewayShard) {
-        switch result {
-        case .success(let body):
-            let frame = ServerFrame.callSucceeded(id: turn.id, body)
-            rates.answered(bytes: frame.count, isPoll: body.isMailbox)
-            send(frame, isAnswer: true, on: shard)
-        case .failure(let error):
-            GatewayMetrics.callFailures.increment()
-            send(ServerFrame.callFailed(id: turn.id, error), on: shard)
-        }
-        // Before the next call starts, which may be a join of another channel.
-        if let next = afterAnswer {
-            afterAnswer = nil
-            next()
-        }
-        calls.completed(turn.ordering)
-        startWaiting(on: shard)
-    }
-}
-
-extension ReplyBody {
-    /// Whether it answers a poll.
-    fileprivate var isMailbox: Bool { if case .mailbox = self { true } else { false } }
-}
-
-extension ClientCall.Act {
-    /// The code that the documents give this function's timeout.
-    fileprivate var timeoutCode: SignalingCode {
-        switch self {
-        case .sendMessage, .sendChannelMessage: .messageTimeout
-        case .countMembers: .userNumberTimeout
-        case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,
-            .changeAttributes, .queryMember, .listMembers, .call:
-            .failed
+    /// Asks a service; a timeout carries the code that the documents give this function's.
+    private func ask<Command: WireCommand>(
+        _ turn: CallTurn, _ command: Command, timeout code: SignalingCode = .failed,
+        on shard: isolated GatewayShard, _ body: @escaping (Command.Reply) -> ReplyBody
+    ) {
+        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
+            let answer = result.map(body).mapError { $0.reason == "timeout" ? .timeout(code) : $0 }
+            handle(.answered(turn, answer), on: shard)
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import CoreMetrics
-internal import DequeModule
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
@@ -7,66 +6,32 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// One client's WebSocket: performs what ``ConnectionStateMachine`` decides. Loop-bound.
+/// One client's WebSocket: reads its frames, tells ``ClientSession`` what happens, and performs what that decides. It belongs
+/// to its shard's isolation.
 final class ClientConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     let shard: GatewayShard
     private let remote: SocketAddress?
     let outlet: FrameOutlet
-    var machine = ConnectionStateMachine()
-    /// The session that was last active here.
-    var session: ActiveSession?
-    var calls = CallPipeline(held: false)
-    var mailbox: MailboxStateMachine?
-    /// The poll that waits for the mailbox, at most one: polls do not overlap.
-    var waitingPoll: CallTurn?
-    /// When that poll may be answered, then until when it must be.
-    var pollTimeout: Scheduled<Void>?
-    /// Entries to be pushed when the client has taken what waits for it.
-    var unsentPushes: Deque<MailboxEntry> = []
-    /// What a resumed session is still to be shown of its channel.
-    var replay: Replay?
-    /// The session's line as the client sends it with every call; set before calls are taken.
-    var lineText = ""
-    /// The session that the shard knows under this connection.
-    var boundSession: SessionID?
-    /// The app's, from the login or resume on.
-    var limits: AppLimits {
-        get { rates.limits }
-        set {
-            knowsLimits = true
-            rates.adopt(newValue)
-        }
-    }
-    /// Whether ``limits`` are the app's own.
-    private(set) var knowsLimits = false
-    var rates = SessionRates()
-    /// When the login, or the exclusive act that is under way, must be answered.
-    var actDeadline = NIODeadline.now()
-
+    var session = ClientSession()
+    /// The channel whose events come here.
     var channel: LocalChannel?
-    /// The join that is to be undone, until that is confirmed.
-    var settlement: JoinSettlement?
-    var membership: Membership?
-    /// In which channel the session is, as channel-state has told.
-    var place = ChannelPlace()
-    /// The logout that is under way: told that it has succeeded when its session turns out to have ended by it.
-    var waitingLogout: Finish?
-    var channelSlot = 0
-    /// What must follow the answer that is being written: the channel's events that waited for it.
-    var afterAnswer: (() -> Void)?
-    /// The last `channel2` id that was written here.
-    var lastEventID: Int64 = 0
+    /// Its place in the channel's ``ChannelFanout``, which sets it.
+    var fanoutSlot = 0
+    /// Runs while a poll waits for its turn, or for its answer.
+    var pollTimer: Scheduled<Void>?
+    /// Until when the login must be answered.
+    var loginDeadline = NIODeadline.now()
+    /// Whether steps of ``ClientSession/canGoOn`` are being done.
+    var isGoingOn = false
 
     /// When the client sent something last, and the present frame's time while it is dealt with.
-    private(set) var lastRead = NIODeadline.now()
+    private var lastRead = NIODeadline.now()
     private let openedAt = NIODeadline.now()
     private(set) var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
-    /// Whether calls that waited are being started.
-    var isStartingCalls = false
     /// Whether nothing is read from the socket, because answers or calls wait.
     private var isPaused = false
     /// What came since all the same: NIO reads up to the end of a connection that the client has closed.
@@ -75,6 +40,9 @@ final class ClientConnection: ChannelInboundHandler {
     private var waitingAtSweep = 0
     /// Whether the end has begun: nothing is read any more.
     private var isClosed = false
+
+    /// What NIO may read before it minds that nothing more is to be: a few reads of its largest buffer.
+    static let pausedReadBound = 512 * 1024
 
     /// - Parameters:
     ///   - isPlain: whether the connection is without TLS.
@@ -87,18 +55,15 @@ final class ClientConnection: ChannelInboundHandler {
             isPlain: isPlain, bound: min(configuration.freshOutputBound, configuration.sendBufferBound),
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
-        outlet.onLaneClosed = { [unowned self] in channel?.closeLane(of: self) }
-        outlet.onPause = { [unowned self] pauses in enter { $0.outputPaused(pauses, on: $1) } }
+        outlet.onLaneClosed = { [unowned self] in channel?.fanout.closeLane(of: self) }
+        outlet.onPause = { [unowned self] pauses in enter { $0.handle(.output(isPaused: pauses), on: $1) } }
         outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }
     }
 
-    /// The session, while it may act.
-    var active: ActiveSession? { machine.isActive ? session : nil }
-
     /// Who is logged in here.
-    var account: Account? { active?.user.account }
+    var account: Account? { session.active?.user.account }
 
-    // MARK: - Channel events
+    // MARK: - NIO's calls
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -122,14 +87,26 @@ final class ClientConnection: ChannelInboundHandler {
         enter { $0.read(bytes, on: $1) }
     }
 
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        shard.logger.debug("connection failed", metadata: ["error": "\(error)", "client": "\(address)"])
+        context.close(promise: nil)
+    }
+
     /// Enters the isolation of the shard, whose executor is the event loop that NIO calls on; checked in release builds too.
-    /// It costs a few loads and compares: once for what NIO reads, not for each frame.
+    /// Once for what NIO reads, not for each frame.
     private func enter(_ body: @Sendable (ClientConnection, isolated GatewayShard) -> Void) {
         let connection = NIOLoopBound(self, eventLoop: shard.eventLoop)
         shard.assumeIsolated { shard in body(connection.value, shard) }
     }
 
-    // MARK: - On the shard
+    // MARK: - The session
+
+    /// Tells the session what has happened, and performs what it decides.
+    func handle(_ event: SessionEvent, on shard: isolated GatewayShard) {
+        let actions = session.handle(event, shard.environment)
+        if let first = actions.first { perform(first, on: shard) }
+        for action in actions.rest { perform(action, on: shard) }
+    }
 
     private func opened(on shard: isolated GatewayShard) {
         guard shard.admit(self) else {
@@ -141,9 +118,11 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     private func ended(on shard: isolated GatewayShard) {
-        perform(machine.connectionLost(), on: shard)
-        cleanUp(on: shard)
+        handle(.connectionLost, on: shard)
+        shard.remove(self)
     }
+
+    // MARK: - Reading
 
     private func read(_ bytes: ByteBuffer, on shard: isolated GatewayShard) {
         lastRead = .now()
@@ -163,53 +142,17 @@ final class ClientConnection: ChannelInboundHandler {
         }
     }
 
-    /// What NIO may read before it minds that nothing more is to be: a few reads of its largest buffer.
-    static let pausedReadBound = 512 * 1024
-
-    /// Reads, or does not, as calls and answers wait or not.
-    func regulateReading() {
-        guard !isClosed else { return }
-        let bound = calls.isHolding ? Limits.heldCallBytes : Limits.waitingCallBytes
-        let pauses = outlet.output.isPaused || calls.waitingBytes >= bound
-        guard pauses != isPaused else { return }
-        isPaused = pauses
-        readWhilePaused = 0
-        waitingAtSweep = 0
-        if pauses { GatewayMetrics.pauses.increment() } else { lastRead = .now() }
-        try? context?.channel.syncOptions?.setOption(.autoRead, value: !pauses)
-    }
-
-    /// The client takes what it is sent, or does not: no call starts meanwhile.
-    private func outputPaused(_ pauses: Bool, on shard: isolated GatewayShard) {
-        guard !isClosed else { return }
-        calls.isPaused = pauses
-        regulateReading()
-        guard !pauses else { return }
-        sendUnsent(on: shard)
-        startWaiting(on: shard)
-    }
-
     private func next(
         in bytes: ByteBuffer, from position: inout Int, on shard: isolated GatewayShard
     ) throws(WebSocketFrameError) -> WebSocketFrameReader.Message? {
         try reader.next(in: bytes.readableBytesSpan, from: &position, payload: &shard.payload)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        shard.logger.debug("connection failed", metadata: ["error": "\(error)", "client": "\(address)"])
-        context.close(promise: nil)
-    }
-
-    // MARK: - Frames
-
     private func received(_ message: WebSocketFrameReader.Message, on shard: isolated GatewayShard) {
         switch message {
         case .text: receivedText(on: shard)
         case .ping: shard.send(.pong, shard.payload, to: outlet)
-        case .close:
-            // First: what is still to be written may keep the socket for a while, and the client may be elsewhere soon.
-            perform(machine.connectionLost(), on: shard)
-            close(.normalClosure, on: shard)
+        case .close: handle(.close(.normal), on: shard)
         case .binary: preconditionFailure("the reader takes no binary messages")
         }
     }
@@ -217,75 +160,44 @@ final class ClientConnection: ChannelInboundHandler {
     private func receivedText(on shard: isolated GatewayShard) {
         let frame: ClientFrame
         do {
-            frame = try ClientFrame(decoding: shard.payload, line: lineText)
+            frame = try ClientFrame(decoding: shard.payload, line: session.lineText)
         } catch {
             return violate(.inconsistentData, error.message, on: shard)
         }
         switch frame {
-        case .ping(let number):
-            send(ServerFrame.pong(number), on: shard)
+        case .ping, .call: break
+        case .lineLogin: takeFullFrames()
         case .login(let login):
             takeFullFrames()
-            guard shard.door.mayLogIn(doorKey) else { return refuseLogin(on: shard) }
-            perform(
-                machine.login(
-                    app: login.app, account: login.account, token: login.token, device: login.device, push: login.push),
-                on: shard)
-        case .lineLogin(let resume):
-            takeFullFrames()
-            if machine.isFresh {
-                resumeAfter = resume.after
-                calls = CallPipeline(held: true)
-                calls.isPaused = outlet.output.isPaused
-            }
-            perform(machine.lineLogin(resume.line), on: shard)
-        case .call(let request):
-            received(request, on: shard)
+            return handle(.login(login, isAllowed: shard.door.mayLogIn(doorKey)), on: shard)
         }
-    }
-
-    /// Too many logins of the client's address have failed.
-    private func refuseLogin(on shard: isolated GatewayShard) {
-        guard machine.isFresh else { return }
-        GatewayMetrics.loginsLimited.increment()
-        send(
-            ServerFrame.loginFailed(
-                SignalingError(.loginOther, "rate_limited", "too many logins of this address have failed")), on: shard)
-        perform(machine.connectionLost(), on: shard)
-        close(.normalClosure, on: shard)
+        handle(.frame(frame, bytes: shard.payload.count, at: lastRead.uptimeNanoseconds), on: shard)
     }
 
     /// The client has asked to log in: what it sends from now on may be as large as its calls are.
     private func takeFullFrames() { reader.bound = Limits.frameBytes }
 
-    /// The last `channel2` id that a resuming client saw, when it asks for what it missed.
-    var resumeAfter: Int64?
-
-    // MARK: - Writing
-
-    /// Sends one text frame.
-    /// - Parameter isAnswer: whether the client has asked for it.
-    func send(_ payload: [UInt8], isAnswer: Bool = false, on shard: isolated GatewayShard) {
-        shard.send(.text, payload, to: outlet, isAnswer: isAnswer)
+    /// Reads from the socket, or does not.
+    func setReading(_ reads: Bool) {
+        isPaused = !reads
+        readWhilePaused = 0
+        waitingAtSweep = 0
+        if reads { lastRead = .now() }
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: reads)
     }
 
     // MARK: - Endings
 
     /// The peer broke the protocol: the connection goes, its session stays resumable.
-    func violate(_ code: WebSocketCloseCode, _ what: String, on shard: isolated GatewayShard) {
-        GatewayMetrics.violations.increment()
-        shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
-        perform(machine.connectionLost(), on: shard)
+    private func violate(_ code: WebSocketCloseCode, _ what: String, on shard: isolated GatewayShard) {
+        noteViolation(what, on: shard)
+        handle(.connectionLost, on: shard)
         close(code, on: shard)
     }
 
-    /// Another connection or login has the session now.
-    func superseded(_ ending: ConnectionStateMachine.Ending, on shard: isolated GatewayShard) {
-        if ending == .closeFrame(.logoutUser), let finish = waitingLogout {
-            loggedOut(finish, on: shard)
-        } else {
-            perform(machine.superseded(ending), on: shard)
-        }
+    func noteViolation(_ what: String, on shard: isolated GatewayShard) {
+        GatewayMetrics.violations.increment()
+        shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
     }
 
     /// Why a client is cut off.
@@ -312,8 +224,8 @@ final class ClientConnection: ChannelInboundHandler {
         GatewayMetrics.cutOff.increment()
         if case .output(.all) = reason { GatewayMetrics.outputFull.increment() }
         isClosed = true
-        perform(machine.connectionLost(), on: shard)
-        cleanUp(on: shard)
+        handle(.connectionLost, on: shard)
+        shard.remove(self)
         outlet.closeAtOnce()
     }
 
@@ -323,16 +235,10 @@ final class ClientConnection: ChannelInboundHandler {
     /// How the client's address is counted; nil: it is not.
     var doorKey: ClientAddress? { shard.door.key(of: remote) }
 
-    /// The gateway goes: the client should resume elsewhere.
-    func drain(on shard: isolated GatewayShard) {
-        perform(machine.connectionLost(), on: shard)
-        close(.serviceRestart, on: shard)
-    }
-
     /// Closes what is silent.
     func sweep(now: NIODeadline, on shard: isolated GatewayShard) {
         let configuration = shard.configuration
-        if configuration.enforcesTokenExpiry { enforceTokenExpiry(on: shard) }
+        if configuration.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
         if isPaused {
             // A large answer on a slow line: it is alive as long as it takes some of it.
             let waiting = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
@@ -340,34 +246,19 @@ final class ClientConnection: ChannelInboundHandler {
             waitingAtSweep = waiting
         }
         if now - lastRead > configuration.idleTimeout
-            || (machine.isFresh && now - openedAt > configuration.loginTimeout)
+            || (session.isFresh && now - openedAt > configuration.loginTimeout)
         {
-            perform(machine.connectionLost(), on: shard)
-            close(.goingAway, on: shard)
+            handle(.close(.goingAway), on: shard)
         }
     }
 
     /// Writes a close frame after everything that was written, then closes.
     func close(_ code: WebSocketCloseCode, on shard: isolated GatewayShard) {
-        cleanUp(on: shard)
+        shard.remove(self)
         guard !isClosed else { return }
         isClosed = true
         var frame = ByteBuffer()
         frame.writeWebSocketFrame(.close, code.payload)
         outlet.sendLast(frame)
-    }
-
-    private func cleanUp(on shard: isolated GatewayShard) {
-        shard.remove(self)
-        keepRates(on: shard)
-        unbind(on: shard)
-        calls.abandon()
-        forgetPoll()
-        unsentPushes = []
-        replay = nil
-        waitingLogout = nil
-        leaveLocalChannel(on: shard)
-        // It holds this connection.
-        afterAnswer = nil
     }
 }

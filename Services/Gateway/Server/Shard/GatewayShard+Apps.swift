@@ -1,3 +1,4 @@
+internal import GatewayLogic
 internal import Logging
 internal import SignalingProtocol
 
@@ -5,12 +6,12 @@ internal import SignalingProtocol
 extension GatewayShard {
     /// Ends the sessions of apps that the operator has removed.
     func endSessionsOfRemovedApps() {
-        for app in Set(sessions.values.compactMap { $0.active?.user.app }) {
+        for app in Set(sessions.values.compactMap { $0.session.active?.user.app }) {
             apps.find(app) { [self] answer in
                 guard case .failure(let error) = answer, error.reason == "unknown_app" else { return }
-                let ended = sessions.values.filter { $0.active?.user.app == app }
+                let ended = sessions.values.filter { $0.session.active?.user.app == app }
                 logger.notice("the app is gone", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
-                for connection in ended { connection.endSession(.logoutOther, on: self) }
+                for connection in ended { connection.handle(.end(.logoutOther), on: self) }
             }
         }
     }

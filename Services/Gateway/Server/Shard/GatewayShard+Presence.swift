@@ -52,7 +52,7 @@ extension GatewayShard {
     /// Sends one in `step` of the connections elsewhere.
     func drain(oneIn step: Int) {
         let leaving = (connections.count + step - 1) / step
-        for connection in connections.values.prefix(leaving) { connection.drain(on: self) }
+        for connection in connections.values.prefix(leaving) { connection.handle(.close(.restart), on: self) }
     }
 
     /// Closes the connections that are silent.

@@ -46,7 +46,7 @@ extension GatewayShard {
         compare(from: "0", missing: Set(heldSessions))
     }
 
-    private var heldSessions: [SessionID] { sessions.filter { $0.value.machine.isActive }.map(\.key) }
+    private var heldSessions: [SessionID] { sessions.filter { $0.value.session.isActive }.map(\.key) }
 
     private func compare(from cursor: String, missing: Set<SessionID>) {
         let scan = RedisCommand("SSCAN", .string(KeySpace.sessions(id)), .string(cursor), "COUNT", .int(Self.scanPage))
@@ -66,7 +66,7 @@ extension GatewayShard {
             }
             guard next == "0" else { return compare(from: next, missing: missing) }
             isComparing = false
-            reassertion.want(missing.filter { sessions[$0]?.machine.isActive == true })
+            reassertion.want(missing.filter { sessions[$0]?.session.isActive == true })
             tellHeld()
         }
     }
@@ -93,10 +93,10 @@ extension GatewayShard {
     private func reassertSessions(_ ids: [SessionID], _ request: Reassertion.Request) {
         var told: [SessionID: HeldSession] = [:]
         for id in ids {
-            guard let connection = sessions[id], let session = connection.machine.activeSession else { continue }
+            guard let connection = sessions[id], let session = connection.session.held else { continue }
             told[id] = HeldSession(
                 line: session.line, uid: session.uid, device: session.device, push: session.push,
-                tokenExpiry: session.tokenExpiry, hold: session.hold, place: connection.place.held)
+                tokenExpiry: session.tokenExpiry, hold: session.hold, place: connection.session.place.held)
         }
         guard !told.isEmpty else { return reassertion.answered(members: []) }
         let command = ReassertSessions(gateway: id, sessions: Array(told.values))
@@ -114,8 +114,8 @@ extension GatewayShard {
         var changed: [SessionID] = []
         for held in answer.held {
             guard let connection = sessions[held.session] else { continue }
-            connection.mailboxIs(at: held.mailbox, on: self)
-            let place = connection.place.held
+            connection.handle(.mailboxIs(at: held.mailbox), on: self)
+            let place = connection.session.place.held
             // It has moved while presence was told: once more, so that the last word is right.
             if place != told[held.session]?.place { changed.append(held.session) }
             if place.isSettled, let channel = place.channel, let app = told[held.session]?.line.user.app {
@@ -127,17 +127,17 @@ extension GatewayShard {
         for lost in answer.lost {
             // What has come here again meanwhile is another matter.
             guard let connection = sessions[lost.session],
-                connection.machine.activeSession?.hold == told[lost.session]?.hold
+                connection.session.held?.hold == told[lost.session]?.hold
             else { continue }
             GatewayMetrics.lost.increment()
-            connection.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent, on: self)
+            connection.handle(.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent), on: self)
         }
     }
 
     private func reassertMembers(_ ids: [SessionID], of channel: ChannelKey, _ request: Reassertion.Request) {
         let members = ids.compactMap { id -> HeldMember? in
-            guard let connection = sessions[id], let session = connection.machine.activeSession,
-                connection.place.held.isSettled, connection.place.held.channel == channel.name
+            guard let connection = sessions[id], let session = connection.session.held,
+                connection.session.place.held.isSettled, connection.session.place.held.channel == channel.name
             else { return nil }
             return HeldMember(member: Member(account: session.user.account, uid: session.uid), session: id)
         }

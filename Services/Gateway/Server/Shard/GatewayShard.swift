@@ -27,6 +27,7 @@ actor GatewayShard {
     let mailboxes: MailboxBatch
     let sender: CommandSender
     let apps: AppDirectory
+    let environment: ShardEnvironment
     private let redisConfiguration: RedisConfiguration
     /// What is published to this shard and its channels.
     private lazy var subscriber = makeSubscriber()
@@ -93,6 +94,7 @@ actor GatewayShard {
         mailboxes = MailboxBatch(connection: redis, gateway: id)
         sender = CommandSender(sender: id, connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
+        environment = ShardEnvironment(configuration, clock: redis.clock)
         ownTopic = Topic(rawValue: KeySpace.topic(id))
     }
 
@@ -132,7 +134,7 @@ actor GatewayShard {
     func bind(_ session: SessionID, to connection: ClientConnection) {
         detaching.bound(session)
         let older = sessions.updateValue(connection, forKey: session)
-        if let older, older !== connection { older.superseded(.silent, on: self) }
+        if let older, older !== connection { older.handle(.superseded(.silent), on: self) }
     }
 
     /// Unbinds a session, unless another connection has taken it over.
@@ -161,12 +163,10 @@ actor GatewayShard {
     /// Whether a connection here waits to take the session over.
     func isResuming(_ session: SessionID) -> Bool { resuming[session] != nil }
 
-    /// A new session's line.
-    func makeLine(_ user: UserKey) -> Line {
+    /// What a new session's line has.
+    func nameSession() -> (session: SessionID, secret: String) {
         sessionsMade += 1
-        return Line(
-            user: user, session: SessionID("\(id)-\(String(sessionsMade, radix: 36))"),
-            secret: SecureRandom.hex(bytes: 16))
+        return (SessionID("\(id)-\(String(sessionsMade, radix: 36))"), SecureRandom.hex(bytes: 16))
     }
 
     /// Sends one frame, framed in a buffer that all connections share.
@@ -182,12 +182,8 @@ actor GatewayShard {
         leftRates.keep(rates, of: session, now: NIODeadline.now().uptimeNanoseconds)
     }
 
-    /// What a session that is resumed may do.
-    func takeRates(of session: SessionID, _ limits: AppLimits) -> SessionRates {
-        var rates = leftRates.take(session) ?? SessionRates(limits, isResumed: true)
-        rates.adopt(limits)
-        return rates
-    }
+    /// What a session that is resumed has left of its rates; nil when nothing is known of it.
+    func leftRates(of session: SessionID) -> SessionRates? { leftRates.take(session) }
 
     // MARK: - Channels
 
@@ -209,7 +205,7 @@ actor GatewayShard {
 
     /// Forgets the channel when nobody here is in it.
     func releaseIfEmpty(_ channel: LocalChannel) {
-        guard channel.members.isEmpty, !channel.hasWaiters, channels[channel.key] === channel else { return }
+        guard channel.fanout.members.isEmpty, !channel.hasWaiters, channels[channel.key] === channel else { return }
         let topic = Topic(rawValue: KeySpace.topic(channel.key))
         channels[channel.key] = nil
         topics[topic] = nil
@@ -241,7 +237,9 @@ actor GatewayShard {
             sender.received(command, outcome)
         case .mail(let deliveries):
             // An unknown session's connection was lost and its detaching is under way: the entry waits in the mailbox.
-            for delivery in deliveries { sessions[delivery.session]?.mailArrived(delivery, on: self) }
+            for delivery in deliveries {
+                sessions[delivery.session]?.handle(.mail(delivery.entry, after: delivery.previous), on: self)
+            }
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))
         case .moved(let session):
@@ -250,8 +248,10 @@ actor GatewayShard {
     }
 
     private func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
-        for connection in resuming.removeValue(forKey: session) ?? [] { connection.superseded(ending, on: self) }
-        sessions[session]?.superseded(ending, on: self)
+        for connection in resuming.removeValue(forKey: session) ?? [] {
+            connection.handle(.superseded(ending), on: self)
+        }
+        sessions[session]?.handle(.superseded(ending), on: self)
     }
 
     private func perform(_ action: ChannelFeed.Action, in channel: LocalChannel) {
@@ -294,9 +294,6 @@ actor GatewayShard {
         }
     }
 
-    /// Milliseconds of Redis' clock; 0 before it was heard.
-    var redisNow: Int64 { redis.clock.now ?? 0 }
-
     private func flushChannels() {
         guard !batched.isEmpty else { return }
         let channels = batched
@@ -338,7 +335,7 @@ actor GatewayShard {
     /// Publications may have been lost: reads what was missed.
     private func resynchronize() {
         for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
-        for connection in sessions.values { connection.resynchronizeMailbox(on: self) }
+        for connection in sessions.values { connection.handle(.resynchronizeMailbox, on: self) }
         sender.resendPending()
         // A kick or a move may be among what was lost.
         reconcile()

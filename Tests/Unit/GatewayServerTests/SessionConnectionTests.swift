@@ -9,17 +9,26 @@ import WebSocketWire
 @testable import GatewayServer
 
 /// Connections that carry a session, at a gateway that has no Redis.
-@Suite struct ClientSessionTests {
+@Suite struct SessionConnectionTests {
     private static let upgrade = Gateway.request(path: "/")
     private static let session = SessionID("s-1")
+
+    private static let line = "s-1.secret.app.alice"
+
+    private static func frame(_ json: String) -> SessionEvent {
+        guard let frame = try? ClientFrame(decoding: Array(json.utf8), line: line) else {
+            preconditionFailure("the test's own frame")
+        }
+        return .frame(frame, bytes: json.utf8.count, at: NIODeadline.now().uptimeNanoseconds)
+    }
 
     /// The connection's session is moved here, as presence tells.
     private static func resume(
         _ connection: ClientConnection, in channel: ChannelName? = nil, on shard: isolated GatewayShard
     ) {
-        _ = connection.machine.lineLogin("\(session).secret.app.alice")
-        connection.perform(
-            connection.machine.resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))), on: shard)
+        connection.handle(frame(#"["line_login",{"line":"\#(line)"}]"#), on: shard)
+        connection.handle(
+            .resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))), on: shard)
     }
 
     /// Were it resumed all the same, it would hear nothing of its channel until it reconnects.
@@ -69,12 +78,14 @@ import WebSocketWire
             client.open(Self.upgrade)
             gateway.onLoop { shard in
                 guard let connection = shard.connections.values.first else { return }
-                Self.resume(connection, on: shard)
                 // Minutes of polls in advance.
-                connection.rates.answered(bytes: 100_000 * Limits.answerBytesPerAct, isPoll: true)
-                let turn = CallTurn(id: "1", ordering: .exclusive, arrivedAt: NIODeadline.now().uptimeNanoseconds)
-                connection.poll(turn, verClear: 0, limit: 30, on: shard)
-                connection.pollTimeout?.futureResult.whenFailure { error in
+                var rates = SessionRates()
+                rates.answered(bytes: 100_000 * Limits.answerBytesPerAct, isPoll: true)
+                shard.keep(rates, of: Self.session)
+                Self.resume(connection, on: shard)
+                let poll = #"["call2",["user_getmsg",1,{"line":"\#(Self.line)","ver_clear":0,"limit":30}]]"#
+                connection.handle(Self.frame(poll), on: shard)
+                connection.pollTimer?.futureResult.whenFailure { error in
                     // What still waits when the loop ends fails otherwise.
                     isCancelled.withLock { $0 = error as? EventLoopError == .cancelled }
                 }

@@ -1,0 +1,180 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The functions of `call2`, answered in the order they came.
+extension ClientSession {
+    /// Starts a call, or queues it.
+    mutating func received(
+        _ request: CallRequest, bytes: Int, at time: UInt64, _ environment: any SessionEnvironment,
+        _ actions: inout SessionActions
+    ) {
+        guard login.takesCalls else {
+            let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
+            return send(ServerFrame.callFailed(id: request.id, error), &actions)
+        }
+        var call = request.call
+        if case .success(let asked) = request.call, let error = refusal(of: asked.act, at: time, &actions) {
+            call = .failure(error)
+        }
+        let turn = CallTurn(id: request.id, ordering: call.ordering, arrivedAt: time)
+        let queued = QueuedCall(turn: turn, call: call, bytes: bytes)
+        switch calls.enter(queued) {
+        case .start: start(queued, isNew: true, environment, &actions)
+        case .wait: regulateReading(&actions)
+        case .full:
+            actions.append(.count(.tooManyCalls))
+            lose(.tooMuch, &actions)
+        }
+    }
+
+    /// Counts what is asked when it arrives, not when its turn comes.
+    private mutating func refusal(
+        of act: ClientCall.Act, at time: UInt64, _ actions: inout SessionActions
+    ) -> SignalingError? {
+        guard let refusal = rates.refusal(of: act, now: Int64(time / 1_000_000)) else { return nil }
+        actions.append(.count(act.isMessage ? .messageLimited : .actLimited))
+        return refusal
+    }
+
+    /// - Parameter isNew: whether it has just come, so that the clock need not be asked.
+    mutating func start(
+        _ queued: QueuedCall, isNew: Bool, _ environment: any SessionEnvironment, _ actions: inout SessionActions
+    ) {
+        guard login.isActive else { return }
+        switch queued.call {
+        case .failure(let error):
+            answered(queued.turn, .failure(error), &actions)
+        case .success(let call):
+            guard call.isOnItsLine else {
+                let error = SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")
+                return answered(queued.turn, .failure(error), &actions)
+            }
+            guard isNew || environment.uptime < queued.turn.arrivedAt + environment.callTimeout else {
+                actions.append(.count(.overdue))
+                return answered(queued.turn, .failure(.timeout(call.act.timeoutCode)), &actions)
+            }
+            perform(call, queued.turn, environment, &actions)
+        }
+    }
+
+    private mutating func perform(
+        _ call: ClientCall, _ turn: CallTurn, _ environment: any SessionEnvironment, _ actions: inout SessionActions
+    ) {
+        switch call.act {
+        case .sendMessage, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember,
+            .listMembers, .call:
+            actions.append(.perform(turn, call))
+        case .sendChannelMessage(let name, _, _):
+            guard name.special == nil else {
+                // Servers trust what they hear there.
+                return refuseSpecial(turn, .wrongParameter, "only the system speaks in this channel", &actions)
+            }
+            actions.append(.perform(turn, call))
+        case .changeAttributes(let name, _):
+            // The service publishes the change before it answers; the one who made it is shown the answer first.
+            if channel?.name == name { holdEvents(&actions) }
+            actions.append(.perform(turn, call))
+        case .pollMailbox(let verClear, let limit):
+            startPoll(turn, verClear: verClear, limit: limit, environment, &actions)
+        case .logOut:
+            logout = turn
+            actions.append(.logOut(turn))
+        case .join(let name):
+            // Not while the app's settings are not known.
+            guard name.special == nil || (knowsLimits && limits.specialChannelsOpen) else {
+                return refuseSpecial(turn, .joinOther, "the app lets no client join this channel", &actions)
+            }
+            join(name, turn, &actions)
+        case .leave(let name): leave(name, turn, &actions)
+        }
+    }
+
+    private mutating func refuseSpecial(
+        _ turn: CallTurn, _ code: SignalingCode, _ message: String, _ actions: inout SessionActions
+    ) {
+        actions.append(.count(.specialChannelRefused))
+        answered(turn, .failure(SignalingError(code, "special_channel", message)), &actions)
+    }
+
+    mutating func messageAnswered(
+        _ turn: CallTurn, _ error: SignalingError?, in name: ChannelName?, _ actions: inout SessionActions
+    ) {
+        guard let error else { return answered(turn, .success(.done), &actions) }
+        var told = error
+        if let name, error.reason == "not_member", place.held.isSettled, place.held.channel == name, let active {
+            // Redis may have forgotten that the session is in the channel: then the client is to try again.
+            actions.append(.askWhoseSession(active.actor.session))
+            told = .unavailable("redis")
+        }
+        noteRefusal(told, &actions)
+        answered(turn, .failure(told), &actions)
+    }
+
+    /// Counts what was refused for want of room, and asks presence soon whose the session is when another seems to have it.
+    func noteRefusal(_ error: SignalingError, _ actions: inout SessionActions) {
+        switch error.reason {
+        case "session_over": if let lastActive { actions.append(.askWhoseSession(lastActive.actor.session)) }
+        case "mailbox_full": actions.append(.count(.mailboxFull))
+        case "memory_full": actions.append(.count(.memoryFull))
+        default: break
+        }
+    }
+
+    /// Writes a call's answer, then what waited for it.
+    mutating func answered(
+        _ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
+    ) {
+        write(turn, result, &actions)
+        if turn.ordering == .exclusive { showHeldEvents(&actions) }
+        complete(turn, &actions)
+    }
+
+    /// Writes a call's answer.
+    mutating func write(
+        _ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
+    ) {
+        switch result {
+        case .success(let body):
+            let frame = ServerFrame.callSucceeded(id: turn.id, body)
+            rates.answered(bytes: frame.count, isPoll: body.isMailbox)
+            send(frame, isAnswer: true, &actions)
+        case .failure(let error):
+            send(ServerFrame.callFailed(id: turn.id, error), &actions)
+            actions.append(.count(.callFailure))
+        }
+    }
+
+    /// A call's answer was written: others may start.
+    mutating func complete(_ turn: CallTurn, _ actions: inout SessionActions) {
+        calls.completed(turn.ordering)
+        if canGoOn { actions.append(.goOn) }
+    }
+}
+
+extension Result<ClientCall, SignalingError> {
+    /// How a call may overlap with its neighbours.
+    fileprivate var ordering: CallPipeline.Ordering {
+        switch self {
+        case .success(let call): call.act.isMessage ? .message : .exclusive
+        case .failure: .exclusive
+        }
+    }
+}
+
+extension ReplyBody {
+    /// Whether it answers a poll.
+    fileprivate var isMailbox: Bool { if case .mailbox = self { true } else { false } }
+}
+
+extension ClientCall.Act {
+    /// The code that the documents give this function's timeout.
+    fileprivate var timeoutCode: SignalingCode {
+        switch self {
+        case .sendMessage, .sendChannelMessage: .messageTimeout
+        case .countMembers: .userNumberTimeout
+        case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,
+            .changeAttributes, .queryMember, .listMembers, .call:
+            .failed
+        }
+    }
+}

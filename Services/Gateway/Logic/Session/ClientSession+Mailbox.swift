@@ -1,0 +1,147 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The poll that waits for the mailbox, at most one: polls do not overlap.
+enum PollState: Equatable, Sendable {
+    /// No poll. Goes to `delayed`, `asked`.
+    case none
+    /// Too many came before: it is its turn when the timer fires. Goes to `asked`, `none`.
+    case delayed(CallTurn, verClear: Int64, limit: Int)
+    /// The mailbox was asked. `hasTimer` where it did not answer at once: it must be answered when that fires. Goes to `none`.
+    case asked(CallTurn, verClear: Int64, hasTimer: Bool)
+
+    /// Whether the driver's timer runs.
+    var hasTimer: Bool {
+        switch self {
+        case .none: false
+        case .delayed: true
+        case .asked(_, _, let hasTimer): hasTimer
+        }
+    }
+}
+
+/// The session's mailbox: what ``MailboxStateMachine`` decides, and the client's polls.
+extension ClientSession {
+    mutating func startMailbox(
+        _ session: ConnectionStateMachine.Session, fresh: Bool, _ actions: inout SessionActions
+    ) {
+        var machine = MailboxStateMachine(takesPushes: session.push)
+        let first = machine.start(fresh: fresh)
+        mailbox = consume machine
+        take(first, &actions)
+    }
+
+    mutating func handleMailbox(
+        _ event: SessionEvent, _ environment: any SessionEnvironment, _ actions: inout SessionActions
+    ) {
+        guard !isOver else { return }
+        switch event {
+        case .mail(let entry, let previous):
+            // Published before the login answer was written: the first read finds it.
+            guard mailbox != nil else { return }
+            take(mailbox?.pushed(entry, after: previous, now: environment.redisTime), &actions)
+        case .resynchronizeMailbox:
+            take(mailbox?.resynchronize(), &actions)
+        case .mailboxIs(let version):
+            guard let latest = mailbox?.latest, latest != version else { return }
+            take(mailbox?.resynchronize(), &actions)
+        case .mailboxLoaded(.success(let page)):
+            take(mailbox?.loaded(page), &actions)
+        case .mailboxLoaded(.failure(let error)):
+            noteRefusal(error, &actions)
+            actions.append(.loadMailboxLater)
+        case .mailboxLoadDue:
+            take(mailbox?.loadFailed(), &actions)
+        case .mailboxNotCleared(let error):
+            noteRefusal(error, &actions)
+        case .pollTimerFired:
+            pollTimerFired(environment, &actions)
+        case .frame, .login, .output, .connectionLost, .close, .appAnswered, .limits, .opened, .resumed, .ratesTaken,
+            .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn, .subscribed, .joined, .left,
+            .logRead, .joinUndone, .membershipTold, .settlementDue:
+            preconditionFailure("not the mailbox's event")
+        }
+    }
+
+    // MARK: - Polls
+
+    /// Answers a poll, when the session may have it.
+    mutating func startPoll(
+        _ turn: CallTurn, verClear: Int64, limit: Int, _ environment: any SessionEnvironment,
+        _ actions: inout SessionActions
+    ) {
+        let delay = rates.pollDelay(now: Int64(environment.uptime / 1_000_000))
+        guard delay > 0 else { return askMailbox(turn, verClear: verClear, limit: limit, environment, &actions) }
+        poll = .delayed(turn, verClear: verClear, limit: limit)
+        actions.append(.count(.pollDelayed))
+        actions.append(.startPollTimer(milliseconds: delay))
+    }
+
+    private mutating func askMailbox(
+        _ turn: CallTurn, verClear: Int64, limit: Int, _ environment: any SessionEnvironment,
+        _ actions: inout SessionActions
+    ) {
+        poll = .asked(turn, verClear: verClear, hasTimer: false)
+        take(mailbox?.poll(verClear: verClear, limit: limit, now: environment.redisTime), &actions)
+        guard case .asked(turn, _, _) = poll else { return }
+        let deadline = turn.arrivedAt + environment.callTimeout
+        let now = environment.uptime
+        poll = .asked(turn, verClear: verClear, hasTimer: true)
+        let left = deadline > now ? Int64((deadline - now) / 1_000_000) : 0
+        actions.append(.startPollTimer(milliseconds: max(1, left)))
+    }
+
+    private mutating func pollTimerFired(_ environment: any SessionEnvironment, _ actions: inout SessionActions) {
+        switch poll {
+        case .none: break
+        case .delayed(let turn, let verClear, let limit):
+            askMailbox(turn, verClear: verClear, limit: limit, environment, &actions)
+        case .asked(let turn, let verClear, _):
+            poll = .none
+            // Redis is away. Old clients would take no news for a failure and never poll again; a notify follows.
+            actions.append(.count(.overdue))
+            answered(turn, .success(.mailbox(cleared: verClear, entries: [])), &actions)
+        }
+    }
+
+    // MARK: - The mailbox's actions
+
+    private mutating func take(_ decided: [MailboxStateMachine.Action]?, _ actions: inout SessionActions) {
+        guard let decided, login.isActive else { return }
+        var hasPushed = false
+        for action in decided {
+            if case .push(let entry) = action, hasPushed || calls.isPaused || !unsentPushes.isEmpty {
+                // One at a time: the client may not take the next.
+                unsentPushes.append(entry)
+                continue
+            }
+            if case .push = action { hasPushed = true }
+            take(action, &actions)
+        }
+        if hasPushed, canGoOn { actions.append(.goOn) }
+    }
+
+    private mutating func take(_ action: MailboxStateMachine.Action, _ actions: inout SessionActions) {
+        switch action {
+        case .load(let after, let fresh): actions.append(.loadMailbox(after: after, fresh: fresh))
+        case .answer(let cleared, let entries): answerPoll(cleared: cleared, entries, &actions)
+        case .notify(let version): send(ServerFrame.notifyMessage(version: version), &actions)
+        case .push(let entry): send(ServerFrame.pushMessage(entry), &actions)
+        case .clear(let through): actions.append(.clearMailbox(through: through))
+        case .fellBack: actions.append(.count(.mailboxReset))
+        }
+    }
+
+    private mutating func answerPoll(
+        cleared: Int64, _ entries: [MailboxEntry], _ actions: inout SessionActions
+    ) {
+        guard case .asked(let turn, _, let hasTimer) = poll else {
+            // Its time was over: the client must ask again.
+            if let last = entries.last { send(ServerFrame.notifyMessage(version: last.version), &actions) }
+            return
+        }
+        poll = .none
+        if hasTimer { actions.append(.cancelPollTimer) }
+        answered(turn, .success(.mailbox(cleared: cleared, entries: entries)), &actions)
+    }
+}

@@ -1,0 +1,115 @@
+internal import CoreMetrics
+internal import GatewayLogic
+internal import Logging
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+internal import WebSocketWire
+
+/// Performs what ``ClientSession`` decides, but for its calls to Redis and the services.
+extension ClientConnection {
+    func perform(_ action: SessionAction, on shard: isolated GatewayShard) {
+        switch action {
+        case .send(let frame, let isAnswer): shard.send(.text, frame, to: outlet, isAnswer: isAnswer)
+        case .perform(let turn, let call): perform(turn, call, on: shard)
+        case .goOn: goOn(on: shard)
+        case .close(let closing): close(closing.code, on: shard)
+        case .setReading(let reads): setReading(reads)
+        case .raiseOutputBound: outlet.bound = shard.configuration.sendBufferBound
+        case .count(let count): self.count(count, on: shard)
+        case .bind(let session): shard.bind(session, to: self)
+        case .unbind(let session): shard.unbind(session, from: self)
+        case .takeRates(let session): handle(.ratesTaken(shard.leftRates(of: session)), on: shard)
+        case .keepRates(let session): shard.keep(self.session.rates, of: session)
+        case .detach(let session, let user): shard.detach(session, of: user)
+        case .askWhoseSession(let session): shard.ask(about: session)
+        case .startPollTimer(let milliseconds): startPollTimer(milliseconds, on: shard)
+        case .cancelPollTimer: cancelPollTimer()
+        case .enter(let key): enter(key, on: shard)
+        case .leaveLocally: leaveLocally(on: shard)
+        case .closeLane: channel?.fanout.closeLane(of: self)
+        case .advanceFeed(let position): channel?.feed.joined(at: position)
+        case .show(let events): channel?.fanout.show(events, to: self)
+        case .askApp, .open, .resume, .endSession, .logOut, .loadMailbox, .loadMailboxLater, .clearMailbox, .subscribe,
+            .join, .leave, .readLog, .undoJoin, .askMembership, .settleLater:
+            ask(action, on: shard)
+        }
+    }
+
+    /// What may be done at once often is done in a row, not each from within the one before.
+    private func goOn(on shard: isolated GatewayShard) {
+        guard !isGoingOn else { return }
+        isGoingOn = true
+        while session.canGoOn { handle(.goOn, on: shard) }
+        isGoingOn = false
+    }
+
+    private func startPollTimer(_ milliseconds: Int64, on shard: isolated GatewayShard) {
+        guard !session.isOver else { return }
+        pollTimer = shard.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [self] in
+            pollTimer = nil
+            handle(.pollTimerFired, on: shard)
+        }
+    }
+
+    private func cancelPollTimer() {
+        pollTimer?.cancel()
+        pollTimer = nil
+    }
+
+    private func enter(_ key: ChannelKey, on shard: isolated GatewayShard) {
+        guard !session.isOver else { return }
+        let entered = shard.channel(key)
+        channel = entered
+        entered.fanout.add(self)
+    }
+
+    private func leaveLocally(on shard: isolated GatewayShard) {
+        guard let left = channel else { return }
+        left.fanout.remove(self)
+        channel = nil
+        shard.releaseIfEmpty(left)
+    }
+
+    private func count(_ count: SessionAction.Count, on shard: isolated GatewayShard) {
+        switch count {
+        case .login: GatewayMetrics.logins.increment()
+        case .resume: GatewayMetrics.resumes.increment()
+        case .loginFailure(let isOfTheLogin):
+            GatewayMetrics.loginFailures.increment()
+            if isOfTheLogin { shard.door.loginFailed(doorKey) }
+        case .loginLimited: GatewayMetrics.loginsLimited.increment()
+        case .callFailure: GatewayMetrics.callFailures.increment()
+        case .messageLimited: GatewayMetrics.limited.increment()
+        case .actLimited: GatewayMetrics.actsLimited.increment()
+        case .specialChannelRefused: GatewayMetrics.specialRefused.increment()
+        case .pollDelayed: GatewayMetrics.pollsDelayed.increment()
+        case .overdue: GatewayMetrics.overdue.increment()
+        case .readingPaused: GatewayMetrics.pauses.increment()
+        case .mailboxReset:
+            GatewayMetrics.mailboxResets.increment()
+            shard.logger.warning("Redis came back without messages that it had told of")
+        case .mailboxFull: GatewayMetrics.mailboxesFull.increment()
+        case .memoryFull: GatewayMetrics.memoryFull.increment()
+        case .resumeAbandoned(let name):
+            GatewayMetrics.abandonedResumes.increment()
+            shard.logger.warning(
+                "a resume without its channel's events was abandoned", metadata: ["channel": "\(name)"])
+        case .joinUnsettled: GatewayMetrics.unsettledJoins.increment()
+        case .tooManyCalls: noteViolation("more than \(CallPipeline.bound) calls unanswered", on: shard)
+        }
+    }
+}
+
+extension SessionAction.Closing {
+    /// The code of the close frame.
+    fileprivate var code: WebSocketCloseCode {
+        switch self {
+        case .normal: .normalClosure
+        case .goingAway: .goingAway
+        case .tooMuch: .policyViolation
+        case .restart: .serviceRestart
+        }
+    }
+}

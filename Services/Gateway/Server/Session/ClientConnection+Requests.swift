@@ -1,0 +1,174 @@
+internal import GatewayLogic
+internal import Logging
+internal import MessageStore
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// What ``ClientSession`` asks of Redis and the services; the answers are its events.
+extension ClientConnection {
+    /// What the services have for an answer to a settlement, each time they are asked.
+    private static let settlementTimeout = TimeAmount.seconds(2)
+    private static let settlementPause = TimeAmount.seconds(1)
+
+    func ask(_ action: SessionAction, on shard: isolated GatewayShard) {
+        switch action {
+        case .askApp(let app): askApp(app, on: shard)
+        case .open(let session): open(session, on: shard)
+        case .resume(let session): resume(session, on: shard)
+        case .endSession(let session, let user): endSession(session, of: user, on: shard)
+        case .logOut(let turn): logOut(turn, on: shard)
+        case .loadMailbox(let after, let fresh): loadMailbox(after: after, fresh: fresh, on: shard)
+        case .loadMailboxLater: later(.milliseconds(.random(in: 200...1000)), .mailboxLoadDue, on: shard)
+        case .clearMailbox(let version): clearMailbox(through: version, on: shard)
+        case .subscribe(let key): subscribe(key, on: shard)
+        case .join(let turn, let name, let number): join(turn, name, number, on: shard)
+        case .leave(let turn, let name, let number): leave(turn, name, number, on: shard)
+        case .readLog(let key, let after, let number): readLog(key, after: after, number, on: shard)
+        case .undoJoin(let name, let settlement): undoJoin(name, settlement, on: shard)
+        case .askMembership(let key, let settlement): askMembership(key, settlement, on: shard)
+        case .settleLater(let settlement): later(Self.settlementPause, .settlementDue(settlement), on: shard)
+        case .send, .close, .setReading, .raiseOutputBound, .count, .bind, .unbind, .takeRates, .keepRates, .detach,
+            .askWhoseSession, .perform, .goOn, .startPollTimer, .cancelPollTimer, .enter, .leaveLocally, .closeLane,
+            .advanceFeed, .show:
+            preconditionFailure("asks nobody")
+        }
+    }
+
+    /// When a call must be answered: counted from its arrival, however long it has waited for its turn.
+    func deadline(of turn: CallTurn, on shard: isolated GatewayShard) -> NIODeadline {
+        .uptimeNanoseconds(turn.arrivedAt) + shard.configuration.commandTimeout
+    }
+
+    private func later(_ pause: TimeAmount, _ event: SessionEvent, on shard: isolated GatewayShard) {
+        shard.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in handle(event, on: shard) }
+    }
+
+    // MARK: - Presence
+
+    private func askApp(_ app: AppID, on shard: isolated GatewayShard) {
+        loginDeadline = .now() + shard.configuration.commandTimeout
+        shard.apps.find(app) { [self] settings in
+            let (session, secret) = shard.nameSession()
+            handle(.appAnswered(settings, session: session, secret: secret), on: shard)
+        }
+    }
+
+    private func open(_ session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
+        let command = OpenSession(
+            gateway: shard.id, line: session.line, device: session.device, push: session.push,
+            tokenExpiry: session.tokenExpiry)
+        shard.sender.send(command, by: loginDeadline) { [self] in handle(.opened($0), on: shard) }
+    }
+
+    private func resume(_ session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
+        let id = session.line.session
+        shard.awaitResume(of: id, on: self)
+        shard.apps.find(session.user.app) { [self] settings in
+            // The line proves the session; should the app be unknown for the moment, the documents' limits hold.
+            if case .success(let settings) = settings { handle(.limits(settings.limits), on: shard) }
+        }
+        let command = ResumeSession(gateway: shard.id, line: session.line)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+            handle(.resumed(result), on: shard)
+            shard.resumeAnswered(of: id, on: self)
+        }
+    }
+
+    private func endSession(_ session: SessionID, of user: UserKey, on shard: isolated GatewayShard) {
+        let command = CloseSession(user: user, session: session, reason: .leaveOther)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
+            // Not ended yet: without a connection its time runs out.
+            if case .failure = result { shard.detach(session, of: user) }
+        }
+    }
+
+    private func logOut(_ turn: CallTurn, on shard: isolated GatewayShard) {
+        guard let active = session.active else { return }
+        let command = CloseSession(user: active.user, session: active.actor.session, reason: .leaveLogout)
+        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
+            handle(.loggedOut(turn, result.failure), on: shard)
+        }
+    }
+
+    // MARK: - The mailbox
+
+    private func loadMailbox(after: Int64, fresh: Bool, on shard: isolated GatewayShard) {
+        guard let active = session.active else { return }
+        shard.messages.readMailbox(
+            active.user, in: fence(active), after: after, limit: MailboxStateMachine.windowBound, fresh: fresh
+        ) { [self] result in handle(.mailboxLoaded(result), on: shard) }
+    }
+
+    private func clearMailbox(through version: Int64, on shard: isolated GatewayShard) {
+        guard let active = session.lastActive else { return }
+        shard.mailboxes.clear(active.user, in: active.actor.session, through: version) { [self] result in
+            // Entries that were not forgotten come again at the next login: at least once.
+            guard case .failure(let error) = result else { return }
+            handle(.mailboxNotCleared(error), on: shard)
+            shard.logger.warning("mailbox not cleared", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// What acts in the session's name are checked against.
+    func fence(_ active: ActiveSession) -> SessionFence {
+        SessionFence(session: active.actor.session, gateway: shard.id)
+    }
+
+    // MARK: - The channel
+
+    private func subscribe(_ key: ChannelKey, on shard: isolated GatewayShard) {
+        let wanted = shard.channel(key)
+        wanted.whenSubscribed { [self] success in
+            handle(.subscribed(key, success, last: wanted.feed.last, left: channel?.feed.last), on: shard)
+            shard.releaseIfEmpty(wanted)
+        }
+    }
+
+    private func join(_ turn: CallTurn, _ name: ChannelName, _ number: Int64, on shard: isolated GatewayShard) {
+        guard let active = session.active else { return }
+        let command = JoinChannel(actor: active.actor, channel: name, turn: number)
+        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
+            handle(.joined(turn, result), on: shard)
+        }
+    }
+
+    private func leave(_ turn: CallTurn, _ name: ChannelName, _ number: Int64, on shard: isolated GatewayShard) {
+        guard let active = session.active else { return }
+        let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser, turn: number)
+        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
+            handle(.left(turn, result.failure), on: shard)
+        }
+    }
+
+    private func readLog(
+        _ key: ChannelKey, after position: ChannelPosition, _ number: Int, on shard: isolated GatewayShard
+    ) {
+        shard.messages.readLog(key, after: position) { [self] result in
+            handle(.logRead(number: number, try? result.get(), last: channel?.feed.last), on: shard)
+        }
+    }
+
+    // MARK: - A join that was not answered
+
+    private func undoJoin(_ name: ChannelName, _ settlement: Int, on shard: isolated GatewayShard) {
+        guard let active = session.lastActive else { return }
+        let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser)
+        shard.sender.send(command, within: Self.settlementTimeout) { [self] result in
+            handle(.joinUndone(settlement: settlement, result.failure == nil), on: shard)
+        }
+    }
+
+    private func askMembership(_ key: ChannelKey, _ settlement: Int, on shard: isolated GatewayShard) {
+        guard let active = session.lastActive else { return }
+        let query = QueryMember(channel: key, account: active.user.account)
+        shard.sender.send(query, within: Self.settlementTimeout) { [self] result in
+            handle(.membershipTold(settlement: settlement, isMember: try? result.get().isMember), on: shard)
+        }
+    }
+}
+
+extension Result {
+    /// The error; nil for a success.
+    var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}

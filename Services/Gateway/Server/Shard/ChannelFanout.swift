@@ -1,0 +1,139 @@
+internal import CoreMetrics
+internal import GatewayLogic
+internal import NIOCore
+internal import SignalingProtocol
+internal import SignalingWire
+internal import WebSocketWire
+
+/// Writes a channel's events to those of its members that are connected to one shard.
+final class ChannelFanout {
+    private let name: ChannelName
+    private(set) var members: [ClientConnection] = []
+    /// Parallel to `members`: the raw socket for the fast path, or ``closed`` when the member needs individual handling.
+    ///
+    /// A lane is open only for a member that is shown everything from now on under the channel's own ids, whose socket
+    /// takes it: then a delivery is one system call and touches nothing else of the member.
+    private var lanes: [NIOBSDSocket.Handle] = []
+    private static let closed: NIOBSDSocket.Handle = -1
+    /// The last `channel2` id that was written to the open lanes.
+    private var lastID: Int64 = 0
+
+    init(_ name: ChannelName) { self.name = name }
+
+    func add(_ member: ClientConnection) {
+        member.fanoutSlot = members.count
+        members.append(member)
+        lanes.append(Self.closed)
+    }
+
+    /// Takes a member out; its slot goes to the last one.
+    func remove(_ member: ClientConnection) {
+        let slot = member.fanoutSlot
+        guard slot < members.count, members[slot] === member else { return }
+        closeLane(of: member)
+        members[slot] = members[members.count - 1]
+        members[slot].fanoutSlot = slot
+        members.removeLast()
+        lanes[slot] = lanes[lanes.count - 1]
+        lanes.removeLast()
+    }
+
+    /// The member needs a closer look before it is written to again. To be called before anything but a batch is shown to it.
+    func closeLane(of member: ClientConnection) {
+        let slot = member.fanoutSlot
+        guard slot < members.count, members[slot] === member, lanes[slot] != Self.closed else { return }
+        lanes[slot] = Self.closed
+        member.session.lastEventID = max(member.session.lastEventID, lastID)
+    }
+
+    /// Writes events to every member.
+    func write(_ events: [ChannelEvent], on shard: isolated GatewayShard) {
+        guard let first = events.first else { return }
+        let movers = Set(events.filter(\.isMove).map(\.account))
+        for member in members where !movers.isEmpty && member.account.map(movers.contains) == true {
+            closeLane(of: member)
+        }
+        let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
+        let closer = writeToLanes(frames)
+        self.lastID = lastID
+        var tooSlow: [ClientConnection] = []
+        // Members may leave by the way: their connection may turn out to be broken.
+        for (member, taken) in closer where member.channel?.fanout === self {
+            if let taken {
+                // The lane took a part: the rest follows on the long way.
+                closeLane(of: member)
+                member.outlet.sendRest(of: frames, after: taken)
+            } else if !show(Batch(events: events, frames: frames, lastID: lastID, movers: movers), to: member) {
+                tooSlow.append(member)
+            }
+        }
+        GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
+        for member in tooSlow { member.cutOff(.heldEvents, on: shard) }
+    }
+
+    /// Writes to every open lane.
+    /// - Returns: the members that want a closer look, and how much the lane took; nil where it was closed.
+    private func writeToLanes(_ frames: ByteBuffer) -> [(member: ClientConnection, taken: Int?)] {
+        var closer: [(member: ClientConnection, taken: Int?)] = []
+        frames.withUnsafeReadableBytes { bytes in
+            for slot in lanes.indices {
+                let lane = lanes[slot]
+                guard lane != Self.closed else {
+                    closer.append((members[slot], nil))
+                    continue
+                }
+                let taken = FrameLane.write(bytes, to: lane)
+                if taken != bytes.count { closer.append((members[slot], taken)) }
+            }
+        }
+        return closer
+    }
+
+    private struct Batch {
+        let events: [ChannelEvent]
+        let frames: ByteBuffer
+        let lastID: Int64
+        let movers: Set<Account>
+    }
+
+    /// Shows a batch to a member whose lane is closed, and opens it if it can be.
+    /// - Returns: false when more waits for the member's answer than is kept.
+    private func show(_ batch: Batch, to member: ClientConnection) -> Bool {
+        guard let shownAfter = member.session.membership?.shownAfter else {
+            return member.session.membership?.hold(batch.events) ?? true
+        }
+        let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
+        guard let first = batch.events.first, shownAfter < first.id, member.session.lastEventID < first.id, !isNamed
+        else {
+            show(batch.events.filter { member.session.membership?.shows($0) == true }, to: member)
+            return true
+        }
+        member.session.lastEventID = batch.lastID
+        member.outlet.send(batch.frames)
+        if let lane = member.outlet.lane, member.channel?.fanout === self { lanes[member.fanoutSlot] = lane }
+        return true
+    }
+
+    /// Writes events to one member, under ids that rise on its connection.
+    ///
+    /// A user's own joining and leaving are told by the answers, never as events.
+    func show(_ events: [ChannelEvent], to member: ClientConnection) {
+        let events = events.filter { !$0.isMove || $0.account != member.account }
+        guard let first = events.first else { return }
+        closeLane(of: member)
+        let (frames, lastID) = encode(events, lowestID: max(first.id, member.session.lastEventID + 1))
+        member.outlet.send(frames)
+        member.session.lastEventID = lastID
+    }
+
+    private func encode(_ events: [ChannelEvent], lowestID: Int64) -> (frames: ByteBuffer, lastID: Int64) {
+        var frames = ByteBufferAllocator().buffer(capacity: events.count * 512)
+        var lowest = lowestID
+        for event in events {
+            let id = max(event.id, lowest)
+            lowest = id + 1
+            frames.writeWebSocketFrame(.text, ServerFrame.channelEvent(event, channel: name, id: id))
+        }
+        return (frames, lowest - 1)
+    }
+}

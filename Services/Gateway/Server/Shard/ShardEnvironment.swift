@@ -1,0 +1,20 @@
+internal import GatewayLogic
+internal import NIOCore
+internal import RedisStore
+
+/// The clocks and settings of a shard's sessions.
+final class ShardEnvironment: SessionEnvironment, Sendable {
+    private let clock: RedisClock
+    let callTimeout: UInt64
+    let enforcesTokenExpiry: Bool
+
+    init(_ configuration: GatewayConfiguration, clock: RedisClock) {
+        self.clock = clock
+        callTimeout = UInt64(configuration.commandTimeout.nanoseconds)
+        enforcesTokenExpiry = configuration.enforcesTokenExpiry
+    }
+
+    var uptime: UInt64 { NIODeadline.now().uptimeNanoseconds }
+    var redisTime: Int64 { clock.now ?? 0 }
+    var unixTime: Int64 { WallClock.milliseconds / 1000 }
+}

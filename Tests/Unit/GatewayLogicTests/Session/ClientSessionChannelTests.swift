@@ -1,0 +1,160 @@
+import GatewayLogic
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+/// Whole conversations: joins, leaves, and joins that nobody answers.
+@Suite struct ClientSessionChannelTests {
+    private typealias Talk = Conversation
+
+    private func active(in name: String? = nil) throws -> Conversation {
+        let talk = try Conversation()
+        try talk.logIn()
+        if let name { try talk.join(name) }
+        return talk
+    }
+
+    private func join(_ talk: Conversation, _ name: String, id: Int = 1) throws -> [SessionAction] {
+        try talk.calls("channel_join", id, #""name":"\#(name)""#)
+    }
+
+    private static func joined(_ id: Int64) -> ReplyBody {
+        .joined(id: id, members: LatestMembers([]), attributes: [])
+    }
+
+    @Test func aJoinIsAnsweredBeforeTheEventsAfterIt() throws {
+        let talk = try active()
+        let room = try talk.channel("room")
+        #expect(try join(talk, "room") == [.subscribe(room)])
+        #expect(
+            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
+                .enter(room), .join(talk.turn(), room.name, number: 1),
+            ])
+        #expect(talk.session.membership?.hold([try talk.message(10), try talk.message(11)]) == true)
+        #expect(
+            talk.tell(.joined(talk.turn(), .success(talk.joined(10)))) == [
+                Talk.ok(1, Self.joined(10)), .advanceFeed(ChannelPosition(sequence: 10, id: 10)),
+                .show([try talk.message(11)]),
+            ])
+        #expect(talk.session.place.held.channel == room.name && talk.session.place.held.isSettled)
+    }
+
+    @Test func aJoinWithoutSubscription() throws {
+        let talk = try active()
+        _ = try join(talk, "room")
+        #expect(
+            talk.tell(.subscribed(try talk.channel("room"), false, last: nil, left: nil))
+                == Talk.failed(1, .unavailable("redis")))
+        #expect(talk.session.channel == nil)
+    }
+
+    @Test func joiningTheChannelItIsIn() throws {
+        let talk = try active(in: "room")
+        let room = try talk.channel("room")
+        #expect(try join(talk, "room") == [.closeLane, .join(talk.turn(), room.name, number: 2)])
+        #expect(talk.session.membership?.shownAfter == nil)
+        #expect(talk.session.membership?.hold([try talk.message(11)]) == true)
+        let error = SignalingError(.joinOther, "x", "x")
+        #expect(
+            talk.tell(.joined(talk.turn(), .failure(error)))
+                == Talk.failed(1, error) + [.show([try talk.message(11)])])
+    }
+
+    @Test func aJoinLeavesTheChannelBefore() throws {
+        let talk = try active(in: "first")
+        let next = try talk.channel("next")
+        _ = try join(talk, "next")
+        #expect(
+            talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12))) == [
+                .leaveLocally, .enter(next), .join(talk.turn(), next.name, number: 2),
+            ])
+    }
+
+    @Test func leaving() throws {
+        let talk = try active(in: "room")
+        let name = try ChannelName("room")
+        #expect(
+            try talk.calls("channel_leave", 1, #""name":"room""#) == [.leave(talk.turn(), name, number: 2)])
+        #expect(talk.tell(.left(talk.turn(), nil)) == [.leaveLocally, Talk.ok()])
+        #expect(talk.session.place.held == HeldPlace(turn: 2, channel: nil, isSettled: true))
+    }
+
+    @Test func aLeaveThatFails() throws {
+        let talk = try active(in: "room")
+        _ = try talk.calls("channel_leave", 1, #""name":"room""#)
+        #expect(talk.tell(.left(talk.turn(), .timeout())) == Talk.failed(1, .timeout()))
+        #expect(talk.session.channel == (try talk.channel("room")))
+        #expect(!talk.session.place.held.isSettled)
+    }
+
+    @Test func whoChangesAttributesIsShownTheAnswerFirst() throws {
+        let talk = try active(in: "room")
+        let actions = try talk.calls("channel_set_attr", 1, #""channel":"room","name":"a","value":"b""#)
+        #expect(actions.first == .closeLane)
+        #expect(actions.count == 2)
+        #expect(talk.session.membership?.hold([try talk.message(11)]) == true)
+        #expect(
+            talk.tell(.answered(talk.turn(), .success(.done))) == [Talk.ok(), .show([try talk.message(11)])])
+    }
+
+    @Test func aConnectionThatIsLostLeavesItsChannel() throws {
+        let talk = try active(in: "room")
+        #expect(talk.tell(.connectionLost).contains(.leaveLocally))
+        #expect(talk.session.channel == nil && talk.session.membership == nil)
+    }
+
+    // MARK: - Joins that nobody answers
+
+    /// A join of `next`, out of `first`, runs into its timeout.
+    private func unanswered() throws -> (Conversation, [SessionAction]) {
+        let talk = try active(in: "first")
+        let next = try talk.channel("next")
+        _ = try join(talk, "next")
+        _ = talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12)))
+        return (talk, talk.tell(.joined(talk.turn(), .failure(.timeout()))))
+    }
+
+    @Test func itGoesOnInTheChannelBeforeAndUndoesTheJoin() throws {
+        let (talk, actions) = try unanswered()
+        let first = try talk.channel("first")
+        #expect(
+            actions == [
+                .leaveLocally, .count(.joinUnsettled), .undoJoin(try ChannelName("next"), settlement: 1),
+                .enter(first), .readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 2),
+            ] + Talk.failed(1, .timeout()))
+        #expect(talk.tell(.joinUndone(settlement: 1, true)) == [.askMembership(first, settlement: 1)])
+        #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [.leaveLocally])
+        #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [], "it is settled")
+    }
+
+    @Test func itIsUndoneUntilThatIsConfirmed() throws {
+        let (talk, _) = try unanswered()
+        #expect(talk.tell(.joinUndone(settlement: 1, false)) == [.settleLater(1)])
+        #expect(talk.tell(.settlementDue(1)) == [.undoJoin(try ChannelName("next"), settlement: 1)])
+        _ = talk.tell(.joinUndone(settlement: 1, true))
+        #expect(talk.tell(.membershipTold(settlement: 1, isMember: nil)) == [.settleLater(1)])
+        #expect(talk.tell(.connectionLost) != [])
+        #expect(talk.tell(.settlementDue(1)) == [])
+    }
+
+    /// An undoing that came late would undo it.
+    @Test func theNextJoinWaitsForTheSettlement() throws {
+        let (talk, _) = try unanswered()
+        #expect(try join(talk, "third", id: 2) == [])
+        #expect(
+            talk.tell(.joinUndone(settlement: 1, false)) == [.subscribe(try talk.channel("third"))])
+        #expect(talk.tell(.settlementDue(1)) == [])
+    }
+
+    @Test func aLogThatIsReadForAnotherStayIsDropped() throws {
+        let (talk, _) = try unanswered()
+        let page = ChannelLogPage(
+            events: [try talk.message(13)], latest: ChannelPosition(sequence: 13, id: 13), complete: true,
+            through: ChannelPosition(sequence: 13, id: 13), more: false)
+        _ = talk.tell(.joinUndone(settlement: 1, false))
+        _ = try join(talk, "third", id: 2)
+        _ = talk.tell(.subscribed(try talk.channel("third"), true, last: nil, left: nil))
+        _ = talk.tell(.joined(talk.turn(2), .success(talk.joined(20))))
+        #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
+    }
+}

@@ -1,0 +1,101 @@
+import GatewayLogic
+import SignalingProtocol
+import SignalingTokens
+import SignalingWire
+import Testing
+
+/// A script of what happens to one connection: each event returns what is to be done.
+final class Conversation {
+    static let line = "s-1.secret.app.anna"
+    static let session = SessionID("s-1")
+
+    var session = ClientSession()
+    let clock = ScriptedClock()
+    let user: UserKey
+
+    init() throws { user = UserKey(app: try AppID("app"), account: try Account("anna")) }
+
+    var isActive: Bool { session.isActive }
+    var canGoOn: Bool { session.canGoOn }
+
+    func tell(_ event: SessionEvent) -> [SessionAction] { session.handle(event, clock).all }
+
+    /// The client sends a frame.
+    func says(_ json: String) throws -> [SessionAction] {
+        let frame = try ClientFrame(decoding: Array(json.utf8), line: session.lineText)
+        return tell(.frame(frame, bytes: json.utf8.count, at: clock.uptime))
+    }
+
+    /// The client calls a function with its line.
+    func calls(_ function: String, _ id: Int = 1, _ arguments: String = "") throws -> [SessionAction] {
+        let more = arguments.isEmpty ? "" : ",\(arguments)"
+        return try says(#"["call2",["\#(function)",\#(id),{"line":"\#(Self.line)"\#(more)}]]"#)
+    }
+
+    func turn(_ id: Int = 1, _ ordering: CallPipeline.Ordering = .exclusive) -> CallTurn {
+        CallTurn(id: "\(id)", ordering: ordering, arrivedAt: clock.uptime)
+    }
+
+    static let login = #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d"}]"#
+    static let lineLogin = #"["line_login",{"line":"\#(line)"}]"#
+    static let settings = AppSettings(certificate: "", tokenRequired: false)
+
+    func appAnswers(_ answer: Result<AppSettings, SignalingError> = .success(settings)) -> [SessionAction] {
+        tell(.appAnswered(answer, session: Self.session, secret: "secret"))
+    }
+
+    /// Up to the mailbox's first read.
+    func logIn(push: Bool = false) throws {
+        _ = try says(
+            #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d","push":\#(push)}]"#)
+        _ = appAnswers()
+        _ = tell(.opened(.success(SessionOpened(uid: 7))))
+        _ = tell(.mailboxLoaded(.success(Self.page([]))))
+        #expect(isActive)
+    }
+
+    func join(_ name: String, id: Int64 = 10) throws {
+        _ = try calls("channel_join", 1, #""name":"\#(name)""#)
+        _ = tell(.subscribed(try channel(name), true, last: nil, left: nil))
+        _ = tell(.joined(turn(), .success(joined(id))))
+        #expect(session.channel == (try channel(name)))
+    }
+
+    func channel(_ name: String) throws -> ChannelKey { ChannelKey(app: user.app, name: try ChannelName(name)) }
+
+    func joined(_ id: Int64 = 10) -> ChannelJoined {
+        ChannelJoined(sequence: id, id: id, members: LatestMembers([]), attributes: [])
+    }
+
+    static func page(_ versions: [Int64], more: Bool = false) -> MailboxPage {
+        MailboxPage(
+            cleared: 0, highest: versions.last ?? 0, entries: versions.map(entry), through: versions.last ?? 0,
+            more: more, now: 0)
+    }
+
+    static func entry(_ version: Int64) -> MailboxEntry {
+        MailboxEntry(version: version, expiresAt: 1_000_000, line: "line \(version)")
+    }
+
+    func message(_ id: Int64) throws -> ChannelEvent {
+        ChannelEvent(sequence: id, id: id, account: try Account("bob"), uid: 2, kind: .message("\(id)"))
+    }
+
+    static func send(_ frame: [UInt8], isAnswer: Bool = false) -> SessionAction { .send(frame, isAnswer: isAnswer) }
+
+    static func ok(_ id: Int = 1, _ body: ReplyBody = .done) -> SessionAction {
+        send(ServerFrame.callSucceeded(id: "\(id)", body), isAnswer: true)
+    }
+
+    static func failed(_ id: Int = 1, _ error: SignalingError) -> [SessionAction] {
+        [send(ServerFrame.callFailed(id: "\(id)", error)), .count(.callFailure)]
+    }
+}
+
+final class ScriptedClock: SessionEnvironment {
+    var uptime: UInt64 = 1_000_000_000
+    var redisTime: Int64 = 0
+    var unixTime: Int64 = 0
+    var callTimeout: UInt64 = 8_000_000_000
+    var enforcesTokenExpiry = false
+}

@@ -1,0 +1,132 @@
+import GatewayLogic
+import Logging
+import NIOCore
+import NIOEmbedded
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import WebSocketWire
+
+@testable import GatewayServer
+
+/// One connection over NIO's testing channel, of a shard without Redis: services answer as the test says.
+final class EmbeddedClient: Sendable {
+    static let session = SessionID("s-1")
+    static let line = "s-1.secret.app.alice"
+    static let login = #"["login",{"vid":"app","account":"alice","token":"_no_need_token","device":"d"}]"#
+    static let lineLogin = #"["line_login",{"line":"\#(line)"}]"#
+
+    let shard: GatewayShard
+    private let channel: NIOAsyncTestingChannel
+
+    /// - Parameters:
+    ///   - bound: bytes that may wait for a client that is logged in.
+    ///   - handler: stands between the connection and the socket.
+    init(bound: Int = 1 << 20, handler: (any ChannelHandler & Sendable)? = nil) async throws {
+        var configuration = GatewayConfiguration()
+        configuration.sendBufferBound = bound
+        configuration.freshOutputBound = bound
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let channel = NIOAsyncTestingChannel()
+        self.channel = channel
+        shard = GatewayShard(
+            id: GatewayID("test"), eventLoop: channel.eventLoop, configuration: configuration,
+            redis: try RedisConfiguration(url: "redis://127.0.0.1:1"),
+            door: AddressDoor(configuration, logger: logger), logger: logger)
+        if let handler { try await channel.pipeline.addHandler(handler) }
+        try await onLoop { shard in
+            // Not plain: what is written goes through NIO.
+            let connection = ClientConnection(shard: shard, isPlain: false, remote: nil)
+            try channel.pipeline.syncOperations.addHandler(connection)
+        }
+        _ = try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    }
+
+    /// Does something with the shard.
+    func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (isolated GatewayShard) throws -> Value
+    ) async throws -> Value {
+        try await channel.eventLoop.submit { [shard] in try shard.assumeIsolated(body) }.get()
+    }
+
+    /// Does something with the connection, while there is one.
+    func onConnection(_ body: @escaping @Sendable (ClientConnection, isolated GatewayShard) -> Void) async throws {
+        try await onLoop { shard in
+            for connection in shard.connections.values { body(connection, shard) }
+        }
+    }
+
+    /// The line of the session that was opened.
+    func line() async throws -> String {
+        try await onLoop { shard in shard.connections.values.map { $0.session.lineText }.joined() }
+    }
+
+    /// A client's frame, masked by zeros.
+    static func frame(_ first: UInt8, _ payload: String) -> ByteBuffer {
+        let count = payload.utf8.count
+        let length: [UInt8] =
+            count < 126 ? [0x80 | UInt8(count)] : [0x80 | 126, UInt8(count >> 8), UInt8(count & 0xFF)]
+        return ByteBuffer(bytes: [first] + length + [0, 0, 0, 0] + Array(payload.utf8))
+    }
+
+    /// The client sends texts, which arrive together.
+    func says(_ texts: String...) async throws {
+        var bytes = ByteBuffer()
+        for text in texts { bytes.writeImmutableBuffer(Self.frame(0x81, text)) }
+        try await channel.writeInbound(bytes)
+    }
+
+    /// The client closes, by its WebSocket's close frame.
+    func closes() async throws { try await channel.writeInbound(Self.frame(0x88, "")) }
+
+    /// The connection is lost.
+    func isLost() async throws { try await channel.close() }
+
+    var isOpen: Bool { channel.isActive }
+
+    /// Whether the channel was told to read, each time that it was told.
+    var readings: [Bool] {
+        channel.options.compactMap { $0.option is ChannelOptions.Types.AutoReadOption ? $0.value as? Bool : nil }
+    }
+
+    /// What the client was sent since the last look: texts as they are, other frames by their first byte.
+    func told() async throws -> [String] {
+        var bytes: [UInt8] = []
+        while let written = try await channel.readOutbound(as: ByteBuffer.self) {
+            bytes += Array(written.readableBytesView)
+        }
+        var told: [String] = []
+        while bytes.count >= 2 {
+            var length = Int(bytes[1]), header = 2
+            if length == 126 {
+                length = Int(bytes[2]) << 8 | Int(bytes[3])
+                header = 4
+            }
+            let payload = bytes[header..<header + length]
+            told.append(bytes[0] == 0x81 ? String(decoding: payload, as: UTF8.self) : Self.name(bytes[0], payload))
+            bytes.removeFirst(header + length)
+        }
+        return told
+    }
+
+    private static func name(_ first: UInt8, _ payload: ArraySlice<UInt8>) -> String {
+        first == 0x88 ? "close \(payload.reduce(0) { $0 << 8 | Int($1) })" : "frame \(first)"
+    }
+
+    /// A service answers the shard's command of that number.
+    func answer(_ number: Int, _ write: @escaping @Sendable (inout FieldWriter) -> Void) async throws {
+        try await onLoop { shard in
+            var fields = FieldWriter()
+            write(&fields)
+            shard.sender.received(CommandID("test-\(number)"), .success(fields.encoded))
+        }
+    }
+
+    /// Presence knows the app; the first command.
+    func appIsKnown() async throws {
+        try await answer(1) { AppSettings(certificate: "", tokenRequired: false).write(to: &$0) }
+    }
+
+    /// Presence opens the session; the second command.
+    func sessionIsOpened() async throws { try await answer(2) { SessionOpened(uid: 7).write(to: &$0) } }
+}

@@ -1,0 +1,184 @@
+import GatewayLogic
+import NIOCore
+import RedisStore
+import SignalingProtocol
+import SignalingWire
+import Synchronization
+import Testing
+
+@testable import GatewayServer
+
+/// What the connection's driver does, over NIO's testing channel.
+@Suite struct EmbeddedConnectionTests {
+    private typealias Client = EmbeddedClient
+
+    // MARK: - Second logins
+
+    @Test(arguments: [EmbeddedClient.login, EmbeddedClient.lineLogin])
+    func aSecondLoginIsRefusedBehindTheFirst(second: String) async throws {
+        let client = try await Client()
+        try await client.says(Client.login, second)
+        #expect(try await client.told() == [])
+        try await client.appIsKnown()
+        try await client.sessionIsOpened()
+        let told = try await client.told()
+        #expect(told.count == 2)
+        let answer = ServerFrame.loginSucceeded(line: try await client.line(), uid: 7, push: false)
+        #expect(told.first == String(decoding: answer, as: UTF8.self))
+        #expect(told.last?.contains("already_logged_in") == true)
+        try await client.says(second)
+        #expect(try await client.told().map { $0.contains("already_logged_in") } == [true])
+        #expect(client.isOpen)
+    }
+
+    // MARK: - A close in every state
+
+    private static let states = ["fresh", "authenticating", "opening", "resuming", "active"]
+
+    private func client(_ state: String) async throws -> EmbeddedClient {
+        let client = try await Client()
+        switch state {
+        case "fresh": break
+        case "resuming": try await client.says(Client.lineLogin)
+        case "authenticating": try await client.says(Client.login)
+        case "opening", "active":
+            try await client.says(Client.login)
+            try await client.appIsKnown()
+            if state == "active" { try await client.sessionIsOpened() }
+        default: Issue.record("no such state: \(state)")
+        }
+        return client
+    }
+
+    @Test(arguments: states, [true, false])
+    func aCloseInEveryState(state: String, isOrderly: Bool) async throws {
+        let client = try await client(state)
+        _ = try await client.told()
+        if isOrderly {
+            try await client.closes()
+            #expect(try await client.told() == ["close 1000"])
+        } else {
+            try await client.isLost()
+        }
+        #expect(!client.isOpen)
+        let detaching = try await client.onLoop { shard in
+            #expect(shard.connections.isEmpty && shard.sessions.isEmpty)
+            return shard.detaching.count
+        }
+        #expect(detaching == (state == "active" ? 1 : 0))
+        // The answer that comes too late: the session was opened all the same, and has no connection.
+        if state == "opening" {
+            try await client.sessionIsOpened()
+            #expect(try await client.onLoop { $0.detaching.count } == 1)
+        }
+    }
+
+    @Test(arguments: ["authenticating", "opening", "resuming", "active"])
+    func theGatewayGoesInEveryState(state: String) async throws {
+        let client = try await client(state)
+        _ = try await client.told()
+        try await client.onLoop { $0.drain(oneIn: 1) }
+        #expect(try await client.told() == ["close 1012"])
+        #expect(!client.isOpen)
+    }
+
+    // MARK: - A write that fails in the middle of a read
+
+    /// Fails every write once armed: gives the connection more to read, as NIO does, and closes.
+    private final class Breaker: ChannelOutboundHandler, Sendable {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let isArmed = Mutex(false)
+        let writes = Mutex(0)
+
+        func arm() { isArmed.withLock { $0 = true } }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            guard isArmed.withLock({ $0 }) else { return context.write(data, promise: promise) }
+            writes.withLock { $0 += 1 }
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            context.fireChannelRead(NIOAny(EmbeddedClient.frame(0x81, #"["ping",3]"#)))
+            context.close(promise: nil)
+        }
+    }
+
+    @Test func aWriteThatFailsInTheMiddleOfARead() async throws {
+        let breaker = Breaker()
+        let client = try await Client(handler: breaker)
+        try await client.says(Client.login)
+        try await client.appIsKnown()
+        try await client.sessionIsOpened()
+        breaker.arm()
+        try await client.says(#"["ping",1]"#, #"["ping",2]"#)
+        #expect(!client.isOpen)
+        #expect(breaker.writes.withLock { $0 } == 1, "what follows in the read, and what NIO reads then, is lost")
+        #expect(
+            try await client.onLoop { shard in
+                shard.connections.isEmpty && shard.sessions.isEmpty && shard.detaching.count == 1
+            })
+    }
+
+    // MARK: - Writability
+
+    /// Keeps writes until they are let go.
+    private final class Valve: ChannelOutboundHandler, Sendable {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let state = Mutex<(isShut: Bool, kept: [(ByteBuffer, EventLoopPromise<Void>?)])>((false, []))
+
+        func shut() { state.withLock { $0.isShut = true } }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            let bytes = unwrapOutboundIn(data)
+            let passes = state.withLock { state in
+                if state.isShut { state.kept.append((bytes, promise)) }
+                return !state.isShut
+            }
+            if passes { context.write(data, promise: promise) }
+        }
+
+        /// The client takes all that waits.
+        func open(_ channel: any Channel) {
+            let kept = state.withLock { state in
+                state.isShut = false
+                defer { state.kept = [] }
+                return state.kept
+            }
+            for (_, promise) in kept { promise?.succeed() }
+        }
+    }
+
+    @Test func whatIsAskedWaitsWhileTheClientDoesNotRead() async throws {
+        let valve = Valve()
+        let client = try await Client(bound: 65_536, handler: valve)
+        try await client.says(Client.login)
+        try await client.appIsKnown()
+        try await client.sessionIsOpened()
+        let line = try await client.line()
+        valve.shut()
+        // Half of the bound, each write with its overhead.
+        for _ in 0..<65_536 / 2 / OutputBound.writeOverhead { try await client.says(#"["ping",1]"#) }
+        #expect(client.readings == [false])
+        let query = #"["call2",["user_query_user_status",1,{"line":"\#(line)","account":"bob"}]]"#
+        let before = try await client.onLoop { $0.sender.pendingCount }
+        try await client.says(query)
+        #expect(try await client.onLoop { $0.sender.pendingCount } == before, "the call waits")
+        try await client.onConnection { connection, _ in
+            if let channel = connection.context?.channel { valve.open(channel) }
+        }
+        #expect(client.readings == [true])
+        #expect(try await client.onLoop { $0.sender.pendingCount } == before + 1, "it goes on")
+        #expect(client.isOpen)
+    }
+
+    @Test func aClientThatNeverReadsIsCutOff() async throws {
+        let valve = Valve()
+        let client = try await Client(bound: 65_536, handler: valve)
+        valve.shut()
+        for _ in 0...65_536 / OutputBound.writeOverhead where client.isOpen { try await client.says(#"["ping",1]"#) }
+        #expect(!client.isOpen)
+        #expect(try await client.onLoop { $0.connections.isEmpty })
+    }
+}
