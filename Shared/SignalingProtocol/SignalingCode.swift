@@ -18,11 +18,11 @@ public enum SignalingCode: Int, Sendable, CaseIterable, Error {
     case logoutTokenExpired = 105
     /// A logout without a login (LOGOUT_E_ALREADY_LOGOUT).
     case alreadyLoggedOut = 108
-    /// The login failed for a reason without a code of its own, too many logins among them (LOGIN_E_OTHER).
+    /// The login failed for a reason without a code of its own, such as too many logins at once (LOGIN_E_OTHER).
     case loginOther = 200
     /// No gateway could be reached (LOGIN_E_NET).
     case loginNetwork = 201
-    /// The app does not exist or is closed (LOGIN_E_FAILED).
+    /// There is no such app (LOGIN_E_FAILED).
     case loginRejected = 202
     /// The app logged out while it was logging in (LOGIN_E_CANCEL).
     case loginCancelled = 203
@@ -32,7 +32,7 @@ public enum SignalingCode: Int, Sendable, CaseIterable, Error {
     case loginTokenWrong = 206
     /// A newer login has taken the account meanwhile (LOGIN_E_TOKEN_KICKED).
     case loginKicked = 207
-    /// A login on a connection that is logged in (LOGIN_E_ALREADY_LOGIN).
+    /// A login while the account is logged in on the same connection (LOGIN_E_ALREADY_LOGIN).
     case alreadyLoggedIn = 208
     /// The text is no account (LOGIN_E_INVALID_USER).
     case invalidUser = 209

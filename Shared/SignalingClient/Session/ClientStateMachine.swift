@@ -95,7 +95,8 @@ struct ClientStateMachine: ~Copyable {
     /// - Returns: what is to be done, in order.
     mutating func handle(_ event: Event, now: Int64) -> [Action] {
         var actions = react(to: event, now: now)
-        if backlog.told(actions.filter(\.isEvent).count) { actions.append(.setReading(false)) }
+        let told = actions.reduce(0) { $0 + ($1.isEvent ? 1 : 0) }
+        if backlog.told(told) { actions.append(.setReading(false)) }
         return actions
     }
 
