@@ -9,7 +9,7 @@ import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The gateway process: shards, listeners, discovery, and a stop that nobody notices.
+/// The gateway process: shards, listeners, discovery, and a stop that sends clients elsewhere without ending their sessions.
 package final class GatewayService: Service {
     private static let heartbeatPause = Duration.seconds(2)
     private static let sweepPause = Duration.seconds(5)

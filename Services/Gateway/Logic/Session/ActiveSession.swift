@@ -1,13 +1,13 @@
 package import SignalingProtocol
 
-/// A session that may act, and what its calls need of it, made once: a call takes one reference, not the session's texts.
+/// A logged-in session as its calls need it: shared by reference, so that a call copies none of the session's strings.
 package final class ActiveSession: Sendable {
     private let session: ConnectionStateMachine.Session
     /// Whose session it is.
     package var user: UserKey { session.line.user }
-    /// Whom the services take a command from.
+    /// The sender of the session's commands.
     package var actor: Actor { Actor(user: session.line.user, uid: session.uid, session: session.line.session) }
-    /// What the ids of its messages begin with, for clients that repeat unanswered sends after a resume; nil for others.
+    /// Prefix of its messages' command ids, for clients that repeat unanswered sends after a resume; nil for others.
     private let messagePrefix: String?
 
     /// The session as presence has opened it, or moved it here.

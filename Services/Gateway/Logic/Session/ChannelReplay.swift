@@ -2,13 +2,13 @@ internal import SignalingProtocol
 
 /// The events that a resumed client has missed, and has yet to be shown.
 struct ChannelReplay: Sendable {
-    /// Bytes of one write, or one event.
+    /// Bytes of events that are written together; a single larger event is written alone.
     private static let writeBytes = 65_536
 
     private var events: ArraySlice<ChannelEvent>
-    /// Where to read on after these; nil: there is no more.
+    /// Where the next read of the log starts; nil: these are the last.
     let next: ChannelPosition?
-    /// The channel's own events follow above this; nil: all that is held.
+    /// Position after which the channel's live events follow; nil: not known, all that are held follow.
     let activeAfter: ChannelPosition?
 
     /// - Parameters:
@@ -34,11 +34,11 @@ struct ChannelReplay: Sendable {
 }
 
 extension ChannelEvent {
-    /// What it takes on its way to a client, about.
+    /// Approximate size of its frame.
     fileprivate var approximateBytes: Int {
         switch kind {
         case .message(let body): body.utf8.count + 256
-        // An attribute is as long as a message at most.
+        // An attribute's value may be as long as a message.
         case .attributes(.update(let attribute)): attribute.value.utf8.count + 256
         case .attributes, .joined, .left: 256
         }

@@ -176,10 +176,7 @@ extension ClientSession {
 extension SignalingError {
     /// Whether a login failed for what the client said, not for the state of the cluster.
     fileprivate var isOfTheLogin: Bool {
-        switch code {
-        case .loginTokenWrong, .loginTokenExpired, .invalidUser: true
-        case .loginRejected: reason == "unknown_app"
-        default: false
-        }
+        code == .loginTokenWrong || code == .loginTokenExpired || code == .invalidUser
+            || (code == .loginRejected && reason == "unknown_app")
     }
 }

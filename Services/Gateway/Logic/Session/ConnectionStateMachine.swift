@@ -41,7 +41,7 @@ package struct ConnectionStateMachine: ~Copyable {
         package var push: Bool
         /// When the login's token expires, Unix seconds; 0: it had none.
         package var tokenExpiry: Int64 = 0
-        /// When it was opened, and by which claim it is here.
+        /// When it was opened, and the claim by which this gateway holds it.
         package var hold = SessionHold()
 
         /// A session as a login asks for it.
@@ -51,15 +51,15 @@ package struct ConnectionStateMachine: ~Copyable {
             self.push = push
         }
 
-        /// Whom and which.
+        /// The user whose session it is.
         package var user: UserKey { line.user }
     }
 
-    /// Why a connection is closed by the gateway, beyond what was written before.
+    /// How the gateway ends a connection whose session is over, or elsewhere.
     package enum Ending: Equatable, Sendable {
         /// Write the `close` frame with this code first.
         case closeFrame(SignalingCode)
-        /// Without a word (the session lives on elsewhere).
+        /// Write nothing: the session lives on with another connection.
         case silent
     }
 
@@ -77,11 +77,12 @@ package struct ConnectionStateMachine: ~Copyable {
         case resumed(Session, channel: ChannelName?)
         /// Write the login's refusal, then end.
         case refuse(SignalingError)
-        /// The same; the session may have been opened all the same, so presence must hear that it has no connection.
+        /// As `refuse`. Presence may have opened the session although no answer came, so it must be told that there is no
+        /// connection.
         case refuseOpened(SignalingError, Session)
-        /// Write the `close` frame with this code, then end; the session may have been moved here all the same.
+        /// Write the `close` frame with this code, then end. The session may have been moved here although no answer came.
         case refuseResumed(SignalingCode, Session)
-        /// Write that the login, or the resume, is refused because there is a session, and go on.
+        /// Refuse a login or resume, because the connection has a session already; that session goes on.
         case refuseSecond(isResume: Bool)
         /// End the connection.
         case end(Ending)
@@ -94,10 +95,10 @@ package struct ConnectionStateMachine: ~Copyable {
     private var state = State.fresh
     /// The number of the last join or leave of the session that was resumed.
     package private(set) var resumedTurn: Int64 = 0
-    /// Logins (false) and resumes (true) that came while another was under way.
+    /// The login (false) or resume (true) to refuse once the one under way is answered; at most one.
     private var second: [Bool] = []
 
-    /// A connection on which nothing was said.
+    /// A connection that has received no frame yet.
     package init() {}
 
     /// The session, while it may act.
@@ -140,7 +141,7 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// The app's settings are there, or are not.
+    /// The app's settings were answered, or could not be had.
     /// - Parameters:
     ///   - now: Unix seconds.
     ///   - makeLine: makes the new session's line.
@@ -209,18 +210,18 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// The refusals that are owed once the login or resume is answered.
+    /// Takes the refusals that were put off until the login or resume was answered.
     package mutating func takeSecond() -> [Action] {
         defer { second = [] }
         return second.map { .refuseSecond(isResume: $0) }
     }
 
-    /// A client logs in once on a connection. What comes while that is under way is refused behind its answer.
+    /// A connection carries one login. Another that arrives meanwhile is refused after the first is answered.
     private mutating func refuseSecond(isResume: Bool) -> Action {
         switch state {
         case .active: return .refuseSecond(isResume: isResume)
         case .authenticating, .opening, .resuming:
-            // One refusal tells as much as many.
+            // Several refusals would tell the client no more than one.
             if second.isEmpty { second.append(isResume) }
             return .none
         case .fresh, .loggingOut, .orphaned, .closed: return .none

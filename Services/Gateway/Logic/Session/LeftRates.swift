@@ -4,13 +4,13 @@ package import SignalingProtocol
 package struct LeftRates: Sendable {
     /// Sessions remembered at most.
     static let bound = 65_536
-    /// How long a bucket takes to fill at its default rate, and a little.
+    /// How long rates are remembered: a little longer than a bucket takes to fill at its default rate.
     static let nanoseconds: UInt64 = 6_000_000_000
 
     private var rates: [SessionID: (rates: SessionRates, at: UInt64)] = [:]
     private var lookedAt: UInt64 = 0
 
-    /// None.
+    /// No sessions are remembered.
     package init() {}
 
     /// A session's connection has ended.
@@ -19,7 +19,7 @@ package struct LeftRates: Sendable {
         if now - lookedAt > Self.nanoseconds || rates.count >= Self.bound {
             lookedAt = now
             rates = rates.filter { now - $0.value.at <= Self.nanoseconds }
-            // More than so many within the time: what is forgotten begins small.
+            // Still too many: forgotten sessions resume with what comes back in a second.
             if rates.count >= Self.bound { rates = [:] }
         }
         rates[session] = (left, now)

@@ -17,7 +17,7 @@ package struct MailboxStateMachine: ~Copyable {
     private enum State {
         /// A read of the mailbox is under way; a poll waits for it. Goes to `ready`.
         case loading(Loading)
-        /// The window is the mailbox's start, and `known` its end as far as was told. Goes to `loading`.
+        /// The window holds the mailbox's first entries; `known` is the latest version that was heard of. Goes to `loading`.
         case ready
     }
 
@@ -44,7 +44,7 @@ package struct MailboxStateMachine: ~Copyable {
         case push(MailboxEntry)
         /// Forget entries up to this version in Redis.
         case clear(through: Int64)
-        /// Redis has forgotten entries that it had told of: count it.
+        /// Versions fell: Redis came back older than it was. Count it.
         case fellBack
     }
 
@@ -66,14 +66,14 @@ package struct MailboxStateMachine: ~Copyable {
     /// The highest version that was pushed to the client on this connection.
     private var pushedThrough: Int64 = 0
 
-    /// A mailbox whose first read is the caller's next act.
+    /// A mailbox that was not read yet; ``start(fresh:)`` comes next.
     /// - Parameter takesPushes: whether the client asked for entries instead of notifies.
     package init(takesPushes: Bool) {
         self.takesPushes = takesPushes
         state = .loading(Loading())
     }
 
-    /// What to do first.
+    /// Asks for the first read.
     /// - Parameter fresh: a new login, whose client cannot know the calls of the one before.
     package mutating func start(fresh: Bool) -> [Action] {
         state = .loading(Loading(fresh: fresh))
@@ -170,7 +170,7 @@ package struct MailboxStateMachine: ~Copyable {
 
     /// The client polls, which also acknowledges.
     /// - Parameters:
-    ///   - verClear: the highest version that the client has processed; a lower one than before is no news.
+    ///   - verClear: the highest version that the client has processed; a lower one than before is ignored.
     ///   - limit: entries the client takes at most.
     ///   - now: milliseconds of the Redis clock.
     package mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {

@@ -1,9 +1,9 @@
 package import SignalingProtocol
 
-/// One connection's place in a channel: what it is shown, from the moment it asks to join.
+/// Which of a channel's events one client is shown, from the moment that it asks to join.
 ///
-/// Events that arrive between the request and its answer are held, so that the client sees the answer first and nothing
-/// of the time before it. The same goes for a member that joins again, whose answer has the lists anew, and for a change of
+/// Events that arrive between the request and its answer are held, so that the client sees the answer first, and no event
+/// from before its join. The same goes for a member that joins again, whose answer holds the current lists, and for a change of
 /// the channel's attributes, whose event comes before its answer.
 package struct Membership: Sendable {
     /// Events held for one connection at most; past it the connection is cut (it resumes from the log).
@@ -19,9 +19,10 @@ package struct Membership: Sendable {
     }
 
     private struct Shown {
-        /// What is at or below was there before the member.
+        /// Id of the last event before the member joined: it is shown none up to here.
         var after: Int64
-        /// Lists were given that have all up to here; only messages are in no list. 0 for none since `after`.
+        /// Id up to which the lists of a later join answer are current. Of the events up to here only messages are still shown,
+        /// since no list holds them. 0: no later join was answered.
         var listed: Int64 = 0
 
         func contains(_ event: ChannelEvent) -> Bool {
@@ -33,7 +34,7 @@ package struct Membership: Sendable {
 
     private var state = State.joining(held: [])
 
-    /// A membership that was just asked for.
+    /// A membership whose join is not answered yet.
     package init() {}
 
     /// The id above which all events are shown; nil while the answer is awaited.
@@ -50,7 +51,7 @@ package struct Membership: Sendable {
         return shown.contains(event)
     }
 
-    /// Takes events for one who waits for an answer.
+    /// Keeps events until the awaited answer is written.
     /// - Returns: false when ``heldBound`` is hit.
     package mutating func hold(_ events: [ChannelEvent]) -> Bool {
         switch state {
@@ -84,7 +85,7 @@ package struct Membership: Sendable {
         return held.filter(shown.contains)
     }
 
-    /// What came up to now is about to be read from the log: it need not be held.
+    /// Drops what is held, because a read of the log that is about to be made will bring it.
     package mutating func holdAnew() {
         if case .joining = state { state = .joining(held: []) }
     }
@@ -94,7 +95,7 @@ package struct Membership: Sendable {
         if case .active(let shown) = state { state = .paused(shown, held: []) }
     }
 
-    /// That answer has come.
+    /// The answer to the member's act was written.
     /// - Returns: the held events, to be shown after it.
     package mutating func resume() -> [ChannelEvent] {
         guard case .paused(let shown, let held) = state else { return [] }

@@ -1,5 +1,5 @@
-/// A value that most connections do not have at most times: it lies on the heap while it is there, and its absence takes a
-/// word. There are a million connections, and each byte of one counts.
+/// Storage for a value that a connection seldom has. It is kept on the heap while it is there, so that its absence costs one
+/// word: memory per connection bounds how many connections a gateway can hold.
 @propertyWrapper
 struct Rarely<Value> {
     private indirect enum Box {

@@ -6,9 +6,9 @@ package import SignalingWire
 package enum SessionAction: Equatable, Sendable {
     /// Why a connection is closed by the gateway, told to the client's WebSocket.
     package enum Closing: Equatable, Sendable {
-        /// All is said.
+        /// The conversation has ended in an orderly way.
         case normal
-        /// The gateway does without this connection; its session can be resumed.
+        /// The gateway drops this connection; its session can be resumed.
         case goingAway
         /// The client asks for more than it may.
         case tooMuch
@@ -16,7 +16,7 @@ package enum SessionAction: Equatable, Sendable {
         case restart
     }
 
-    /// What is counted, and some of it logged.
+    /// Something to count in the metrics; some are logged as well.
     package enum Count: Equatable, Sendable {
         /// A session was opened, or resumed.
         case login, resume
@@ -56,7 +56,7 @@ package enum SessionAction: Equatable, Sendable {
     case close(Closing)
     /// Read from the client, or do not.
     case setReading(Bool)
-    /// Let as much wait for the client as for one that is logged in.
+    /// The client is logged in: allow as many waiting bytes as for any other client.
     case raiseOutputBound
     /// Count it.
     case count(Count)
@@ -65,7 +65,7 @@ package enum SessionAction: Equatable, Sendable {
 
     /// Ask for the app's settings.
     case askApp(AppID)
-    /// Open this session, whose login came then; nil for just now.
+    /// Open this session at presence.
     case open(ConnectionStateMachine.Session)
     /// Move this session here, and ask for its app's limits.
     case resume(ConnectionStateMachine.Session)
@@ -73,7 +73,7 @@ package enum SessionAction: Equatable, Sendable {
     case bind(SessionID)
     /// The session is this connection's no longer.
     case unbind(SessionID)
-    /// Give the rates of the session that were left by an older connection.
+    /// Look up what an older connection has left of the session's rates.
     case takeRates(SessionID)
     /// Keep ``ClientSession/rates`` for a connection that resumes the session.
     case keepRates(SessionID)
@@ -103,7 +103,7 @@ package enum SessionAction: Equatable, Sendable {
     case clearMailbox(through: Int64)
     /// Tell ``SessionEvent/pollTimerFired`` when this time is over.
     case startPollTimer(milliseconds: Int64)
-    /// Do not.
+    /// Stop that timer.
     case cancelPollTimer
 
     // MARK: The channel
@@ -112,13 +112,13 @@ package enum SessionAction: Equatable, Sendable {
     case subscribe(ChannelKey)
     /// Make the connection a member of the channel here.
     case enter(ChannelKey)
-    /// Make it none.
+    /// Take the connection out of the channel here; channel-state is not told.
     case leaveLocally
     /// Join the channel, under this number of ``ChannelPlace``.
     case join(CallTurn, ChannelName, number: Int64)
     /// Leave it.
     case leave(CallTurn, ChannelName, number: Int64)
-    /// Events are to be looked at one by one before they are written.
+    /// Take the connection off the fast path of the fan-out: its events need individual handling.
     case closeLane
     /// The channel's feed has reached this position.
     case advanceFeed(ChannelPosition)
@@ -144,7 +144,7 @@ package struct SessionActions: Equatable, Sendable {
     /// Those that follow it.
     package private(set) var rest: [SessionAction] = []
 
-    /// None.
+    /// No actions.
     package init() {}
 
     /// All of them.

@@ -22,7 +22,7 @@ package enum SessionEvent: Sendable {
     case appAnswered(Result<AppSettings, SignalingError>, session: SessionID, secret: String)
     /// The limits of the app whose session is being resumed.
     case limits(AppLimits)
-    /// Answers ``SessionAction/open(_:arrivedAt:)``.
+    /// Answers ``SessionAction/open(_:)``.
     case opened(Result<SessionOpened, SignalingError>)
     /// Answers ``SessionAction/resume(_:)``.
     case resumed(Result<SessionResumed, SignalingError>)

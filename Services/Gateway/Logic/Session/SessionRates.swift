@@ -32,12 +32,12 @@ package struct SessionRates: Sendable {
             perSecond: pollsPerSecond, burst: Limits.pollsBurst, tokens: isResumed ? pollsPerSecond : nil)
     }
 
-    /// As many more as other acts are allowed more.
+    /// Polls a second: raised in the same proportion as the app's limit of other acts.
     private static func pollsPerSecond(_ limits: AppLimits) -> Int {
         max(1, limits.actsPerSecond * Limits.pollsPerSecond / Limits.actsPerSecond)
     }
 
-    /// The app's limits have become known, or are others.
+    /// Takes the app's limits, once they are known or when they have changed.
     package mutating func adopt(_ limits: AppLimits) {
         guard limits != self.limits else { return }
         self.limits = limits
@@ -66,12 +66,12 @@ package struct SessionRates: Sendable {
         case .queryStatus, .getAttribute, .listAttributes, .join, .leave, .countMembers, .queryMember, .listMembers,
             .call:
             acts.take(now: now) ? nil : Self.refusal(.failed, limits.actsPerSecond, "acts")
-        // A poll waits instead, see `pollDelay(now:)`, and a logout makes room.
+        // A poll is delayed instead, see `pollDelay(now:)`; a logout frees resources.
         case .pollMailbox, .logOut: nil
         }
     }
 
-    /// Counts a poll when it is its turn. Old clients poll as fast as they are answered, and know no refusal.
+    /// Counts a poll when it is its turn. Old clients poll as fast as they are answered, and do not handle a refusal.
     /// - Parameter now: milliseconds of a clock that never goes back.
     /// - Returns: milliseconds that its answer must wait.
     package mutating func pollDelay(now: Int64) -> Int64 { polls.reserve(now: now) }

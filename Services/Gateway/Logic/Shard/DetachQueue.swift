@@ -4,12 +4,12 @@ package import SignalingProtocol
 /// Sessions whose connection is gone and whose detaching presence has not confirmed.
 ///
 /// Thousands may lose their connections at once, and most of those come back before presence could hear of it. So presence
-/// is told of a few at a time, and not of a session that is being resumed here: the resume says all.
+/// is told of a few at a time, and not of a session that is being resumed here: a resume makes the detach unnecessary.
 package struct DetachQueue: Sendable {
     /// Requests that await their answers at most.
     package static let bound = 64
 
-    /// What presence is to be told.
+    /// One detach to send to presence.
     package struct Request: Equatable, Sendable {
         /// The session without a connection.
         package let session: SessionID
@@ -34,7 +34,7 @@ package struct DetachQueue: Sendable {
     private var unanswered = 0
     private var requests = 0
 
-    /// Nothing to tell.
+    /// An empty queue.
     package init() {}
 
     /// How many are not confirmed.
@@ -78,13 +78,13 @@ package struct DetachQueue: Sendable {
         return next
     }
 
-    /// Presence knows.
+    /// Presence has confirmed a detach.
     package mutating func confirmed(_ request: Request) {
         unanswered -= 1
         if isCurrent(request) { sessions[request.session] = nil }
     }
 
-    /// Presence may not know.
+    /// A detach was not confirmed; presence may not have received it.
     package mutating func failed(_ request: Request) {
         unanswered -= 1
         if isCurrent(request) { sessions[request.session] = (request.user, .failed) }

@@ -1,4 +1,4 @@
-/// When a channel's joins and leaves are told.
+/// Decides when a channel's members are told of joins and leaves.
 ///
 /// When thousands come at once, telling each of each at once would take the whole event loop. So after each write to the
 /// members, joins and leaves alone wait a while, and then go together. A message never waits, and takes them along.

@@ -24,7 +24,7 @@ package struct Reassertion: Sendable {
     private var sessionsAsked = 0
     private var membersAsked = 0
 
-    /// Nothing to tell.
+    /// Nothing to reassert.
     package init() {}
 
     /// Whether all was told and answered.
@@ -80,7 +80,7 @@ package struct Reassertion: Sendable {
         }
     }
 
-    /// What failed is told again.
+    /// Queues again what failed.
     package mutating func retry() {
         let again = failed
         failed = []

@@ -37,7 +37,7 @@ extension ClientConnection {
         }
     }
 
-    /// What may be done at once often is done in a row, not each from within the one before.
+    /// A loop rather than recursion: each step may complete at once and allow the next.
     private func goOn(on shard: isolated GatewayShard) {
         guard !isGoingOn else { return }
         isGoingOn = true

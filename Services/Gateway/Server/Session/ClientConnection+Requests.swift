@@ -7,7 +7,7 @@ internal import SignalingProtocol
 
 /// What ``ClientSession`` asks of Redis and the services; the answers are its events.
 extension ClientConnection {
-    /// What the services have for an answer to a settlement, each time they are asked.
+    /// How long a service may take to answer a question of a settlement.
     private static let settlementTimeout = TimeAmount.seconds(2)
     private static let settlementPause = TimeAmount.seconds(1)
 
@@ -78,7 +78,7 @@ extension ClientConnection {
     private func endSession(_ session: SessionID, of user: UserKey, on shard: isolated GatewayShard) {
         let command = CloseSession(user: user, session: session, reason: .leaveOther)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
-            // Not ended yet: without a connection its time runs out.
+            // It could not be ended: without a connection it expires.
             if case .failure = result { shard.detach(session, of: user) }
         }
     }

@@ -36,7 +36,7 @@ final class ClientConnection: ChannelInboundHandler {
     private var isPaused = false
     /// What came since all the same: NIO reads up to the end of a connection that the client has closed.
     private var readWhilePaused = 0
-    /// What the outlet had waiting at the last look, while nothing was read.
+    /// Bytes that waited for the client at the last sweep, while reading was paused.
     private var waitingAtSweep = 0
     /// Whether the end has begun: nothing is read any more.
     private var isClosed = false
@@ -235,12 +235,12 @@ final class ClientConnection: ChannelInboundHandler {
     /// How the client's address is counted; nil: it is not.
     var doorKey: ClientAddress? { shard.door.key(of: remote) }
 
-    /// Closes what is silent.
+    /// Closes the connection if its client has been silent for too long.
     func sweep(now: NIODeadline, on shard: isolated GatewayShard) {
         let configuration = shard.configuration
         if configuration.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
         if isPaused {
-            // A large answer on a slow line: it is alive as long as it takes some of it.
+            // A large answer on a slow line: the client is alive as long as some of it gets through.
             let waiting = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
             if waiting < waitingAtSweep { lastRead = now }
             waitingAtSweep = waiting

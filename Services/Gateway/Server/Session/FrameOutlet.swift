@@ -7,7 +7,7 @@ internal import NIOCore
     internal import Darwin
 #endif
 
-/// Writes finished WebSocket frames to one connection, where it can past NIO. Loop-bound.
+/// Writes finished WebSocket frames to one connection, past NIO where possible. It belongs to its shard's isolation.
 ///
 /// A channel event is framed once and the same bytes go to every member; what is left to pay per member is the system
 /// call. So while nothing waits in NIO's own queue, frames go to the plain socket at once; what the socket does not take,
@@ -85,7 +85,7 @@ final class FrameOutlet {
         }
     }
 
-    /// Looks at what waits, after what the socket takes at once is gone.
+    /// Decides about what still waits after the socket has taken what it could.
     private func judge() {
         switch output.judge() {
         case .pause: onPause(true)
@@ -95,10 +95,10 @@ final class FrameOutlet {
         budget?.judge()
     }
 
-    /// Too much waits, for this client or for all.
+    /// More waits than may, for this client or for all together.
     func full(_ bound: OutputBudget.Bound) {
         guard context != nil else {
-            // Nobody but this client waits for its end.
+            // The last frame was sent already: only the socket remains to be closed.
             closeAtOnce()
             return
         }

@@ -1,6 +1,6 @@
 internal import GatewayLogic
 
-/// What waits for all clients of a shard together. Loop-bound.
+/// Bytes that wait for all clients of a shard together, and their bound.
 final class OutputBudget {
     /// Which bound was hit.
     enum Bound: String {
@@ -23,12 +23,12 @@ final class OutputBudget {
         outlets[ObjectIdentifier(outlet)] = outlet
     }
 
-    /// Cuts off those with most, where all together have too much.
+    /// Cuts off the clients with the most waiting bytes while the total is over the bound.
     func judge() {
         guard waiting > bound, !isCutting else { return }
         isCutting = true
         defer { isCutting = false }
-        // Those that are cut off are gone at once; were one not, the next would not help either.
+        // A client that is cut off frees its bytes at once; stop if it does not, rather than cut off everybody.
         while waiting > bound, case let before = waiting, let largest {
             largest.full(.all)
             if waiting >= before { return }

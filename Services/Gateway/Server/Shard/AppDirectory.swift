@@ -5,10 +5,10 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The settings of apps, remembered for a few seconds, and past that while presence cannot be asked. Loop-bound.
+/// A cache of apps' settings: fresh for a few seconds, and used beyond that while presence does not answer.
 ///
-/// Ids that are none are remembered apart, so that who makes them up pushes no app out; and so many new ones are asked for
-/// in a second only.
+/// Ids of no app are remembered apart, so that made-up ids push no app out of the cache; and the number of new ids that presence
+/// is asked about in a second is bounded.
 final class AppDirectory {
     /// Apps remembered at most.
     static let bound = 4096
@@ -79,7 +79,7 @@ final class AppDirectory {
         case .failure(let error) where error.reason == "unknown_app":
             entries[app] = nil
             if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < freshness } }
-            // More than so many in so short a time: the others are asked for again, as often as is allowed.
+            // Beyond the bound an id is not remembered: presence is asked about it again, within the rate.
             if unknown.count < unknownBound { unknown[app] = .now() }
         case .failure:
             if let known = entries[app] { answer = .success(known.settings) }
@@ -87,7 +87,7 @@ final class AppDirectory {
         for callback in waiting.removeValue(forKey: app) ?? [] { callback(answer) }
     }
 
-    /// Makes room for a quarter more, so that it is seldom needed.
+    /// Forgets the oldest quarter at once, so that this is seldom needed.
     private func forgetOldest() {
         let oldest = entries.sorted { $0.value.askedAt < $1.value.askedAt }.prefix(Self.bound / 4)
         for (app, _) in oldest { entries[app] = nil }

@@ -38,7 +38,7 @@ final class ChannelFanout {
         lanes.removeLast()
     }
 
-    /// The member needs a closer look before it is written to again. To be called before anything but a batch is shown to it.
+    /// Takes a member off the fast path until it is up to date again. To be called before anything but a batch is written to it.
     func closeLane(of member: ClientConnection) {
         let slot = member.fanoutSlot
         guard slot < members.count, members[slot] === member, lanes[slot] != Self.closed else { return }
@@ -57,10 +57,10 @@ final class ChannelFanout {
         let closer = writeToLanes(frames)
         self.lastID = lastID
         var tooSlow: [ClientConnection] = []
-        // Members may leave by the way: their connection may turn out to be broken.
+        // A write may show that a connection is broken, and its member leaves the channel.
         for (member, taken) in closer where member.channel?.fanout === self {
             if let taken {
-                // The lane took a part: the rest follows on the long way.
+                // The socket took a part: NIO writes the rest.
                 closeLane(of: member)
                 member.outlet.sendRest(of: frames, after: taken)
             } else if !show(Batch(events: events, frames: frames, lastID: lastID, movers: movers), to: member) {
@@ -72,7 +72,7 @@ final class ChannelFanout {
     }
 
     /// Writes to every open lane.
-    /// - Returns: the members that want a closer look, and how much the lane took; nil where it was closed.
+    /// - Returns: the members that need individual handling, and how many bytes their lane took; nil where it was closed.
     private func writeToLanes(_ frames: ByteBuffer) -> [(member: ClientConnection, taken: Int?)] {
         var closer: [(member: ClientConnection, taken: Int?)] = []
         frames.withUnsafeReadableBytes { bytes in

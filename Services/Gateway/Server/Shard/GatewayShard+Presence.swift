@@ -34,7 +34,7 @@ extension GatewayShard {
                     detaching.confirmed(request)
                     tellDetached()
                 case .failure(let error):
-                    // The rest waits for the heartbeat too: presence has trouble.
+                    // Presence does not answer: the rest of the queue is tried again with the next heartbeat.
                     detaching.failed(request)
                     logger.warning(
                         "session not detached yet",

@@ -7,7 +7,7 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What the shard holds against what Redis says of it, both ways.
+/// Compares what the shard holds with what Redis records of it, in both directions.
 ///
 /// After every outage of either connection, and when the lease was lost, presence is told of all sessions: what Redis forgot
 /// is recorded again, and what the shard missed (kicks, moves, mail) is answered. Once a minute the names alone are compared,
@@ -17,12 +17,12 @@ extension GatewayShard {
     private static let scanPage = 500
 
     func redisConnected() {
-        // With the first connection nothing can be held, or be left of before.
+        // At the first connection the shard holds nothing yet.
         if wasConnected { reconcile() }
         wasConnected = true
     }
 
-    /// Tells of all that is held, and looks for what is not.
+    /// Reasserts all sessions, and looks for those that Redis records here and that are not.
     func reconcile() {
         let held = heldSessions
         logger.notice("reasserting", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
@@ -116,7 +116,7 @@ extension GatewayShard {
             guard let connection = sessions[held.session] else { continue }
             connection.handle(.mailboxIs(at: held.mailbox), on: self)
             let place = connection.session.place.held
-            // It has moved while presence was told: once more, so that the last word is right.
+            // It has changed channels meanwhile: reassert again, so that the last word is right.
             if place != told[held.session]?.place { changed.append(held.session) }
             if place.isSettled, let channel = place.channel, let app = told[held.session]?.line.user.app {
                 members.append((held.session, ChannelKey(app: app, name: channel)))
@@ -125,7 +125,7 @@ extension GatewayShard {
         reassertion.answered(members: members)
         reassertion.want(changed)
         for lost in answer.lost {
-            // What has come here again meanwhile is another matter.
+            // A session that was resumed here again meanwhile is not the one that presence means.
             guard let connection = sessions[lost.session],
                 connection.session.held?.hold == told[lost.session]?.hold
             else { continue }

@@ -47,7 +47,7 @@ actor GatewayShard {
     private let ownTopic: Topic
     /// The frame that is being sent.
     private var frame = ByteBuffer()
-    /// What the client's frame that is being read says: all connections share it, so it is valid until anything is handled.
+    /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
     var payload: [UInt8] = []
 
     /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
@@ -332,7 +332,7 @@ actor GatewayShard {
         await redis.close()
     }
 
-    /// Publications may have been lost: reads what was missed.
+    /// Called when publications may have been lost: reads what was missed.
     private func resynchronize() {
         for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
         for connection in sessions.values { connection.handle(.resynchronizeMailbox, on: self) }

@@ -1,4 +1,4 @@
-/// Keeps leases up.
+/// Renews leases periodically.
 enum Heartbeats {
     /// Beats for each member after each pause, until cancelled. No heartbeat waits for another, of its member or of others: a
     /// slow answer or a broken connection costs the others nothing.

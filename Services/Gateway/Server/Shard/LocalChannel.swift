@@ -11,7 +11,7 @@ final class LocalChannel {
     /// Its members here.
     let fanout: ChannelFanout
     var feed = ChannelFeed()
-    /// Delivered at the end of the present read from Redis, joined into one write per member.
+    /// Events of the present read from Redis; at its end they are written to each member at once.
     private var batch: [ChannelEvent] = []
     /// Whether ``endCollecting(on:)`` is to come.
     private var isCollecting = false
