@@ -22,7 +22,18 @@ package final class GatewayService: Service {
     private let discovery: Discovery
     private let shards: [GatewayShard]
     private let group: MultiThreadedEventLoopGroup
-    private let isServing = Mutex(false)
+    private let phase = Mutex(Phase.starting)
+
+    private enum Phase {
+        /// Clients are not accepted yet. Goes to `serving`, `stopping`.
+        case starting
+        /// Clients are accepted. Goes to `stopping`.
+        case serving
+        /// Clients are sent elsewhere, then the shards end: they must not be asked for anything.
+        case stopping
+    }
+
+    private var isServing: Bool { phase.withLock { $0 == .serving } }
 
     /// A gateway that has not started.
     /// - Parameter instance: its name in the stack, the start of its shards' ids.
@@ -55,12 +66,13 @@ package final class GatewayService: Service {
     /// Whether clients can be served: Redis answers on both connections of every shard.
     package var readiness: [ReadinessCheck] {
         [
-            ReadinessCheck(name: "redis") { [shards] in
+            ReadinessCheck(name: "redis") { [self] in
+                if phase.withLock({ $0 == .stopping }) { return "stopping" }
                 for shard in shards where await !shard.isConnected { return "not connected" }
                 return nil
             },
             ReadinessCheck(name: "listener") { [self] in
-                isServing.withLock { $0 } ? nil : "not accepting clients"
+                isServing ? nil : "not accepting clients"
             },
         ]
     }
@@ -75,6 +87,7 @@ package final class GatewayService: Service {
             }
         }
         if !Task.isShuttingDownGracefully { try await serve() }
+        phase.withLock { $0 = .stopping }
         await eachShard(of: shards) { await $0.stop() }
         try await group.shutdownGracefully()
     }
@@ -107,7 +120,7 @@ package final class GatewayService: Service {
             metadata: ["address": "\(listening.compactMap(\.localAddress))", "shards": "\(shards.map(\.id))"])
         let port = listening.first?.localAddress?.port ?? configuration.port
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
-        isServing.withLock { $0 = true }
+        phase.withLock { $0 = .serving }
         // Nothing is held before there is a lease: presence would not notice the end of it.
         await eachShard(of: shards) { shard in
             await self.untilDone("no lease yet, the gateway waits", shard) { await self.beat(shard) }
@@ -124,7 +137,7 @@ package final class GatewayService: Service {
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
             try await gracefulShutdown()
-            isServing.withLock { $0 = false }
+            phase.withLock { $0 = .stopping }
             for channel in listening { try? await channel.close() }
             await drain()
             tasks.cancelAll()
@@ -146,7 +159,7 @@ package final class GatewayService: Service {
         let wasHeld: Bool
         do {
             wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
-                shard.id, text: address.leaseText(connections: load), discoverable: isServing.withLock { $0 })
+                shard.id, text: address.leaseText(connections: load), discoverable: isServing)
         } catch {
             logger.warning("no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false
