@@ -14,6 +14,7 @@ final class AppUser: Sendable {
         let lines = Mutex<[String]>([])
         let inside = Mutex(0)
         let overlapped = Mutex(false)
+        let threads = Mutex<Set<pthread_t>>([])
 
         func add(_ name: String, _ arguments: Any?...) {
             if inside.withLock({
@@ -21,6 +22,7 @@ final class AppUser: Sendable {
             }) > 1 {
                 overlapped.withLock { $0 = true }
             }
+            threads.withLock { _ = $0.insert(pthread_self()) }
             let words = arguments.map { $0.map { "\($0)" } ?? "nil" }
             lines.withLock { $0.append(([name] + words).joined(separator: " ")) }
             inside.withLock { $0 -= 1 }
@@ -101,6 +103,14 @@ final class AppUser: Sendable {
 
     func login(_ token: String = "_no_need_token", app: String? = nil) {
         api.login(app, account: account, token: token, uid: 0, deviceID: nil)
+    }
+
+    /// Begins to log in.
+    /// - Returns: whether anything was called back before `login` returned, on its own stack.
+    func isCalledBackWithinLogin() -> Bool {
+        let caller = pthread_self()
+        login()
+        return seen.threads.withLock { $0.contains(caller) }
     }
 
     /// Logs in and waits.

@@ -1,3 +1,4 @@
+import ClusterState
 import PostgresStore
 import RedisStore
 import SignalingProtocol
@@ -92,8 +93,10 @@ import Testing
                     _ = try await stage.connection.execute(
                         CommandPost.command(for: report, id: CommandID("repeated-\(act)")))
                 }
-                // Behind them on the stream; a report that changes nothing.
-                #expect(try await bridge.report(.claimed, in: call))
+                try await waitUntil("all are taken") {
+                    let posts = RedisCommand("XLEN", .string(KeySpace.posts(.invitation)))
+                    return try await stage.connection.execute(posts).int == 0 ? nil : "posts left"
+                }
             }
             try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept", "voip_invite_msg"])
             await bridge.kill()
