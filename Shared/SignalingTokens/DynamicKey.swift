@@ -46,7 +46,7 @@ package struct DynamicKey: Equatable, Sendable {
     ) throws(SignalingError) -> String {
         guard appID.utf8.count == 32, Self.isTenDigits(timestamp), Self.isTenDigits(expiry) else {
             throw SignalingError(
-                .wrongParameter, "invalid_key_parts",
+                .wrongParameter, .invalidKeyParts,
                 "a dynamic key has an app id of 32 characters and times of 10 digits")
         }
         let signature = signature(service, channel: channel, uid: uid, certificate: certificate)
@@ -74,16 +74,16 @@ package struct DynamicKey: Equatable, Sendable {
         let expected = key.signature(service, channel: channel, uid: uid, certificate: certificate)
         guard key.appID.utf8.elementsEqual(app.utf8), ConstantTime.equal(expected, part(3..<43).lowercased()) else {
             throw SignalingError(
-                .loginTokenWrong, "wrong_key", "the key is not for this app, channel, user and service")
+                .loginTokenWrong, .wrongKey, "the key is not for this app, channel, user and service")
         }
         guard now - timestamp <= useWithin, expiry == 0 || expiry > now else {
-            throw SignalingError(.loginTokenExpired, "key_expired", "the key's time is over")
+            throw SignalingError(.loginTokenExpired, .keyExpired, "the key's time is over")
         }
         return key
     }
 
     private static let malformed = SignalingError(
-        .wrongParameter, "malformed_key", "a dynamic key is 004 and 100 more characters")
+        .wrongParameter, .malformedKey, "a dynamic key is 004 and 100 more characters")
 
     private var randomHex: String {
         let hex = String(random, radix: 16)

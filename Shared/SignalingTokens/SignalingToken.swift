@@ -26,18 +26,18 @@ package enum SignalingToken {
         // An app id may hold colons, so the other fields are taken from both ends.
         let fields = token.split(separator: ":", omittingEmptySubsequences: false)
         guard fields.count >= 4, fields[0] == "1", let expiry = Int64(fields[fields.count - 2]) else {
-            throw SignalingError(.loginTokenWrong, "TokenErrorMalformed", "the token is not 1:app:expiry:md5")
+            throw SignalingError(.loginTokenWrong, .tokenErrorMalformed, "the token is not 1:app:expiry:md5")
         }
         guard fields[1..<(fields.count - 2)].joined(separator: ":").utf8.elementsEqual(app.rawValue.utf8) else {
-            throw SignalingError(.loginTokenWrong, "TokenErrorApp", "the token is of another app")
+            throw SignalingError(.loginTokenWrong, .tokenErrorApp, "the token is of another app")
         }
         // The digest is taken over the expiry's text as it stands in the token, before the clock is looked at.
         let expected = digest(account.rawValue + app.rawValue + certificate + fields[fields.count - 2])
         guard ConstantTime.equal(expected, fields[fields.count - 1].lowercased()) else {
-            throw SignalingError(.loginTokenWrong, "TokenErrorDigest", "the token's digest is wrong")
+            throw SignalingError(.loginTokenWrong, .tokenErrorDigest, "the token's digest is wrong")
         }
         guard expiry > now else {
-            throw SignalingError(.loginTokenExpired, "TokenErrorExpired", "the token's time is over")
+            throw SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
         }
         return expiry
     }

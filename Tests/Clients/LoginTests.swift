@@ -68,7 +68,7 @@ extension StackTests {
                 await failure { () throws(SignalingError) in try await client.sendMessage("x", to: "bob") }
             }
             call.cancel()
-            #expect(await call.value?.reason == "cancelled")
+            #expect(await call.value?.reason == .cancelled)
             client.abandon()
             try await alice.waits(for: "the end") { if case .loggedOut = $0 { true } else { Bool?.none } }
             try await proxy.close()

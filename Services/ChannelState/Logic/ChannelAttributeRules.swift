@@ -13,7 +13,7 @@ package enum ChannelAttributeRules {
         case .update(let attribute):
             guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
                 throw SignalingError(
-                    .largeParameter, "value_too_large",
+                    .largeParameter, .valueTooLarge,
                     "an attribute value is at most \(Limits.attributeValueBytes) bytes")
             }
             guard let builtIn = try builtIn(attribute.name, of: channel) else { return }
@@ -21,7 +21,7 @@ package enum ChannelAttributeRules {
             // Redis Functions compare the text: a number has one spelling.
             guard let value = Int(attribute.value), range.contains(value), String(value) == attribute.value else {
                 throw SignalingError(
-                    .wrongParameter, "invalid_built_in",
+                    .wrongParameter, .invalidBuiltIn,
                     "\(builtIn.rawValue) is a whole number from \(range.lowerBound) to \(range.upperBound)")
             }
         }
@@ -68,14 +68,14 @@ package enum ChannelAttributeRules {
         guard name.rawValue.utf8.first == UInt8(ascii: "_") else { return nil }
         guard let builtIn = BuiltInAttribute.Channel(rawValue: name.rawValue) else {
             throw SignalingError(
-                .wrongParameter, "unknown_built_in", "names with a leading underscore are built-in attributes")
+                .wrongParameter, .unknownBuiltIn, "names with a leading underscore are built-in attributes")
         }
         guard !builtIn.isReadOnly else {
-            throw SignalingError(.wrongParameter, "read_only", "\(builtIn.rawValue) is kept by the system")
+            throw SignalingError(.wrongParameter, .readOnly, "\(builtIn.rawValue) is kept by the system")
         }
         guard channel.special == nil else {
             throw SignalingError(
-                .wrongParameter, "special_channel", "\(channel) is the system's: it has no built-in attributes")
+                .wrongParameter, .specialChannel, "\(channel) is the system's: it has no built-in attributes")
         }
         return builtIn
     }

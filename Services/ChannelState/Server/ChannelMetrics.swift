@@ -24,8 +24,8 @@ enum ChannelMetrics {
     /// A change of attributes was refused before it was made.
     static func refused(_ error: SignalingError) {
         switch error.reason {
-        case "rate_limited": attributesLimited.increment()
-        case "too_many_attributes": attributesRefused.increment()
+        case .rateLimited: attributesLimited.increment()
+        case .tooManyAttributes: attributesRefused.increment()
         default: break
         }
     }

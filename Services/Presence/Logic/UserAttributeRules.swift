@@ -9,16 +9,16 @@ package enum UserAttributeRules {
     package static func check(_ attribute: Attribute) throws(SignalingError) {
         guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
             throw SignalingError(
-                .largeParameter, "value_too_large", "an attribute value is at most \(Limits.attributeValueBytes) bytes")
+                .largeParameter, .valueTooLarge, "an attribute value is at most \(Limits.attributeValueBytes) bytes")
         }
         guard attribute.name.rawValue.utf8.first == UInt8(ascii: "_") else { return }
         guard attribute.name.rawValue == BuiltInAttribute.connectionTimeout else {
             throw SignalingError(
-                .wrongParameter, "unknown_built_in", "names with a leading underscore are built-in attributes")
+                .wrongParameter, .unknownBuiltIn, "names with a leading underscore are built-in attributes")
         }
         guard Int(attribute.value) != nil else {
             throw SignalingError(
-                .wrongParameter, "not_an_integer", "\(BuiltInAttribute.connectionTimeout) is a whole number of seconds")
+                .wrongParameter, .notAnInteger, "\(BuiltInAttribute.connectionTimeout) is a whole number of seconds")
         }
     }
 

@@ -53,10 +53,10 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// What a client is told: a NUL is their mistake; lateness is a timeout; all else means try again.
     package var signaling: SignalingError {
         switch kind {
-        case .nul: SignalingError(.wrongParameter, "nul_character", "a value holds the NUL character")
-        case .full: SignalingError(.failed, "overloaded", message)
+        case .nul: SignalingError(.wrongParameter, .nulCharacter, "a value holds the NUL character")
+        case .full: SignalingError(.failed, .overloaded, message)
         case .closed, .timeout, .configuration, .shape, .migration: .unavailable("postgres")
-        case nil where isDataError: SignalingError(.failed, "refused_by_postgres", "PostgreSQL refused it (\(code))")
+        case nil where isDataError: SignalingError(.failed, .refusedByPostgres, "PostgreSQL refused it (\(code))")
         case nil: .unavailable("postgres")
         }
     }

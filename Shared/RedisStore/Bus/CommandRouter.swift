@@ -86,7 +86,7 @@ package struct CommandRouter: Sendable {
         guard let route = routes[command.envelope.operation] else {
             return CommandOutcome(
                 result: .failure(
-                    SignalingError(.unknown, "unknown_operation", "the service does not know this command")))
+                    SignalingError(.unknown, .unknownOperation, "the service does not know this command")))
         }
         return await route(command.fields, context)
     }

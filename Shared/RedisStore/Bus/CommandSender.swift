@@ -73,7 +73,7 @@ package final class CommandSender: @unchecked Sendable {
         guard deadline > .now() else { return completion(.failure(.timeout())) }
         guard pending.count < maxPending else {
             return completion(
-                .failure(SignalingError(.failed, "overloaded", "\(maxPending) commands wait for an answer, try again")))
+                .failure(SignalingError(.failed, .overloaded, "\(maxPending) commands wait for an answer, try again")))
         }
         counter += 1
         let id = CommandID("\(sender.rawValue)-\(counter)")

@@ -86,10 +86,10 @@ struct CommandWork: Sendable {
         switch error.reason {
         // A store that is away, other than Redis, which is there: its answer was an error, of which the command may be
         // the cause.
-        case "unavailable": return .again(isToBlame: error == .unavailable("redis"))
-        case "overloaded", "memory_full": return .again(isToBlame: false)
+        case .unavailable: return .again(isToBlame: error == .unavailable("redis"))
+        case .overloaded, .memoryFull: return .again(isToBlame: false)
         // Perhaps an instance of another version knows it.
-        case "timeout", "unknown_operation": return envelope.deadline == 0 ? .again(isToBlame: true) : .done
+        case .timeout, .unknownOperation: return envelope.deadline == 0 ? .again(isToBlame: true) : .done
         default: return .done
         }
     }
@@ -104,7 +104,7 @@ struct CommandWork: Sendable {
                 "an answer is too long to be given",
                 metadata: ["operation": "\(envelope.operation)", "bytes": "\(bytes.count)"])
             result = .failure(
-                SignalingError(.failed, "reply_too_long", "the answer is longer than \(Limits.replyBytes) bytes"))
+                SignalingError(.failed, .replyTooLong, "the answer is longer than \(Limits.replyBytes) bytes"))
         }
         return RedisCommand(
             "PUBLISH", .string(KeySpace.topic(gateway)), .bytes(GatewayEvent.reply(envelope.id, result).payload))

@@ -31,7 +31,8 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
         guard parts.count >= 2, let number = Int(parts[0]), let code = SignalingCode(rawValue: number) else {
             return .unavailable("redis")
         }
-        return SignalingError(code, String(parts[1]), parts.count > 2 ? String(parts[2]) : "")
+        return SignalingError(
+            code, SignalingReason(rawValue: String(parts[1])), parts.count > 2 ? String(parts[2]) : "")
     }
 
     /// Code and message on one line.

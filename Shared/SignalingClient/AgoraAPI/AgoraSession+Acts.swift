@@ -178,7 +178,7 @@ extension AgoraSession {
             // The client itself polls and logs out: an app's call would take messages, or the session, away from it.
             function != "user_getmsg", function != "user_logout"
         else {
-            let error = SignalingError(.wrongParameter, "invalid_arguments", "req is no JSON object")
+            let error = SignalingError(.wrongParameter, .invalidArguments, "req is no JSON object")
             return callbacks.tell { $0.onInvokeRet?(id, String(error.code.rawValue), error.invokeAnswer) }
         }
         call(function, members.filter { $0.name != "line" }) { [self] result in
@@ -197,7 +197,7 @@ extension SignalingError {
     /// What `onInvokeRet` gets as its answer.
     fileprivate var invokeAnswer: String {
         JSONValue.object([
-            JSONMember("result", .string("failed")), JSONMember("reason", .string(reason)),
+            JSONMember("result", .string("failed")), JSONMember("reason", .string(reason.rawValue)),
             JSONMember("code", .number(String(code.rawValue))),
         ]).compactText
     }

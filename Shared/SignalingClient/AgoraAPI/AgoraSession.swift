@@ -135,7 +135,7 @@ final class AgoraSession: Sendable {
     ) {
         let client = state.withLockedValue { $0.isLoggingOut ? nil : $0.client }
         guard let client else {
-            let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
+            let error = SignalingError(.notLoggedIn, .notLoggedIn, "log in before calling functions")
             return completion(.failure(error))
         }
         client.call(function, arguments, completion)

@@ -27,7 +27,7 @@ struct CallTable {
         /// Whether, after this error, the call may or may not have taken effect and can be sent again: the cluster recognises a
         /// message by its id.
         func isUndecided(by error: SignalingError) -> Bool {
-            isMessage && (error.reason == "unavailable" || error.reason == "timeout")
+            isMessage && (error.reason == .unavailable || error.reason == .timeout)
         }
 
         /// Whether the call may be sent again when its answer was lost. Digits have no id by which the cluster would recognise
@@ -49,7 +49,7 @@ struct CallTable {
             guard attempts > 1 else { return false }
             switch function {
             case "voip_invite": return error.code == .inviteReinvite
-            case "channel_leave": return error.reason == "not_member"
+            case "channel_leave": return error.reason == .notMember
             default: return false
             }
         }

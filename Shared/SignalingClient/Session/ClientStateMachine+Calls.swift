@@ -24,17 +24,17 @@ extension ClientStateMachine {
     private func refusal(of call: CallTable.Call) -> SignalingError? {
         switch status {
         case .loggedOut, .loggingIn:
-            return SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
+            return SignalingError(.notLoggedIn, .notLoggedIn, "log in before calling functions")
         case .online, .reconnecting: break
         }
         guard calls.count >= configuration.callBound else { return nil }
         let code: SignalingCode = call.isMessage ? .messageOther : .failed
-        return SignalingError(code, "queue_full", "\(configuration.callBound) calls wait for answers already")
+        return SignalingError(code, .queueFull, "\(configuration.callBound) calls wait for answers already")
     }
 
     mutating func cancelled(ticket: Int64, now: Int64) -> [Action] {
         guard let call = calls.remove(ticket: ticket) else { return [] }
-        let error = SignalingError(.failed, "cancelled", "cancelled; whether the call took effect is unknown")
+        let error = SignalingError(.failed, .cancelled, "cancelled; whether the call took effect is unknown")
         return (call.answered(.failure(error)).map { [$0] } ?? []) + sendCalls(now: now)
     }
 

@@ -55,7 +55,7 @@ extension ClientStateMachine {
     /// The connection of a working session is gone. The first attempt elsewhere follows almost at once: a short pause by chance
     /// keeps the clients of a failed gateway from coming all together.
     mutating func connectionLost(now: Int64) -> [Action] {
-        let interrupted = SignalingError(.failed, "interrupted", "the connection was lost before the answer")
+        let interrupted = SignalingError(.failed, .interrupted, "the connection was lost before the answer")
         let givenUp = calls.connectionLost().compactMap { $0.answered(.failure(interrupted)) }
         mailbox.connectionLost(now: now)
         search.abandonAttempt()
@@ -71,14 +71,14 @@ extension ClientStateMachine {
         let spent = now + pause - search.since
         if standing == .none {
             if search.failures > timing.loginRetries || spent >= timing.loginTime.milliseconds {
-                let unreachable = SignalingError(.loginNetwork, "network", "no gateway could be reached")
+                let unreachable = SignalingError(.loginNetwork, .network, "no gateway could be reached")
                 return end(search.lastRefusal ?? unreachable)
             }
             state = .waiting(until: now + pause)
             return [.disconnect]
         }
         if spent >= timing.resumeTime.milliseconds {
-            return end(SignalingError(.logoutNetwork, "network", "the session could not be resumed in time"))
+            return end(SignalingError(.logoutNetwork, .network, "the session could not be resumed in time"))
         }
         state = .waiting(until: now + pause)
         return [.disconnect, .event(.reconnecting(attempt: search.failures + 1))]

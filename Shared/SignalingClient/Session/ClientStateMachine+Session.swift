@@ -3,7 +3,7 @@ internal import SignalingWire
 
 /// The session: login, resume, replacement of one that the cluster lost, and the end.
 extension ClientStateMachine {
-    static let loggedOutByUser = SignalingError(.logoutUser, "logout", "logged out by the user")
+    static let loggedOutByUser = SignalingError(.logoutUser, .logout, "logged out by the user")
 
     /// Every session outlives a lost connection for this long, ms: when a resume within it is refused, the cluster has lost
     /// the session.
@@ -60,24 +60,25 @@ extension ClientStateMachine {
     mutating func closedByGateway(_ word: String, now: Int64) -> [Action] {
         if case .loggingOut = state { return end(Self.loggedOutByUser) }
         let code = Int(word).flatMap(SignalingCode.init(rawValue:))
+        let reason = SignalingReason(rawValue: word)
         guard standing.session != nil else {
-            return end(SignalingError(word == "kick" ? .loginKicked : code ?? .loginOther, word, "refused: \(word)"))
+            return end(SignalingError(reason == .kick ? .loginKicked : code ?? .loginOther, reason, "refused: \(word)"))
         }
         if code == .failed, case .authenticating = state { return attemptFailed(now: now) }
         if code == .logoutNetwork { return logInAgain(now: now) }
-        switch word {
-        case "kick": return end(SignalingError(.logoutKicked, word, "logged in elsewhere"))
-        case "token_expired": return end(SignalingError(.logoutTokenExpired, word, "the token has expired"))
-        case "bad_line":
+        switch reason {
+        case .kick: return end(SignalingError(.logoutKicked, reason, "logged in elsewhere"))
+        case .tokenExpired: return end(SignalingError(.logoutTokenExpired, reason, "the token has expired"))
+        case .badLine:
             if now - search.since < Self.shortestTimeout { return logInAgain(now: now) }
-            return end(SignalingError(.logoutNetwork, word, "the session did not outlive the lost connection"))
-        default: return end(SignalingError(code ?? .logoutOther, word, "closed by the gateway"))
+            return end(SignalingError(.logoutNetwork, reason, "the session did not outlive the lost connection"))
+        default: return end(SignalingError(code ?? .logoutOther, reason, "closed by the gateway"))
         }
     }
 
     /// The cluster has lost the session: the client logs in again, without a channel.
     private mutating func logInAgain(now: Int64) -> [Action] {
-        let interrupted = SignalingError(.failed, "interrupted", "the session was lost before the answer")
+        let interrupted = SignalingError(.failed, .interrupted, "the session was lost before the answer")
         let givenUp = calls.sessionLost().compactMap { $0.answered(.failure(interrupted)) }
         standing = .lost
         return givenUp + connectionLost(now: now)
@@ -96,18 +97,18 @@ extension ClientStateMachine {
             return acknowledgement + [.send(ClientRequest.call("user_logout", id: id, line: session.line, []))]
         case .discovering, .waiting, .connecting, .authenticating:
             if standing != .none { return end(Self.loggedOutByUser) }
-            return end(SignalingError(.loginCancelled, "cancelled", "logged out while logging in"))
+            return end(SignalingError(.loginCancelled, .cancelled, "logged out while logging in"))
         }
     }
 
     mutating func abandon() -> [Action] {
         if case .closed = state { return [] }
-        return end(SignalingError(.logoutOther, "closed", "the client was closed"))
+        return end(SignalingError(.logoutOther, .closed, "the client was closed"))
     }
 
     /// Ends the client: calls without an answer fail, and the app hears why.
     mutating func end(_ error: SignalingError) -> [Action] {
-        let over = SignalingError(.notLoggedIn, "logged_out", "the session is over")
+        let over = SignalingError(.notLoggedIn, .loggedOut, "the session is over")
         let last = standing == .none ? SignalingEvent.loginFailed(error) : .loggedOut(error)
         state = .closed
         standing = .none

@@ -57,7 +57,7 @@ enum ServerMessage: Equatable {
         }
     }
 
-    static let malformed = SignalingError(.wrongParameter, "malformed", "the gateway sent a frame of another shape")
+    static let malformed = SignalingError(.wrongParameter, .malformed, "the gateway sent a frame of another shape")
 
     private static func callAnswer(_ argument: JSONValue) throws(SignalingError) -> ServerMessage {
         guard case .array(let parts) = argument, parts.count == 3, let id = parts[0].integer else { throw malformed }
@@ -93,17 +93,17 @@ enum ServerMessage: Equatable {
         else { throw malformed }
         let json = try JSONValue.parse(text.utf8)
         if word.isEmpty, json["result"] == .string("ok") { return (nil, json) }
-        let reason = word.isEmpty ? json["reason"]?.string ?? "failed" : word
+        let reason = SignalingReason(rawValue: word.isEmpty ? json["reason"]?.string ?? "failed" : word)
         let code = json["code"]?.integer.flatMap { SignalingCode(rawValue: Int($0)) } ?? Self.code(of: reason)
-        return (SignalingError(code, reason, json["message"]?.string ?? reason), json)
+        return (SignalingError(code, reason, json["message"]?.string ?? reason.rawValue), json)
     }
 
     /// The code of a refusal that comes without one, as from the hosted system. Source: wire protocol, section 3.
-    private static func code(of reason: String) -> SignalingCode {
+    private static func code(of reason: SignalingReason) -> SignalingCode {
         switch reason {
-        case "TokenErrorExpired": .loginTokenExpired
-        case "kick": .loginKicked
-        case _ where reason.hasPrefix("TokenError"): .loginTokenWrong
+        case .tokenErrorExpired: .loginTokenExpired
+        case .kick: .loginKicked
+        case _ where reason.rawValue.hasPrefix("TokenError"): .loginTokenWrong
         default: .failed
         }
     }

@@ -10,7 +10,7 @@ struct DiscoveryURL: Equatable {
     /// Reads `http://HOST[:PORT][/PATH]` and `https://...`.
     /// - Throws: `SignalingError` (1004, `invalid_discovery`).
     init(_ text: String) throws(SignalingError) {
-        let invalid = SignalingError(.wrongParameter, "invalid_discovery", "no http or https URL with a host")
+        let invalid = SignalingError(.wrongParameter, .invalidDiscovery, "no http or https URL with a host")
         let secure: Bool
         var rest: Substring
         if text.hasPrefix("http://") {

@@ -4,7 +4,7 @@ extension SignalingError {
     package static func tooManyAttributes(of owner: String) -> SignalingError {
         let (count, bytes) = (Limits.attributesPerOwner, Limits.attributeBytesPerOwner)
         return SignalingError(
-            .largeParameter, "too_many_attributes",
+            .largeParameter, .tooManyAttributes,
             "a \(owner) has at most \(count) attributes, with \(bytes) bytes of names and values in all")
     }
 }

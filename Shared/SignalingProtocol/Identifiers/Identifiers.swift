@@ -10,7 +10,7 @@ package struct AppID: ByteIdentifier {
             rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw SignalingError(
-                .wrongParameter, "invalid_app_id", "an app id is 1...\(Limits.appIDBytes) visible ASCII characters")
+                .wrongParameter, .invalidAppID, "an app id is 1...\(Limits.appIDBytes) visible ASCII characters")
         }
         self.rawValue = rawValue
     }
@@ -32,7 +32,7 @@ package struct Account: ByteIdentifier {
                 || rawValue.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace && !$0.isControl })
         else {
             throw SignalingError(
-                .invalidUser, "invalid_account",
+                .invalidUser, .invalidAccount,
                 "an account is 1...\(Limits.accountBytes) bytes without white space and control characters")
         }
         self.rawValue = rawValue
@@ -51,7 +51,7 @@ package struct ChannelName: ByteIdentifier {
             rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
         else {
             throw SignalingError(
-                .wrongParameter, "invalid_channel",
+                .wrongParameter, .invalidChannel,
                 "a channel name is 1...\(Limits.channelNameBytes) bytes without control characters")
         }
         self.rawValue = SpecialChannel(spelling: rawValue)?.rawValue ?? rawValue
@@ -92,7 +92,7 @@ package struct AttributeName: ByteIdentifier {
             rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
         else {
             throw SignalingError(
-                .wrongParameter, "invalid_attribute_name",
+                .wrongParameter, .invalidAttributeName,
                 "an attribute name is 1...\(Limits.attributeNameBytes) bytes without control characters")
         }
         self.rawValue = rawValue

@@ -30,7 +30,7 @@ package struct FieldReader: Sendable {
         while !rest.isEmpty {
             guard let name = Self.take(from: &rest), let text = String(utf8: name),
                 let value = Self.take(from: &rest)
-            else { throw SignalingError(.failed, "bad_fields", "packed fields are cut short or malformed") }
+            else { throw SignalingError(.failed, .badFields, "packed fields are cut short or malformed") }
             fields.append((text, value))
         }
         self.fields = fields[...]
@@ -101,7 +101,7 @@ package struct FieldReader: Sendable {
 
     private func field(_ name: String) throws(SignalingError) -> ArraySlice<UInt8> {
         guard let value = value(name) else {
-            throw SignalingError(.failed, "bad_fields", "the field \(name) is missing")
+            throw SignalingError(.failed, .badFields, "the field \(name) is missing")
         }
         return value
     }
@@ -109,7 +109,7 @@ package struct FieldReader: Sendable {
     private func value(_ name: String) -> ArraySlice<UInt8>? { fields.first { $0.name == name }?.value }
 
     static func malformed(_ name: String, _ kind: String) -> SignalingError {
-        SignalingError(.failed, "bad_fields", "the field \(name) is no \(kind)")
+        SignalingError(.failed, .badFields, "the field \(name) is no \(kind)")
     }
 
     /// Takes `<length>:<bytes>` off the front.

@@ -24,7 +24,7 @@ extension GatewayEvent {
             case "ok": return .reply(command, .success(Array(fields.remainder)))
             case "error":
                 let code = SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown
-                let reason = try fields.next()
+                let reason = SignalingReason(rawValue: try fields.next())
                 return .reply(command, .failure(SignalingError(code, reason, try fields.remainderText())))
             default: throw fields.bad()
             }

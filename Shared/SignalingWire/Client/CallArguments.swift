@@ -41,7 +41,7 @@ struct CallArguments {
     /// The content of a message to a user. Its type is `instant`: other types are the system's own.
     func instantContent() throws(SignalingError) -> String {
         guard outline.member("t", of: object).map({ outline.isString($0, "instant") }) ?? true else {
-            throw SignalingError(.wrongParameter, "invalid_type", "a message's type is instant")
+            throw SignalingError(.wrongParameter, .invalidType, "a message's type is instant")
         }
         return try body("content")
     }
@@ -51,7 +51,7 @@ struct CallArguments {
         guard self["extra"] != nil else { return "" }
         let extra = try body("extra")
         if mustBeJSON, !extra.isEmpty, (try? JSONValue.parse(extra.utf8)) == nil {
-            throw SignalingError(.wrongParameter, "invalid_extra", "extra is neither empty nor JSON")
+            throw SignalingError(.wrongParameter, .invalidExtra, "extra is neither empty nor JSON")
         }
         return extra
     }
@@ -63,7 +63,7 @@ struct CallArguments {
     func seconds() throws(SignalingError) -> Int {
         guard let flag = self["flag"] else { return 3600 }
         guard let text = flag.string, let seconds = Self.seconds(ofFlag: text) else {
-            throw SignalingError(.wrongParameter, "invalid_flag", "flag is not v1:E:<seconds>")
+            throw SignalingError(.wrongParameter, .invalidFlag, "flag is not v1:E:<seconds>")
         }
         return Int(min(max(seconds, 1), Double(Limits.messageTimeToLive)))
     }
@@ -91,7 +91,7 @@ struct CallArguments {
     func listLimit() throws(SignalingError) -> Int {
         guard let num = self["num"], num != .null else { return Limits.userListAll }
         guard let limit = num.integer else {
-            throw SignalingError(.wrongParameter, "invalid_num", "num is no whole number")
+            throw SignalingError(.wrongParameter, .invalidNum, "num is no whole number")
         }
         return clamp(limit, to: 1...Limits.userListAll)
     }
@@ -102,21 +102,21 @@ struct CallArguments {
 
     private func required(_ name: StaticString) throws(SignalingError) -> String {
         guard let value = self[name] else {
-            throw SignalingError(.wrongParameter, "missing_argument", "the argument \(name) is missing")
+            throw SignalingError(.wrongParameter, .missingArgument, "the argument \(name) is missing")
         }
         guard let text = value.nameText else {
-            throw SignalingError(.wrongParameter, "invalid_argument", "the argument \(name) is no text")
+            throw SignalingError(.wrongParameter, .invalidArgument, "the argument \(name) is no text")
         }
         return text
     }
 
     private func bounded(_ name: StaticString, _ bound: Int) throws(SignalingError) -> String {
         guard let value = self[name] else {
-            throw SignalingError(.wrongParameter, "missing_argument", "the argument \(name) is missing")
+            throw SignalingError(.wrongParameter, .missingArgument, "the argument \(name) is missing")
         }
         let text = value.textOrCompact
         guard text.utf8.count <= bound else {
-            throw SignalingError(.largeParameter, "too_large", "the argument \(name) may have up to \(bound) bytes")
+            throw SignalingError(.largeParameter, .tooLarge, "the argument \(name) may have up to \(bound) bytes")
         }
         return text
     }

@@ -53,11 +53,11 @@ package struct ClientCall: Equatable, Sendable {
     ///   does not exist, ``SignalingCode/notLoggedIn`` without a line.
     init(_ function: String, _ arguments: CallArguments, line: String) throws(SignalingError) {
         guard arguments.isObject else {
-            throw SignalingError(.wrongParameter, "invalid_arguments", "the arguments are no object")
+            throw SignalingError(.wrongParameter, .invalidArguments, "the arguments are no object")
         }
         act = try Act(function, arguments)
         guard let isOnItsLine = arguments.matches(line: line) else {
-            throw SignalingError(.notLoggedIn, "bad_line", "the line is missing")
+            throw SignalingError(.notLoggedIn, .badLine, "the line is missing")
         }
         self.isOnItsLine = isOnItsLine
         messageID = arguments.messageID
@@ -98,7 +98,7 @@ extension ClientCall.Act {
             self = .listMembers(try arguments.channel("name"), limit: try arguments.listLimit())
         default:
             guard let verb = CallVerb(rawValue: function) else {
-                throw SignalingError(.unknown, "unknown_function", "there is no such function")
+                throw SignalingError(.unknown, .unknownFunction, "there is no such function")
             }
             self = .call(
                 verb, try arguments.channel("channelName"), peer: try arguments.account("peer"),

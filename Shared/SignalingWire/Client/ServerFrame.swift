@@ -9,7 +9,7 @@ package enum ServerFrame {
 
     /// `login_ret` of a failed login; the reason decides what the web clients report.
     package static func loginFailed(_ error: SignalingError) -> [UInt8] {
-        frame("login_ret", [error.reason, failure(error)])
+        frame("login_ret", [error.reason.rawValue, failure(error)])
     }
 
     /// The answer to `line_login`. `complete`: no event between the client's `after` and now is missing.
@@ -23,7 +23,7 @@ package enum ServerFrame {
 
     /// The answer to a `line_login` that is refused without an end of the connection's session.
     package static func lineLoginFailed(_ error: SignalingError) -> [UInt8] {
-        frame("line_login_ret", [error.reason, failure(error)])
+        frame("line_login_ret", [error.reason.rawValue, failure(error)])
     }
 
     /// `pong`, with the number of the ping.
@@ -62,7 +62,7 @@ package enum ServerFrame {
 
     /// `call2-ret` of a failed call: each of the old clients finds the error where it looks for it.
     package static func callFailed(id: String, _ error: SignalingError) -> [UInt8] {
-        callReturn(id: id, error: error.reason, data: failureFields(error))
+        callReturn(id: id, error: error.reason.rawValue, data: failureFields(error))
     }
 
     /// Tells that the mailbox has an entry of this version.
@@ -223,10 +223,10 @@ package enum ServerFrame {
 
     private static func failureFields(_ error: SignalingError) -> JSONValue {
         .object([
-            JSONMember("result", .string("failed")), JSONMember("reason", .string(error.reason)),
+            JSONMember("result", .string("failed")), JSONMember("reason", .string(error.reason.rawValue)),
             JSONMember("code", .number(String(error.code.rawValue))),
             JSONMember("message", .string(error.message)),
-            JSONMember("data", .object([JSONMember("result", .string(error.reason))])),
+            JSONMember("data", .object([JSONMember("result", .string(error.reason.rawValue))])),
         ])
     }
 

@@ -44,7 +44,7 @@ struct JSONScanner {
     ) throws(SignalingError) -> Value {
         // Validated once, so that strings may be cut out of it.
         guard UTF8Text.isValid(bytes) else {
-            throw SignalingError(.wrongParameter, "malformed", "not UTF-8")
+            throw SignalingError(.wrongParameter, .malformed, "not UTF-8")
         }
         var scanner = JSONScanner(bytes: bytes)
         let value = try body(&scanner)
@@ -54,7 +54,7 @@ struct JSONScanner {
     }
 
     static func malformed(_ what: String) -> SignalingError {
-        SignalingError(.wrongParameter, "malformed", "not JSON: \(what)")
+        SignalingError(.wrongParameter, .malformed, "not JSON: \(what)")
     }
 
     private mutating func skipSpace() {

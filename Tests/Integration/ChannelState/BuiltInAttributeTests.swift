@@ -74,7 +74,7 @@ import Testing
                                 _ = try await (number % 2 == 0 ? scene.gateway : other).messages.sendToChannel(message)
                                 return false
                             } catch {
-                                guard error.reason == "rate_limited" else { throw error }
+                                guard error.reason == .rateLimited else { throw error }
                                 return true
                             }
                         }
@@ -96,7 +96,7 @@ import Testing
                 try await withThrowingTaskGroup(of: Bool.self) { group in
                     for number in 0..<20 {
                         group.addTask {
-                            try await scene.gateway.refusal(scene.update("a", "\(number)"))?.reason == "rate_limited"
+                            try await scene.gateway.refusal(scene.update("a", "\(number)"))?.reason == .rateLimited
                         }
                     }
                     return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -147,7 +147,7 @@ import Testing
                     actor: scene.alice.actor, channel: special.name,
                     change: .update(Attribute(name: try AttributeName(name), value: value)))
             }
-            #expect(try await scene.gateway.refusal(change("_channel_ttl", "0"))?.reason == "special_channel")
+            #expect(try await scene.gateway.refusal(change("_channel_ttl", "0"))?.reason == .specialChannel)
             _ = try await scene.gateway.send(change("purpose", "watching"))
             _ = try await scene.gateway.send(JoinChannel(actor: scene.alice.actor, channel: special.name))
             _ = try await scene.gateway.send(

@@ -139,7 +139,7 @@ import Testing
             let first = try await scene.gateway.send(JoinChannel(actor: carol.actor, channel: other))
             #expect(first.attributes.isEmpty && first.members.all.count == 1)
             #expect(
-                try await scene.gateway.refusal(scene.change(try update("a", "2")))?.reason == "unavailable")
+                try await scene.gateway.refusal(scene.change(try update("a", "2")))?.reason == .unavailable)
             try await stage.postgres.start()
             try await waitUntil("PostgreSQL to be used again") {
                 try await scene.gateway.refusal(scene.change(try update("a", "2")))?.description

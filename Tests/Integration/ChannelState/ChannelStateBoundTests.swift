@@ -35,7 +35,7 @@ import Testing
             let more = alice.change(.update(Attribute(name: try AttributeName("more"), value: "")), of: room)
             let refused = try await gateway.refusal(more)
             #expect(refused?.code == .largeParameter)
-            #expect(refused?.reason == "too_many_attributes")
+            #expect(refused?.reason == .tooManyAttributes)
             let there = alice.change(.update(Attribute(name: try AttributeName("n1"), value: "y")), of: room)
             #expect(try await gateway.refusal(there) == nil)
             // By the bytes only PostgreSQL can tell.
@@ -50,7 +50,7 @@ import Testing
                 return try await gateway.refusal(
                     alice.change(.update(Attribute(name: name, value: String(repeating: "y", count: 8096))), of: room))
             }
-            #expect(refusals.last??.reason == "too_many_attributes")
+            #expect(refusals.last??.reason == .tooManyAttributes)
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
             for _ in 0..<2 {
                 // Refused by PostgreSQL first, then already by what is cached.
                 let more = alice.setting(Attribute(name: try AttributeName("more"), value: ""))
-                #expect(try await gateway.refusal(more)?.reason == "too_many_attributes")
+                #expect(try await gateway.refusal(more)?.reason == .tooManyAttributes)
                 // Too many for one call of a function: they come in steps.
                 #expect(
                     try await gateway.send(ListUserAttributes(user: alice.line.user)).attributes.count
@@ -163,7 +163,7 @@ import Testing
                     return try await group.reduce(into: []) { $0.append($1) }
                 }
             }
-            #expect(refusals.compactMap { $0 }.allSatisfy { $0.reason == "rate_limited" && $0.code == .failed })
+            #expect(refusals.compactMap { $0 }.allSatisfy { $0.reason == .rateLimited && $0.code == .failed })
             #expect(refusals.contains { $0 != nil })
         }
     }

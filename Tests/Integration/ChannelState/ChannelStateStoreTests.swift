@@ -37,8 +37,8 @@ import Testing
             #expect(try await new.refusal(alice.change(try update("a", "2"), of: room)) == nil)
             #expect(try await new.refusal(alice.setting(try attribute("a", "2"))) == nil)
             // What the older gateway had been told, and does now.
-            #expect(try await old.refusal(alice.change(try update("a", "3"), of: room))?.reason == "session_over")
-            #expect(try await old.refusal(alice.setting(try attribute("a", "3")))?.reason == "session_over")
+            #expect(try await old.refusal(alice.change(try update("a", "3"), of: room))?.reason == .sessionOver)
+            #expect(try await old.refusal(alice.setting(try attribute("a", "3")))?.reason == .sessionOver)
             // A session that is over changes nothing, wherever it is.
             _ = try await stage.login("alice", on: old)
             #expect(try await new.refusal(alice.change(try update("a", "4"), of: room))?.code == .notLoggedIn)
@@ -139,12 +139,12 @@ import Testing
             async let joined = gateway.send(JoinChannel(actor: bob.actor, channel: fresh.name))
             async let refused = gateway.refusal(alice.change(try update("a", "2"), of: known))
             #expect(try await joined.attributes.isEmpty)
-            #expect(try await refused?.reason == "unavailable")
+            #expect(try await refused?.reason == .unavailable)
             #expect(ContinuousClock.now - started < .seconds(4))
             // From then on at once.
             let later = ContinuousClock.now
-            #expect(try await gateway.refusal(alice.change(try update("a", "3"), of: known))?.reason == "unavailable")
-            #expect(try await gateway.refusal(alice.setting(try attribute("a", "1")))?.reason == "unavailable")
+            #expect(try await gateway.refusal(alice.change(try update("a", "3"), of: known))?.reason == .unavailable)
+            #expect(try await gateway.refusal(alice.setting(try attribute("a", "1")))?.reason == .unavailable)
             #expect(try await stage.login("alice", on: gateway).uid == alice.uid)
             #expect(ContinuousClock.now - later < .seconds(4))
             try stage.postgres.thaw()
@@ -164,7 +164,7 @@ import Testing
             try stage.postgres.freeze()
             let join = JoinChannel(actor: alice.actor, channel: two.name)
             let refused = try await gateway.refusal(join, within: .milliseconds(400))
-            #expect(refused?.reason == "timeout")
+            #expect(refused?.reason == .timeout)
             try await waitUntil("the end of the join") {
                 try await stage.sessionField("alice", "channel").map { "in \($0)" }
             }

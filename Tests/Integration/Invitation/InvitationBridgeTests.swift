@@ -147,8 +147,8 @@ import Testing
             #expect(try await stage.mail(of: "bob").map(\.type) == ["voip_invite"])
             try await stage.act(.invite, by: alice, to: "4711")
             #expect(try await stage.mail(of: "4711").map(\.type) == ["voip_invite"])
-            #expect(await stage.refusal(.invite, by: alice, to: Self.number)?.reason == "unavailable")
-            #expect(await stage.refusal(.invite, by: alice, to: "4712")?.reason == "unavailable")
+            #expect(await stage.refusal(.invite, by: alice, to: Self.number)?.reason == .unavailable)
+            #expect(await stage.refusal(.invite, by: alice, to: "4712")?.reason == .unavailable)
             try await postgres.start()
         }
         try await postgres.remove()

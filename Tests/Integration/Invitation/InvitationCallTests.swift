@@ -74,10 +74,10 @@ import Testing
             let tooLarge = String(repeating: "x", count: Limits.messageBytes + 1)
             #expect(await stage.refusal(.invite, by: alice, to: "bob", tooLarge)?.code == .largeParameter)
             for verb in CallVerb.allCases where verb != .invite {
-                #expect(await stage.refusal(verb, by: bob, to: "alice")?.reason == "unknown_call")
+                #expect(await stage.refusal(verb, by: bob, to: "alice")?.reason == .unknownCall)
             }
             try await stage.act(.invite, by: alice, to: "bob", String(tooLarge.dropLast()))
-            #expect(await stage.refusal(.accept, by: alice, to: "bob")?.reason == "unknown_call")
+            #expect(await stage.refusal(.accept, by: alice, to: "bob")?.reason == .unknownCall)
             try await stage.act(.acknowledge, by: bob, to: "alice")
             let noDigits = #"{"msgtype":"dtmf","msgdata":"12x"}"#
             #expect(await stage.refusal(.message, by: alice, to: "bob", noDigits)?.code == .wrongParameter)

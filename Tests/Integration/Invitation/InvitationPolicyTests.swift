@@ -23,19 +23,19 @@ import Testing
             let alice = try await stage.login("alice")
             let bob = try await stage.login("bob")
             for number in ["101", "102"] { try await stage.act(.invite, by: alice, to: number) }
-            #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == "too_many_calls")
+            #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == .tooManyCalls)
             #expect(await stage.refusal(.invite, by: alice, to: "103")?.code == .inviteOther)
             // One that is refused for another reason holds no line.
             #expect(await stage.refusal(.invite, by: alice, to: "101")?.code == .inviteOther)
             try await stage.act(.invite, by: bob, to: "103")
             try await stage.act(.end, by: alice, to: "101")
             try await stage.act(.invite, by: alice, to: "103")
-            #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == "too_many_calls")
+            #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == .tooManyCalls)
             try await stage.act(.end, by: alice, to: "102")
             #expect(await stage.refusal(.invite, by: alice, to: "103")?.code == .inviteReinvite)
-            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == "too_many_new_calls")
+            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == .tooManyNewCalls)
             try await stage.act(.end, by: alice, to: "103")
-            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == "too_many_new_calls")
+            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == .tooManyNewCalls)
             try await stage.act(.end, by: bob, to: "103")
             for user in [alice.user, bob.user] {
                 let left = try await stage.connection.execute(
@@ -58,8 +58,8 @@ import Testing
             _ = try await stage.connection.execute(filling)
             let refused = await stage.refusal(.invite, by: alice, to: "bob")
             #expect(refused?.code == .inviteOther)
-            #expect(refused?.reason == "too_many_calls")
-            #expect(await stage.refusal(.invite, by: bob, to: "alice")?.reason == "too_many_calls")
+            #expect(refused?.reason == .tooManyCalls)
+            #expect(await stage.refusal(.invite, by: bob, to: "alice")?.reason == .tooManyCalls)
             #expect(try await stage.mail(of: "alice").isEmpty, "nobody is told of a call that is none")
             _ = try await stage.connection.execute(RedisCommand("ZREM", calls, "call0 tag"))
             try await stage.act(.invite, by: alice, to: "bob")
@@ -77,11 +77,11 @@ import Testing
             let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
             try await stage.act(.invite, by: alice, to: "101")
             try await stage.act(.invite, by: bob, to: "102")
-            #expect(await stage.refusal(.invite, by: bob, to: "103")?.reason == "app_calls")
+            #expect(await stage.refusal(.invite, by: bob, to: "103")?.reason == .appCalls)
             try await stage.act(.end, by: alice, to: "101")
             try await stage.act(.invite, by: bob, to: "103")
             try await stage.act(.end, by: bob, to: "102")
-            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == "app_new_calls")
+            #expect(await stage.refusal(.invite, by: alice, to: "104")?.reason == .appNewCalls)
             let lines = try await stage.connection.execute(
                 RedisCommand("ZCARD", .string("\(KeySpace.tag(stage.app)):lines"))
             ).int
@@ -101,7 +101,7 @@ import Testing
                 return await group.reduce(into: []) { $0.append($1?.reason) }
             }
             #expect(refused.count { $0 == nil } == Limits.phoneCallsPerUser)
-            #expect(refused.count { $0 == "too_many_calls" } == 30 - Limits.phoneCallsPerUser)
+            #expect(refused.count { $0 == .tooManyCalls } == 30 - Limits.phoneCallsPerUser)
             _ = try await bridge.dialled(Limits.phoneCallsPerUser)
             #expect(bridge.dialCount == Limits.phoneCallsPerUser)
             await bridge.kill()

@@ -67,7 +67,7 @@ import Testing
             guard results.count == 3, case .failure(let error) = results[1] else {
                 throw TestFailure("not refused: \(results)")
             }
-            #expect(error.code == .messageOther && error.reason == "mailbox_full")
+            #expect(error.code == .messageOther && error.reason == .mailboxFull)
             #expect(try results[0].get() > 0 && results[2].get() > 0)
             #expect(try await scene.lines() == ["1"])
             // What was refused may be tried again under its command.

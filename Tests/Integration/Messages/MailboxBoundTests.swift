@@ -44,7 +44,7 @@ import Testing
             guard results.count == 2, case .failure(let error) = results[1] else {
                 throw TestFailure("not refused: \(results)")
             }
-            #expect(error.reason == "mailbox_full" && error.message.contains("1100 bytes"))
+            #expect(error.reason == .mailboxFull && error.message.contains("1100 bytes"))
         }
     }
 

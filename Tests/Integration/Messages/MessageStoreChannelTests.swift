@@ -78,7 +78,7 @@ import Testing
                         _ = try await scene.say("x", by: anna, limit: limit)
                         taken += 1
                     } catch let error as SignalingError {
-                        #expect(error.code == .messageOther && error.reason == "rate_limited")
+                        #expect(error.code == .messageOther && error.reason == .rateLimited)
                     }
                 }
                 return taken

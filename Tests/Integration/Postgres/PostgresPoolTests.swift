@@ -43,7 +43,7 @@ import Testing
         let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
         let server = await #expect(throws: PostgresError.self) { try await pool.query("SELECT pg_sleep(30)") }
         #expect(server?.code == "57014")
-        #expect(server?.signaling.reason == "unavailable")
+        #expect(server?.signaling.reason == .unavailable)
         // When the server does not keep to its timeout, the client does.
         try await pool.query("SET statement_timeout = 0")
         let client = await #expect(throws: PostgresError.self) { try await pool.query("SELECT pg_sleep(30)") }
@@ -95,7 +95,7 @@ import Testing
         for _ in 0..<3 {
             let error = await #expect(throws: PostgresError.self) { try await pool.ping() }
             #expect(error?.kind == .closed)
-            #expect(error?.signaling.reason == "unavailable")
+            #expect(error?.signaling.reason == .unavailable)
         }
         #expect(await pool.isReachable == false)
         try await server.start()

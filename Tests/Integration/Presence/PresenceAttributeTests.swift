@@ -74,7 +74,7 @@ import Testing
             _ = try await AppStore(pool: stage.pool).create(id: stage.app, certificate: "c", tokenRequired: true)
             let settings = AppSettings(certificate: "c", tokenRequired: true)
             #expect(try await gateway.send(GetApp(app: stage.app)) == settings)
-            #expect(try await gateway.refusal(GetApp(app: try AppID("other")))?.reason == "unknown_app")
+            #expect(try await gateway.refusal(GetApp(app: try AppID("other")))?.reason == .unknownApp)
             let known = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(known.setting(try attribute("a", "1")))
             _ = try await gateway.send(ListUserAttributes(user: known.line.user))
@@ -86,10 +86,10 @@ import Testing
                     == "1")
             #expect(try await gateway.send(GetApp(app: stage.app)) == settings)
             let set = again.setting(try attribute("a", "2"))
-            #expect(try await gateway.refusal(set)?.reason == "unavailable")
+            #expect(try await gateway.refusal(set)?.reason == .unavailable)
             let unknown = Line(user: try stage.user("carol"), session: SessionID("s9"), secret: "x")
             let open = OpenSession(gateway: gateway.id, line: unknown, device: "", push: false)
-            #expect(try await gateway.refusal(open)?.reason == "unavailable")
+            #expect(try await gateway.refusal(open)?.reason == .unavailable)
             try await stage.postgres.start()
             try await waitUntil("PostgreSQL to be used again") { try await gateway.refusal(set)?.description }
             #expect(

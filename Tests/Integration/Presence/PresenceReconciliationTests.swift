@@ -93,7 +93,7 @@ import Testing
             #expect(refusal?.code == .logoutKicked)
             // Who does not know the secret learns nothing.
             let wrong = Line(user: session.line.user, session: session.line.session, secret: "wrong")
-            #expect(try await gateway.refusal(ResumeSession(gateway: gateway.id, line: wrong))?.reason == "bad_line")
+            #expect(try await gateway.refusal(ResumeSession(gateway: gateway.id, line: wrong))?.reason == .badLine)
         }
     }
 
@@ -144,7 +144,7 @@ import Testing
             let session = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(JoinChannel(actor: session.actor, channel: two, turn: 2))
             let late = JoinChannel(actor: session.actor, channel: one, turn: 1)
-            #expect(try await gateway.refusal(late)?.reason == "superseded")
+            #expect(try await gateway.refusal(late)?.reason == .superseded)
             #expect(try await stage.sessionField("alice", "channel") == "two")
         }
     }
@@ -252,7 +252,7 @@ import Testing
             _ = try await asking.value
             try await stage.expectRows("SELECT account AS line FROM online_users ORDER BY 1", ["alice"])
             #expect(
-                try await gateway.refusal(ResumeSession(gateway: gateway.id, line: gone.line))?.reason == "bad_line")
+                try await gateway.refusal(ResumeSession(gateway: gateway.id, line: gone.line))?.reason == .badLine)
             let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [gone.held()]))
             #expect(answer.lost == [.init(session: gone.line.session, code: .logoutNetwork)])
         }

@@ -82,7 +82,7 @@ import Testing
             let room = try ChannelName("room")
             _ = try await one.send(JoinChannel(actor: session.actor, channel: room))
             let wrong = Line(user: session.line.user, session: session.line.session, secret: "wrong")
-            #expect(try await two.refusal(ResumeSession(gateway: two.id, line: wrong))?.reason == "bad_line")
+            #expect(try await two.refusal(ResumeSession(gateway: two.id, line: wrong))?.reason == .badLine)
             let resumed = try await two.send(ResumeSession(gateway: two.id, line: session.line))
             #expect(resumed.uid == session.uid && resumed.channel == room && !resumed.push)
             #expect(resumed.hold.since == session.hold.since && resumed.hold.claim > session.hold.claim)
@@ -133,7 +133,7 @@ import Testing
                 return heard == ["online alice 0", "offline alice 604"] ? nil : "\(heard)"
             }
             #expect(
-                try await gateway.refusal(ResumeSession(gateway: gateway.id, line: session.line))?.reason == "bad_line")
+                try await gateway.refusal(ResumeSession(gateway: gateway.id, line: session.line))?.reason == .badLine)
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
         router.on(CountMembers.self) { (command, context) throws(SignalingError) in
             handled.add(context)
             guard command.channel.name.rawValue != "refused" else {
-                throw SignalingError(.userNumberOther, "refused", "not this one")
+                throw SignalingError(.userNumberOther, .wrongState, "not this one")
             }
             return MemberCount(count: command.channel.name.rawValue.utf8.count)
         }
@@ -90,12 +90,12 @@ import Testing
                 let gateway = try await RedisGateway(scene)
                 #expect(
                     await gateway.send(try Self.question("refused"))
-                        == .failure(SignalingError(.userNumberOther, "refused", "not this one")))
+                        == .failure(SignalingError(.userNumberOther, .wrongState, "not this one")))
                 let unknown = ListMembers(channel: try Self.question().channel, limit: 1)
                 #expect(
                     await gateway.send(unknown)
                         == .failure(
-                            SignalingError(.unknown, "unknown_operation", "the service does not know this command")))
+                            SignalingError(.unknown, .unknownOperation, "the service does not know this command")))
                 await gateway.subscriber.close()
             }
         }

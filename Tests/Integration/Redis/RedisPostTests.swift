@@ -97,7 +97,7 @@ import Testing
     @Test func aRefusedPostIsDone() async throws {
         try await RedisScene.run { scene in
             let handled = Recording<String>()
-            let router = Self.router(handled) { _, _ in SignalingError(.messageOther, "not_member", "no") }
+            let router = Self.router(handled) { _, _ in SignalingError(.messageOther, .notMember, "no") }
             try await Self.post(scene, "leave")
             try await Self.consuming(scene, router) { try await Self.expectEmpty(scene) }
             #expect(handled.all.count == 1)
@@ -158,7 +158,7 @@ import Testing
                 #expect(try await gateway.send(ListMembers(channel: channel, limit: 10_000)).get().total == 10_000)
                 let long = await gateway.send(ListMembers(channel: channel, limit: 40_000))
                 guard case .failure(let error) = long else { throw TestFailure("an answer of over 5 MB came") }
-                #expect(error.reason == "reply_too_long")
+                #expect(error.reason == .replyTooLong)
                 await gateway.subscriber.close()
             }
         }

@@ -23,8 +23,8 @@ import Testing
 
     @Test(arguments: ["_member_num", "_total_member_num"])
     func theSystemsOwnAreReadOnly(_ name: String) throws {
-        #expect(check(try update(name, "1"))?.reason == "read_only")
-        #expect(check(.delete(try AttributeName(name)))?.reason == "read_only")
+        #expect(check(try update(name, "1"))?.reason == .readOnly)
+        #expect(check(.delete(try AttributeName(name)))?.reason == .readOnly)
     }
 
     @Test func unknownBuiltInsAreRefused() throws {
@@ -41,7 +41,7 @@ import Testing
         for good in [least, most] { #expect(check(try update(name, "\(good)")) == nil) }
         for bad in ["\(least - 1)", "\(most + 1)", "", "many", "+1", "01", "-0", "1.0", " 1", "9223372036854775808"] {
             let refused = check(try update(name, bad))
-            #expect(refused?.code == .wrongParameter && refused?.reason == "invalid_built_in", "\(bad)")
+            #expect(refused?.code == .wrongParameter && refused?.reason == .invalidBuiltIn, "\(bad)")
         }
         #expect(check(.delete(try AttributeName(name))) == nil)
     }
@@ -52,7 +52,7 @@ import Testing
     func specialChannelsHaveNoBuiltIns(_ channel: String) throws {
         for change in [try update("_channel_ttl", "60"), .delete(try AttributeName("_userNotification"))] {
             let refused = check(change, of: channel)
-            #expect(refused?.code == .wrongParameter && refused?.reason == "special_channel")
+            #expect(refused?.code == .wrongParameter && refused?.reason == .specialChannel)
         }
         #expect(check(try update("topic", "60"), of: channel) == nil)
         #expect(check(.clear, of: channel) == nil)

@@ -61,7 +61,7 @@ import Testing
             for (number, name) in ["a", "b", "c"].enumerated() {
                 try find(name)
                 sender.received(
-                    CommandID("g-\(number + 1)"), .failure(SignalingError(.loginRejected, "unknown_app", "none")))
+                    CommandID("g-\(number + 1)"), .failure(SignalingError(.loginRejected, .unknownApp, "none")))
             }
             for name in ["a", "b", "c"] { try find(name) }
             return (waiting, answers)

@@ -8,7 +8,7 @@ import Testing
         var script = try CallScript.ringing()
         _ = try script.end(by: script.alice)
         let error = #expect(throws: SignalingError.self) { try script.accept() }
-        #expect(error?.reason == "call_ended")
+        #expect(error?.reason == .callEnded)
         #expect(script.phase == "ended: ended_by_caller")
     }
 

@@ -164,7 +164,7 @@ import Testing
                 let error = #expect(throws: SignalingError.self) {
                     try script.invite("c2", by: caller, peer: peer)
                 }
-                #expect(error?.code == .inviteReinvite && error?.reason == "reinvite")
+                #expect(error?.code == .inviteReinvite && error?.reason == .reinvite)
             }
             #expect(script.phase == phase)
         }

@@ -125,7 +125,7 @@ import Testing
     @Test func digitsGoBothWaysOnceATelephoneIsReached() throws {
         var script = try CallScript.dialled()
         let error = #expect(throws: SignalingError.self) { try script.message(by: script.alice, extra: "1") }
-        #expect(error?.reason == "wrong_state")
+        #expect(error?.reason == .wrongState)
         script = try CallScript.phoneAccepted()
         #expect(try script.message(by: script.alice, extra: "12#") == ["order b1 message in c1 [12#]"])
         #expect(

@@ -12,7 +12,7 @@ import Testing
         (PostgresError(sqlState: "40P01", message: "deadlock"), "unavailable"),
     ])
     func whatAClientIsTold(error: PostgresError, reason: String) {
-        #expect(error.signaling.reason == reason)
+        #expect(error.signaling.reason.rawValue == reason)
         #expect(error.signaling.code == .failed)
     }
 

@@ -23,7 +23,7 @@ import Testing
     @Test func unknownBuiltInsAreRefused() {
         #expect(check("_unknown", "1")?.code == .wrongParameter)
         #expect(check("_conn_timeout", "30") == nil)
-        #expect(check("_conn_timeout", "soon")?.reason == "not_an_integer")
+        #expect(check("_conn_timeout", "soon")?.reason == .notAnInteger)
     }
 
     @Test(arguments: [("5", 20), ("20", 20), ("77", 77), ("121", 120), ("-1", 20)])

@@ -60,7 +60,7 @@ struct CallAndMailTests {
     @Test func aRepeatedInvitationThatIsPendingWasOurs() {
         var machine = Script.online()
         let first = machine.call("voip_invite", [], now: 0)
-        let error = Result<JSONValue, SignalingError>.failure(SignalingError(.inviteReinvite, "reinvite", ""))
+        let error = Result<JSONValue, SignalingError>.failure(SignalingError(.inviteReinvite, .reinvite, ""))
         #expect(machine.received(.callAnswer(id: first.id, error), attempt: 1, now: 0).answers == [701])
         let second = machine.call("voip_invite", [], now: 0)
         _ = machine.disconnected(attempt: 1, now: 0)
@@ -70,8 +70,8 @@ struct CallAndMailTests {
         #expect(machine.received(.callAnswer(id: second.id, error), attempt: 3, now: 0).answers == [0])
     }
 
-    @Test(arguments: ["unavailable", "timeout"])
-    func aMessageOfUnknownOutcomeIsSentAgainFirst(_ reason: String) {
+    @Test(arguments: [SignalingReason.unavailable, .timeout])
+    func aMessageOfUnknownOutcomeIsSentAgainFirst(_ reason: SignalingReason) {
         var machine = Script.online()
         let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
         let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, reason, ""))
@@ -85,7 +85,7 @@ struct CallAndMailTests {
     @Test func whatComesBehindAMessageOfUnknownOutcomeWaits() {
         var machine = Script.online(lowest: false)
         let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
-        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, "unavailable", ""))
+        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, .unavailable, ""))
         #expect(machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 0).isEmpty)
         #expect(machine.call("user_sendmsg", [JSONMember("messageID", .string("m2"))], now: 0).actions.isEmpty)
         #expect(machine.tick(now: 499).sent.isEmpty)
@@ -99,7 +99,7 @@ struct CallAndMailTests {
     @Test func otherCallsAreNotSentAgainForAnError() {
         var machine = Script.online()
         let call = machine.call("user_set_attr", [], now: 0)
-        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, "unavailable", ""))
+        let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, .unavailable, ""))
         #expect(machine.received(.callAnswer(id: call.id, undecided), attempt: 1, now: 0).answers == [1001])
     }
 

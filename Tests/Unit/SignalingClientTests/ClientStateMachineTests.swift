@@ -33,7 +33,7 @@ struct ClientStateMachineTests {
         var machine = Script.machine()
         _ = machine.start(now: 0)
         _ = machine.connected(attempt: 1, now: 0)
-        let error = SignalingError(.loginTokenWrong, "TokenError", "wrong")
+        let error = SignalingError(.loginTokenWrong, .tokenErrorDigest, "wrong")
         let actions = machine.received(.loginAnswer(.failure(error)), attempt: 1, now: 0)
         #expect(actions == [.disconnect, .event(.loginFailed(error))])
         #expect(machine.nextTick(now: 0) == nil)
@@ -47,14 +47,14 @@ struct ClientStateMachineTests {
         var attempt = 1
         for _ in 1...2 {
             _ = machine.connected(attempt: attempt, now: 0)
-            let error = SignalingError(.failed, "unavailable", "redis")
+            let error = SignalingError(.failed, .unavailable, "redis")
             #expect(machine.received(.loginAnswer(.failure(error)), attempt: attempt, now: 0) == [.disconnect])
             attempt += 2
             let again = machine.tick(now: 0)
             #expect(again == [.connect(attempt: attempt, attempt == 3 ? Script.there : Script.here)])
         }
         let end = machine.disconnected(attempt: attempt, now: 0).events
-        #expect(end == [.loginFailed(SignalingError(.failed, "unavailable", "redis"))])
+        #expect(end == [.loginFailed(SignalingError(.failed, .unavailable, "redis"))])
     }
 
     @Test func theTimeOfALoginIsBounded() {
@@ -66,7 +66,7 @@ struct ClientStateMachineTests {
             now = max(due, now + 1)
             ends += machine.tick(now: now).events
         }
-        #expect(ends == [.loginFailed(SignalingError(.loginNetwork, "network", "no gateway could be reached"))])
+        #expect(ends == [.loginFailed(SignalingError(.loginNetwork, .network, "no gateway could be reached"))])
         #expect(now <= 30_000)
     }
 
@@ -179,7 +179,7 @@ struct ClientStateMachineTests {
         let connect = machine.tick(now: 10)
         #expect(connect.count == 1)
         _ = machine.connected(attempt: machine.search.attempt, now: 11)
-        let error = SignalingError(.loginTokenExpired, "TokenErrorExpired", "too late")
+        let error = SignalingError(.loginTokenExpired, .tokenErrorExpired, "too late")
         let actions = machine.received(.loginAnswer(.failure(error)), attempt: machine.search.attempt, now: 12)
         guard case .loggedOut(let end)? = actions.events.last else {
             Issue.record("no end")

@@ -35,7 +35,7 @@ struct ConversationTests {
 
     private let login =
         #"["login",{"vid":"app","account":"alice","uid":0,"token":"t","device":"swiftsdk","ip":"","push":1}]"#
-    private let cancelled = SignalingError(.loginCancelled, "cancelled", "logged out while logging in")
+    private let cancelled = SignalingError(.loginCancelled, .cancelled, "logged out while logging in")
 
     @Test func fromTheLoginOverALostConnectionToTheLogout() {
         var machine = Script.machine()
@@ -100,7 +100,7 @@ struct ConversationTests {
         var configuration = Script.configuration
         configuration.source = .discovery(["http://a"])
         var machine = Script.machine(configuration)
-        let unreachable = SignalingError(.loginNetwork, "network", "no gateway could be reached")
+        let unreachable = SignalingError(.loginNetwork, .network, "no gateway could be reached")
         play(
             &machine,
             [
@@ -147,8 +147,8 @@ struct ConversationTests {
     }
 
     @Test func nothingHappensAfterTheEnd() {
-        let over = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
-        let end = SignalingError(.logoutOther, "closed", "the client was closed")
+        let over = SignalingError(.notLoggedIn, .notLoggedIn, "log in before calling functions")
+        let end = SignalingError(.logoutOther, .closed, "the client was closed")
         var machine = Script.online()
         play(
             &machine,
@@ -159,7 +159,7 @@ struct ConversationTests {
                     [
                         .disconnect,
                         .answer(
-                            ticket: 1, .failure(SignalingError(.notLoggedIn, "logged_out", "the session is over"))),
+                            ticket: 1, .failure(SignalingError(.notLoggedIn, .loggedOut, "the session is over"))),
                         .event(.loggedOut(end)),
                     ]
                 ),
@@ -173,7 +173,7 @@ struct ConversationTests {
     @Test func aSessionThatTheClusterLostIsReplacedWithoutItsChannel() {
         var machine = Script.online()
         let again = ServerMessage.SessionAnswer(line: "M", uid: 7, push: true, channel: nil, complete: false)
-        let interrupted = SignalingError(.failed, "interrupted", "the session was lost before the answer")
+        let interrupted = SignalingError(.failed, .interrupted, "the session was lost before the answer")
         play(
             &machine,
             [

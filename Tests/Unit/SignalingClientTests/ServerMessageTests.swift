@@ -11,7 +11,7 @@ struct ServerMessageTests {
     @Test func answersAsOurGatewayWritesThem() throws {
         let opened = ServerMessage.SessionAnswer(line: "L", uid: 7, push: true, channel: nil, complete: false)
         #expect(try decode(ServerFrame.loginSucceeded(line: "L", uid: 7, push: true)) == .loginAnswer(.success(opened)))
-        let error = SignalingError(.loginTokenExpired, "TokenErrorExpired", "over")
+        let error = SignalingError(.loginTokenExpired, .tokenErrorExpired, "over")
         #expect(try decode(ServerFrame.loginFailed(error)) == .loginAnswer(.failure(error)))
         let frame = ServerFrame.lineLoginSucceeded(
             line: "L", uid: 7, push: true, channel: try ChannelName("a b"), complete: true)
@@ -20,7 +20,7 @@ struct ServerMessageTests {
         #expect(try decode(ServerFrame.close(.logoutKicked)) == .close("kick"))
         #expect(try decode(ServerFrame.pong(.number("3"))) == .pong)
         #expect(try decode(ServerFrame.notifyMessage(version: 4)) == .mailboxNotice(version: 4))
-        let refused = SignalingError(.messageOther, "rate_limited", "slow down")
+        let refused = SignalingError(.messageOther, .rateLimited, "slow down")
         #expect(try decode(ServerFrame.callFailed(id: "5", refused)) == .callAnswer(id: 5, .failure(refused)))
         let count = try decode(ServerFrame.callSucceeded(id: "6", .memberCount(try ChannelName("c"), 9)))
         guard case .callAnswer(6, .success(let json)) = count else { throw refused }

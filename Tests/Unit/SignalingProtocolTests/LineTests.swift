@@ -25,7 +25,7 @@ import Testing
     ])
     func otherTextsAreRefused(text: String) {
         #expect { try Line(wire: text) } throws: {
-            ($0 as? SignalingError)?.code == .notLoggedIn && ($0 as? SignalingError)?.reason == "bad_line"
+            ($0 as? SignalingError)?.code == .notLoggedIn && ($0 as? SignalingError)?.reason == .badLine
         }
     }
 

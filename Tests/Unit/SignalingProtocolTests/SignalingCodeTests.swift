@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func errorsSayTheirCodeReasonAndMessage() {
-        #expect("\(SignalingError(.messageOther, "rate_limited", "too many"))" == "400 rate_limited: too many")
-        #expect(SignalingError.timeout(.messageTimeout).reason == "timeout")
+        #expect("\(SignalingError(.messageOther, .rateLimited, "too many"))" == "400 rate_limited: too many")
+        #expect(SignalingError.timeout(.messageTimeout).reason == .timeout)
     }
 }

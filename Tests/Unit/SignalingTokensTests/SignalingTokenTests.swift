@@ -42,7 +42,7 @@ import Testing
     ])
     func everyFailure(token: String, reason: String) {
         #expect { try check(token) } throws: {
-            ($0 as? SignalingError)?.code == .loginTokenWrong && ($0 as? SignalingError)?.reason == reason
+            ($0 as? SignalingError)?.code == .loginTokenWrong && ($0 as? SignalingError)?.reason.rawValue == reason
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(try check(Self.token, now: Self.expiry - 1) == Self.expiry)
         #expect { try check(Self.token, now: Self.expiry) } throws: {
             ($0 as? SignalingError)
-                == SignalingError(.loginTokenExpired, "TokenErrorExpired", "the token's time is over")
+                == SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
         }
         // A forged token whose time is over is a forged token.
         #expect { try check("1:\(Self.app):1:\(Self.digest)", now: Self.expiry) } throws: {

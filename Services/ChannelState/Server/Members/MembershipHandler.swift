@@ -34,7 +34,7 @@ struct MembershipHandler: Sendable {
         do {
             joined = try await functions.join(actor, channel, context.id, deadline: context.deadline)
         } catch {
-            if error.reason == "timeout" { try await undo(command) }
+            if error.reason == .timeout { try await undo(command) }
             throw error
         }
         // In one pipeline, in this order: what a break of the connection cuts off, the redelivered command makes up for.
@@ -50,11 +50,11 @@ struct MembershipHandler: Sendable {
         case .alive: return joined.answer
         case .over, .unknown:
             try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
-            throw SignalingError(.notLoggedIn, "session_over", "the session is over")
+            throw SignalingError(.notLoggedIn, .sessionOver, "the session is over")
         case .elsewhere:
             // Only after a time-out: the session's next join overtook this one.
             try await leave(actor, channel, .leaveByUser, context.id.derived("undo"))
-            throw SignalingError(.joinOther, "superseded", "the session joined another channel meanwhile")
+            throw SignalingError(.joinOther, .superseded, "the session joined another channel meanwhile")
         }
     }
 

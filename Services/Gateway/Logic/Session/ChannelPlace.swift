@@ -40,7 +40,7 @@ package struct ChannelPlace: Equatable, Sendable {
     /// It has failed.
     package mutating func failed(_ error: SignalingError) {
         // Refused, or perhaps done.
-        state = error.code == .failed || error.reason == "timeout" ? .unknown : .settled
+        state = error.code == .failed || error.reason == .timeout ? .unknown : .settled
     }
 
     /// What is told of it.

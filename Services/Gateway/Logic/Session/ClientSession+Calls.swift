@@ -9,7 +9,7 @@ extension ClientSession {
         _ actions: inout SessionActions
     ) {
         guard login.takesCalls else {
-            let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
+            let error = SignalingError(.notLoggedIn, .notLoggedIn, "log in before calling functions")
             return send(ServerFrame.callFailed(id: request.id, error), &actions)
         }
         var call = request.call
@@ -46,7 +46,7 @@ extension ClientSession {
             answered(queued.turn, .failure(error), &actions)
         case .success(let call):
             guard call.isOnItsLine else {
-                let error = SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")
+                let error = SignalingError(.notLoggedIn, .badLine, "the line is not this connection's")
                 return answered(queued.turn, .failure(error), &actions)
             }
             guard isNew || environment.uptime < queued.turn.arrivedAt + environment.callTimeout else {
@@ -93,7 +93,7 @@ extension ClientSession {
         _ turn: CallTurn, _ code: SignalingCode, _ message: String, _ actions: inout SessionActions
     ) {
         actions.append(.count(.specialChannelRefused))
-        answered(turn, .failure(SignalingError(code, "special_channel", message)), &actions)
+        answered(turn, .failure(SignalingError(code, .specialChannel, message)), &actions)
     }
 
     mutating func messageAnswered(
@@ -101,7 +101,7 @@ extension ClientSession {
     ) {
         guard let error else { return answered(turn, .success(.done), &actions) }
         var told = error
-        if let name, error.reason == "not_member", place.held.isSettled, place.held.channel == name, let active {
+        if let name, error.reason == .notMember, place.held.isSettled, place.held.channel == name, let active {
             // Redis may have forgotten that the session is in the channel: then the client is to try again.
             actions.append(.askWhoseSession(active.actor.session))
             told = .unavailable("redis")
@@ -113,9 +113,9 @@ extension ClientSession {
     /// Counts what was refused for want of room, and asks presence soon whose the session is when another seems to have it.
     func noteRefusal(_ error: SignalingError, _ actions: inout SessionActions) {
         switch error.reason {
-        case "session_over": if let lastActive { actions.append(.askWhoseSession(lastActive.actor.session)) }
-        case "mailbox_full": actions.append(.count(.mailboxFull))
-        case "memory_full": actions.append(.count(.memoryFull))
+        case .sessionOver: if let lastActive { actions.append(.askWhoseSession(lastActive.actor.session)) }
+        case .mailboxFull: actions.append(.count(.mailboxFull))
+        case .memoryFull: actions.append(.count(.memoryFull))
         default: break
         }
     }

@@ -16,7 +16,7 @@ extension ClientSession {
     private mutating func refuseLogin(_ actions: inout SessionActions) {
         guard login.isFresh else { return }
         actions.append(.count(.loginLimited))
-        let error = SignalingError(.loginOther, "rate_limited", "too many logins of this address have failed")
+        let error = SignalingError(.loginOther, .rateLimited, "too many logins of this address have failed")
         send(ServerFrame.loginFailed(error), &actions)
         lose(.normal, &actions)
     }
@@ -51,7 +51,7 @@ extension ClientSession {
             // Asked for, and perhaps done all the same.
             if code == .failed { actions.append(.detach(session.line.session, session.user)) }
         case .refuseSecond(let isResume):
-            let error = SignalingError(.alreadyLoggedIn, "already_logged_in", "this connection has a session")
+            let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection has a session")
             send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error), &actions)
         case .end(let ending): end(ending, &actions)
         case .detach(let session): detach(session, &actions)
@@ -177,6 +177,6 @@ extension SignalingError {
     /// Whether a login failed for what the client said, not for the state of the cluster.
     fileprivate var isOfTheLogin: Bool {
         code == .loginTokenWrong || code == .loginTokenExpired || code == .invalidUser
-            || (code == .loginRejected && reason == "unknown_app")
+            || (code == .loginRejected && reason == .unknownApp)
     }
 }

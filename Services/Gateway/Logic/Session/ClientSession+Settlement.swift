@@ -19,7 +19,7 @@ extension ClientSession {
     mutating func settle(
         _ error: SignalingError, _ name: ChannelName, previous: ChannelKey?, _ actions: inout SessionActions
     ) {
-        guard error.reason == "timeout" || error.reason == "unavailable", login.isActive else { return }
+        guard error.reason == .timeout || error.reason == .unavailable, login.isActive else { return }
         actions.append(.count(.joinUnsettled))
         lastNumber += 1
         settlement = JoinSettlement(number: lastNumber, channel: name, previous: previous)

@@ -284,7 +284,7 @@ package struct ConnectionStateMachine: ~Copyable {
     ) throws(SignalingError) -> Int64 {
         if token == SignalingToken.none {
             guard settings.tokenRequired else { return 0 }
-            throw SignalingError(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens")
+            throw SignalingError(.loginTokenWrong, .tokenErrorRequired, "the app requires tokens")
         }
         if settings.certificate.isEmpty, !settings.tokenRequired { return 0 }
         return try SignalingToken.check(

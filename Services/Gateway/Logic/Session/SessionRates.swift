@@ -86,6 +86,6 @@ package struct SessionRates: Sendable {
     }
 
     private static func refusal(_ code: SignalingCode, _ bound: Int, _ what: String) -> SignalingError {
-        SignalingError(code, "rate_limited", "more than \(bound) \(what) a second")
+        SignalingError(code, .rateLimited, "more than \(bound) \(what) a second")
     }
 }

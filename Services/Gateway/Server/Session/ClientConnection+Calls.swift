@@ -110,7 +110,7 @@ extension ClientConnection {
         on shard: isolated GatewayShard, _ body: @escaping (Command.Reply) -> ReplyBody
     ) {
         shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
-            let answer = result.map(body).mapError { $0.reason == "timeout" ? .timeout(code) : $0 }
+            let answer = result.map(body).mapError { $0.reason == .timeout ? .timeout(code) : $0 }
             handle(.answered(turn, answer), on: shard)
         }
     }

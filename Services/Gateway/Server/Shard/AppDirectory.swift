@@ -57,7 +57,7 @@ final class AppDirectory {
                 return callback(
                     .failure(
                         SignalingError(
-                            .loginOther, "overloaded",
+                            .loginOther, .overloaded,
                             "more than \(Limits.appQuestionsPerSecond) apps a second are asked for, try again")))
             }
         }
@@ -67,7 +67,7 @@ final class AppDirectory {
         sender.send(GetApp(app: app), within: time) { self.answered(app, $0) }
     }
 
-    private static let unknownApp = SignalingError(.loginRejected, "unknown_app", "there is no app with that id")
+    private static let unknownApp = SignalingError(.loginRejected, .unknownApp, "there is no app with that id")
 
     private func answered(_ app: AppID, _ answer: Result<AppSettings, SignalingError>) {
         var answer = answer
@@ -76,7 +76,7 @@ final class AppDirectory {
             if entries.count >= Self.bound, entries[app] == nil { forgetOldest() }
             entries[app] = Entry(settings: settings, askedAt: .now())
             unknown[app] = nil
-        case .failure(let error) where error.reason == "unknown_app":
+        case .failure(let error) where error.reason == .unknownApp:
             entries[app] = nil
             if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < freshness } }
             // Beyond the bound an id is not remembered: presence is asked about it again, within the rate.

@@ -8,7 +8,7 @@ extension GatewayShard {
     func endSessionsOfRemovedApps() {
         for app in Set(sessions.values.compactMap { $0.session.active?.user.app }) {
             apps.find(app) { [self] answer in
-                guard case .failure(let error) = answer, error.reason == "unknown_app" else { return }
+                guard case .failure(let error) = answer, error.reason == .unknownApp else { return }
                 let ended = sessions.values.filter { $0.session.active?.user.app == app }
                 logger.notice("the app is gone", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
                 for connection in ended { connection.handle(.end(.logoutOther), on: self) }

@@ -3,8 +3,8 @@ internal import SignalingProtocol
 /// Who may do what, and the words to each party.
 extension Call {
     static let unknown = SignalingError(
-        .failed, "unknown_call", "there is no such call with that peer in that channel")
-    static let over = SignalingError(.failed, "call_ended", "the call is over")
+        .failed, .unknownCall, "there is no such call with that peer in that channel")
+    static let over = SignalingError(.failed, .callEnded, "the call is over")
 
     func role(of actor: Actor) throws(SignalingError) -> CallRole {
         guard let role = role(of: actor.user.account) else { throw Self.unknown }

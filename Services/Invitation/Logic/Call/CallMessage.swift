@@ -13,7 +13,7 @@ package enum CallMessage {
     package static func checkSize(_ extra: String) throws(SignalingError) {
         guard extra.utf8.count <= Limits.messageBytes else {
             throw SignalingError(
-                .largeParameter, "extra_too_large", "extra may have up to \(Limits.messageBytes) bytes")
+                .largeParameter, .extraTooLarge, "extra may have up to \(Limits.messageBytes) bytes")
         }
     }
 
@@ -33,7 +33,7 @@ package enum CallMessage {
             text.utf8.allSatisfy({ digits.contains($0) || $0 == pause })
         else {
             throw SignalingError(
-                .wrongParameter, "invalid_dtmf", "DTMF digits are 0-9 * # A-D, at least one; a comma is a pause")
+                .wrongParameter, .invalidDTMF, "DTMF digits are 0-9 * # A-D, at least one; a comma is a pause")
         }
     }
 }

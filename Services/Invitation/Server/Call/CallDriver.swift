@@ -47,7 +47,7 @@ struct CallDriver: Sendable {
                 return try await playOnce(tag, command, event, &isBegun)
             } catch {
                 let end = start + (isBegun ? Self.debt : Self.patience)
-                guard error.reason == "unavailable", ContinuousClock.now + pause < end else { throw error }
+                guard error.reason == .unavailable, ContinuousClock.now + pause < end else { throw error }
                 logger.debug("repeating", metadata: ["command": "\(command.id)", "error": "\(error)"])
                 // A cancelled pause only means an earlier repetition.
                 try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
@@ -89,7 +89,7 @@ struct CallDriver: Sendable {
         InvitationMetrics.conflictBoundHit.increment()
         logger.warning(
             "a call changes too often", metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
-        throw SignalingError(.failed, "busy", "the call changed \(Self.conflictBound) times meanwhile, try again")
+        throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times meanwhile, try again")
     }
 
     private func carryOut(

@@ -62,12 +62,12 @@ struct CallHandler: Sendable {
         let calleeKey = UserKey(app: caller.user.app, account: callee)
         let (callingParty, calledParty) = try await records.parties(caller.user, calleeKey)
         if let present = callingParty.session, present != caller.session {
-            throw SignalingError(.notLoggedIn, "session_over", "a newer login took the account")
+            throw SignalingError(.notLoggedIn, .sessionOver, "a newer login took the account")
         }
         // Each is looked at when a session ends, and none may be forgotten: so there is an end to them.
         guard max(callingParty.calls, calledParty.calls) < Limits.callsPerUser else {
             InvitationMetrics.callsOfUserBoundHit.increment()
-            throw SignalingError(.inviteOther, "too_many_calls", "a party has \(Limits.callsPerUser) calls")
+            throw SignalingError(.inviteOther, .tooManyCalls, "a party has \(Limits.callsPerUser) calls")
         }
         let way = try await way(of: request, isOnline: calledParty.session != nil)
         let tag = Self.tag(caller.user, command.channel, callee)
@@ -98,7 +98,7 @@ struct CallHandler: Sendable {
             }
         } catch {
             // Unless it is not known what became of it: then the lines are given back by the call's end, or by time.
-            if error.reason != "unavailable" { try await lines.free(request.call, of: user) }
+            if error.reason != .unavailable { try await lines.free(request.call, of: user) }
             throw error
         }
     }
@@ -142,7 +142,7 @@ extension CallStateMachine {
         case .refuse: try refuse(by: act.actor, extra: act.extra, now: now)
         case .end: try end(by: act.actor, extra: act.extra, now: now)
         case .message: try message(by: act.actor, extra: act.extra, now: now)
-        case .invite: throw SignalingError(.failed, "wrong_verb", "an invitation needs more than an act")
+        case .invite: throw SignalingError(.failed, .wrongVerb, "an invitation needs more than an act")
         }
     }
 }

@@ -78,7 +78,7 @@ extension Call {
     }
 
     static func unreadable(_ field: String) -> SignalingError {
-        SignalingError(.failed, "unreadable_call", "the call's record has an unknown \(field)")
+        SignalingError(.failed, .unreadableCall, "the call's record has an unknown \(field)")
     }
 }
 

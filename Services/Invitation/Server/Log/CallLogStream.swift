@@ -47,7 +47,7 @@ struct CallLogStream: Sendable {
         for fields in entries {
             let call: CallRecord
             do throws(SignalingError) { call = try record(fields) } catch {
-                drop(fields.optionalString("id") ?? "", error.reason, logger)
+                drop(fields.optionalString("id") ?? "", error.reason.rawValue, logger)
                 continue
             }
             do throws(PostgresError) { try await store.record(call) } catch {

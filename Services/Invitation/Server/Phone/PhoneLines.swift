@@ -67,11 +67,11 @@ struct PhoneLines: Sendable {
         var error: SignalingError {
             switch self {
             case .userCalls:
-                SignalingError(.inviteOther, "too_many_calls", "the user calls too many telephones at once")
+                SignalingError(.inviteOther, .tooManyCalls, "the user calls too many telephones at once")
             case .userRate:
-                SignalingError(.inviteOther, "too_many_new_calls", "the user called too often in this minute")
-            case .appCalls: SignalingError(.inviteOther, "app_calls", "the app calls too many telephones at once")
-            case .appRate: SignalingError(.inviteOther, "app_new_calls", "the app called too often in this minute")
+                SignalingError(.inviteOther, .tooManyNewCalls, "the user called too often in this minute")
+            case .appCalls: SignalingError(.inviteOther, .appCalls, "the app calls too many telephones at once")
+            case .appRate: SignalingError(.inviteOther, .appNewCalls, "the app called too often in this minute")
             }
         }
     }

@@ -41,7 +41,7 @@ actor AppRegistry {
             throw error.signaling
         }
         guard let settings else {
-            throw SignalingError(.loginRejected, "unknown_app", "there is no app with that id")
+            throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id")
         }
         return settings
     }

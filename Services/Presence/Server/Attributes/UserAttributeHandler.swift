@@ -34,7 +34,7 @@ struct UserAttributeHandler: Sendable {
         do {
             _ = try await functions.redis.answers(to: [due, PresenceFunctions.begin(command, context)])
         } catch {
-            if error.reason == "too_many_attributes" { PresenceMetrics.attributesRefused.increment() }
+            if error.reason == .tooManyAttributes { PresenceMetrics.attributesRefused.increment() }
             throw error
         }
         let version: Int64

@@ -6,7 +6,7 @@ import Testing
     private func call(_ number: Int, _ ordering: CallPipeline.Ordering, bytes: Int = 0) -> QueuedCall {
         QueuedCall(
             turn: CallTurn(id: "\(number)", ordering: ordering, arrivedAt: 0),
-            call: .failure(SignalingError(.failed, "test", "only its turn matters here")), bytes: bytes)
+            call: .failure(SignalingError(.failed, .busy, "only its turn matters here")), bytes: bytes)
     }
 
     @Test func messagesOverlapAndTheRestWaits() {

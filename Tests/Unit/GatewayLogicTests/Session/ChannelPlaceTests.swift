@@ -24,7 +24,7 @@ import Testing
         _ = place.moves()
         place.moved(to: room)
         _ = place.moves()
-        place.failed(SignalingError(.joinOther, "superseded", "too late"))
+        place.failed(SignalingError(.joinOther, .superseded, "too late"))
         #expect(place.held == HeldPlace(turn: 6, channel: room))
     }
 

@@ -18,14 +18,14 @@ import Testing
     @Test func aCallBeforeTheLogin() throws {
         let talk = try Conversation()
         let actions = try talk.says(#"["call2",["user_logout",1,{"line":"x"}]]"#)
-        let error = SignalingError(.notLoggedIn, "not_logged_in", "log in before calling functions")
+        let error = SignalingError(.notLoggedIn, .notLoggedIn, "log in before calling functions")
         #expect(actions == [Talk.send(ServerFrame.callFailed(id: "1", error))])
     }
 
     @Test func aCallOnAnotherLine() throws {
         let talk = try active()
         let actions = try talk.says(#"["call2",["user_get_attr_all",1,{"line":"x","account":"bob"}]]"#)
-        let error = SignalingError(.notLoggedIn, "bad_line", "the line is not this connection's")
+        let error = SignalingError(.notLoggedIn, .badLine, "the line is not this connection's")
         #expect(actions == Talk.failed(1, error))
     }
 
@@ -62,8 +62,8 @@ import Testing
     @Test func whatIsRefusedIsCountedAndPresenceIsAsked() throws {
         let talk = try active()
         for (reason, extra) in [
-            ("mailbox_full", SessionAction.count(.mailboxFull)), ("memory_full", .count(.memoryFull)),
-            ("session_over", .askWhoseSession(Talk.session)),
+            (SignalingReason.mailboxFull, SessionAction.count(.mailboxFull)), (.memoryFull, .count(.memoryFull)),
+            (.sessionOver, .askWhoseSession(Talk.session)),
         ] {
             let error = SignalingError(.messageOther, reason, "x")
             _ = try talk.calls("user_sendmsg", 1, Self.toBob)
@@ -77,7 +77,7 @@ import Testing
         let talk = try active()
         try talk.join("room")
         let room = try ChannelName("room")
-        let error = SignalingError(.messageOther, "not_member", "x")
+        let error = SignalingError(.messageOther, .notMember, "x")
         _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
         #expect(
             talk.tell(.messageAnswered(talk.turn(1, .message), error, channel: room))

@@ -54,7 +54,7 @@ import Testing
         #expect(try join(talk, "room") == [.closeLane, .join(talk.turn(), room.name, number: 2)])
         #expect(talk.session.membership?.shownAfter == nil)
         #expect(talk.session.membership?.hold([try talk.message(11)]) == true)
-        let error = SignalingError(.joinOther, "x", "x")
+        let error = SignalingError(.joinOther, .busy, "x")
         #expect(
             talk.tell(.joined(talk.turn(), .failure(error)))
                 == Talk.failed(1, error) + [.show([try talk.message(11)])])

@@ -8,7 +8,7 @@ import Testing
     private typealias Talk = Conversation
 
     private static let second = SignalingError(
-        .alreadyLoggedIn, "already_logged_in", "this connection has a session")
+        .alreadyLoggedIn, .alreadyLoggedIn, "this connection has a session")
 
     @Test func aLogin() throws {
         let talk = try Conversation()
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func aLoginThatTheAppRefuses() throws {
-        let error = SignalingError(.loginRejected, "unknown_app", "no such app")
+        let error = SignalingError(.loginRejected, .unknownApp, "no such app")
         let talk = try Conversation()
         _ = try talk.says(Talk.login)
         #expect(
@@ -163,7 +163,7 @@ import Testing
         _ = try talk.says(Talk.lineLogin)
         let refusal = [Talk.send(ServerFrame.close(code)), .close(.normal)]
         #expect(
-            talk.tell(.resumed(.failure(SignalingError(code, "x", "x"))))
+            talk.tell(.resumed(.failure(SignalingError(code, .busy, "x"))))
                 == refusal + (mayHaveSucceeded ? [.detach(Talk.session, talk.user)] : []))
     }
 

@@ -7,7 +7,7 @@ import Testing
     private static func act(_ function: String, _ arguments: String = "") throws -> ClientCall.Act {
         let text = #"["call2",["\#(function)",1,{"line":"l"\#(arguments)}]]"#
         guard case .call(let request) = try ClientFrame(decoding: Array(text.utf8), line: "l") else {
-            throw SignalingError(.failed, "test", "no call")
+            throw SignalingError(.failed, .busy, "no call")
         }
         return try request.call.get().act
     }
@@ -31,7 +31,7 @@ import Testing
         #expect(Self.admitted(&rates, try Self.act("channel_query_num", #","name":"c""#)) == 0)
         #expect(Self.admitted(&rates, act, now: 1000) == Limits.actsPerSecond)
         let refusal = rates.refusal(of: act, now: 1000)
-        #expect(refusal?.reason == "rate_limited")
+        #expect(refusal?.reason == .rateLimited)
         #expect(refusal?.message.contains("\(Limits.actsPerSecond)") == true)
     }
 

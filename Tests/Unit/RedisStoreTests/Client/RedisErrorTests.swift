@@ -7,8 +7,8 @@ import Testing
     @Test func errorsOfFunctions() {
         let error = RedisError(reply: "SIG 400 not_member the sender is not a member")
         #expect(error.code == "SIG")
-        #expect(error.signaling == SignalingError(.messageOther, "not_member", "the sender is not a member"))
-        #expect(RedisError(reply: "SIG 1001 timeout").signaling == SignalingError(.failed, "timeout", ""))
+        #expect(error.signaling == SignalingError(.messageOther, .notMember, "the sender is not a member"))
+        #expect(RedisError(reply: "SIG 1001 timeout").signaling == SignalingError(.failed, .timeout, ""))
     }
 
     @Test func aFullServer() {

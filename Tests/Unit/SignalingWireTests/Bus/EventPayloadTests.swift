@@ -45,10 +45,15 @@ import Testing
             (.reply(CommandID("c1"), .success(Array("3:uid1:7".utf8))), "reply c1 ok 3:uid1:7"),
             (.reply(CommandID("c1"), .success([])), "reply c1 ok "),
             (
-                .reply(CommandID("c1"), .failure(SignalingError(.inviteReinvite, "pending", "one  is pending"))),
+                .reply(
+                    CommandID("c1"),
+                    .failure(SignalingError(.inviteReinvite, SignalingReason(rawValue: "pending"), "one  is pending"))),
                 "reply c1 error 701 pending one  is pending"
             ),
-            (.reply(CommandID("c1"), .failure(SignalingError(.failed, "x", ""))), "reply c1 error 1001 x "),
+            (
+                .reply(CommandID("c1"), .failure(SignalingError(.failed, SignalingReason(rawValue: "x"), ""))),
+                "reply c1 error 1001 x "
+            ),
             (
                 .mail([MailDelivery(session: SessionID("s1"), previous: 40, entry: entry)]),
                 "mail s1 40 42 99 27 msg-v2 a b c instant 1  hi "

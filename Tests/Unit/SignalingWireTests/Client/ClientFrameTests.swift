@@ -77,7 +77,7 @@ import Testing
             return
         }
         #expect(request.id == id)
-        #expect { try request.call.get() } throws: { ($0 as? SignalingError)?.reason == "unknown_function" }
+        #expect { try request.call.get() } throws: { ($0 as? SignalingError)?.reason == .unknownFunction }
     }
 
     @Test(arguments: [

@@ -15,7 +15,7 @@ import Testing
     @Test func sessionFrames() throws {
         try check("login-ok", ServerFrame.loginSucceeded(line: Self.line, uid: .max, push: false))
         try check("login-ok-push", ServerFrame.loginSucceeded(line: Self.line, uid: 7, push: true))
-        let expired = SignalingError(.loginTokenExpired, "TokenErrorExpired", "the token's time is over")
+        let expired = SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
         try check("login-failed", ServerFrame.loginFailed(expired))
         let room = try ChannelName("room 1")
         try check(
@@ -48,7 +48,7 @@ import Testing
         let members = [Member(account: bob, uid: 2), anna]
         try check("reply-done", ServerFrame.callSucceeded(id: "0", .done))
         try check(
-            "reply-failed", ServerFrame.callFailed(id: "3", SignalingError(.messageOther, "rate_limited", "too many")))
+            "reply-failed", ServerFrame.callFailed(id: "3", SignalingError(.messageOther, .rateLimited, "too many")))
         try check("reply-status", ServerFrame.callSucceeded(id: "2", .userStatus(bob, online: true)))
         try check("reply-status-offline", ServerFrame.callSucceeded(id: "2", .userStatus(bob, online: false)))
         try check("reply-attribute", ServerFrame.callSucceeded(id: "2", .attribute(bob, age, value: "")))

@@ -52,7 +52,7 @@ import Testing
     ])
     func otherTextsAreRefused(text: String) {
         #expect { try parse(text) } throws: {
-            ($0 as? SignalingError)?.code == .wrongParameter && ($0 as? SignalingError)?.reason == "malformed"
+            ($0 as? SignalingError)?.code == .wrongParameter && ($0 as? SignalingError)?.reason == .malformed
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
 
     private func refusal(_ result: Result<ClientCall, SignalingError>) -> Refusal? {
         guard case .failure(let error) = result else { return nil }
-        return Refusal(error.code, error.reason)
+        return Refusal(error.code, error.reason.rawValue)
     }
 
     /// The arguments of a golden call, as JSON texts, without its line.
