@@ -29,8 +29,8 @@ struct Failure: Error {
     init(_ error: RedisError) {
         message = "Redis: \(error.message)"
         switch error.code {
-        case "URL": code = EX_CONFIG
-        case "CLOSED", "TIMEOUT": code = EX_UNAVAILABLE
+        case .url: code = EX_CONFIG
+        case .closed, .timeout: code = EX_UNAVAILABLE
         default: code = 1
         }
     }

@@ -54,7 +54,7 @@ actor PostgresConnection {
         do {
             return try body(link)
         } catch {
-            if Self.endsConnection(error) {
+            if error.endsConnection {
                 self.link = nil
                 logger.warning("connection to PostgreSQL lost", metadata: ["error": "\(error)"])
                 if error.kind == .timeout { onFailure(error) }
@@ -91,12 +91,5 @@ actor PostgresConnection {
     private func deadline(_ timeout: Duration?) -> ContinuousClock.Instant {
         // The server's own timeout comes first, where it is meant: it leaves the connection usable.
         ContinuousClock.now + (timeout ?? configuration.queryTimeout + .milliseconds(500))
-    }
-
-    /// Our own closed and timeout; the server's 08 (connection), 57P (shutdown); and what a change of the schema under
-    /// prepared statements gives (0A000, 26000), which a new connection cures.
-    private static func endsConnection(_ error: PostgresError) -> Bool {
-        error.kind == .closed || error.kind == .timeout || error.code.hasPrefix("08") || error.code.hasPrefix("57P")
-            || error.code == "0A000" || error.code == "26000"
     }
 }

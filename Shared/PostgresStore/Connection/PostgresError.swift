@@ -50,6 +50,13 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Whether the row belongs to one that is not there.
     package var isMissingReference: Bool { code == "23503" }
 
+    /// Whether the connection is of no more use: it is closed or does not answer, the server reports so (class 08) or shuts
+    /// down (57P), or the schema changed under prepared statements (0A000, 26000), which a new connection cures.
+    var endsConnection: Bool {
+        kind == .closed || kind == .timeout || code.hasPrefix("08") || code.hasPrefix("57P") || code == "0A000"
+            || code == "26000"
+    }
+
     /// What a client is told: a NUL is their mistake; lateness is a timeout; all else means try again.
     package var signaling: SignalingError {
         switch kind {

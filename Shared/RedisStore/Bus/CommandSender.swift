@@ -134,10 +134,10 @@ package final class CommandSender: @unchecked Sendable {
             self.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
             switch error.code {
-            case "CLOSED", "TIMEOUT":
+            case .closed, .timeout:
                 // Perhaps on the stream, perhaps not: sent again when the connection is back, if there is time.
                 break
-            case "OOM" where entry.isVital && !evenIfFull:
+            case .outOfMemory where entry.isVital && !evenIfFull:
                 self.post(id, evenIfFull: true)
             default:
                 self.logger.warning(

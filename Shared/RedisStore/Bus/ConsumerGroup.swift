@@ -40,7 +40,7 @@ struct ConsumerGroup: Sendable {
             }
             return found
         } catch {
-            guard error.code == "NOGROUP" || error.code == "UNBLOCKED" else { throw error }
+            guard error.code == .noGroup || error.code == .unblocked else { throw error }
             for group in groups { try await group.create() }
             return []
         }
@@ -63,7 +63,7 @@ struct ConsumerGroup: Sendable {
             }
             return entries.compactMap(StreamEntry.init)
         } catch {
-            guard error.code == "NOGROUP" else { throw error }
+            guard error.code == .noGroup else { throw error }
             try await create()
             return []
         }
@@ -75,7 +75,7 @@ struct ConsumerGroup: Sendable {
             _ = try await connection.execute(
                 RedisCommand("XGROUP", "CREATE", .string(stream), .string(Self.name), "0", "MKSTREAM"))
         } catch {
-            guard error.code == "BUSYGROUP" else { throw error }
+            guard error.code == .busyGroup else { throw error }
         }
     }
 
@@ -94,7 +94,7 @@ struct ConsumerGroup: Sendable {
             cursor = parts[0].string ?? "0-0"
             return entries.compactMap(StreamEntry.init)
         } catch {
-            guard error.code == "NOGROUP" else { throw error }
+            guard error.code == .noGroup else { throw error }
             try await create()
             return []
         }

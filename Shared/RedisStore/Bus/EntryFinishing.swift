@@ -67,7 +67,7 @@ final class EntryFinishing: @unchecked Sendable {
                 if isSending { isTaken = false }
                 // What a broken connection took away comes again with its entry.
                 logger.log(
-                    level: error.code == "CLOSED" ? .debug : .warning,
+                    level: error.code == .closed ? .debug : .warning,
                     "what ends a command was not done", metadata: ["command": "\(command.name)", "error": "\(error)"])
             }
         }

@@ -2,16 +2,13 @@ package import SignalingProtocol
 
 /// Why a Redis command has no result.
 package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The first word of the server's error (`SIG`, `ERR`, `WRONGTYPE`, `NOGROUP`, ...), or one of ours: `CLOSED` (the
-    /// connection broke after the command was written; its outcome is unknown), `TIMEOUT` (no answer, or never written,
-    /// within the command timeout), `FULL` (a named bound was hit; nothing was sent), `URL`, `TLS`, `PROTOCOL`, `SHAPE` (an
-    /// answer that is not what the caller expects).
-    package var code: String
+    /// The kind of failure: the server's, or one of ours.
+    package var code: Code
     /// The rest of the error's text.
     package var message: String
 
     /// Makes an error.
-    package init(code: String, message: String) {
+    package init(code: Code, message: String) {
         self.code = code
         self.message = message
     }
@@ -19,14 +16,16 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Splits the text of an error reply.
     init(reply text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
-        self.init(code: parts.first.map(String.init) ?? "ERR", message: parts.count > 1 ? String(parts[1]) : "")
+        self.init(
+            code: parts.first.map { Code(rawValue: String($0)) } ?? .generic,
+            message: parts.count > 1 ? String(parts[1]) : "")
     }
 
     /// What a client is told: the code, reason and text of a Function's `SIG <code> <reason> <text>`; `memory_full` for
     /// Redis' own refusal at `maxmemory`; and for everything else that Redis is not available.
     package var signaling: SignalingError {
-        if code == "OOM" { return .memoryFull }
-        guard code == "SIG" else { return .unavailable("redis") }
+        if code == .outOfMemory { return .memoryFull }
+        guard code == .signaling else { return .unavailable("redis") }
         let parts = message.split(separator: " ", maxSplits: 2)
         guard parts.count >= 2, let number = Int(parts[0]), let code = SignalingCode(rawValue: number) else {
             return .unavailable("redis")
@@ -38,23 +37,23 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Code and message on one line.
     package var description: String { "\(code) \(message)" }
 
-    static let closed = RedisError(code: "CLOSED", message: "the connection to Redis broke, the outcome is unknown")
-    static let shutDown = RedisError(code: "CLOSED", message: "this connection was closed by its owner")
-    static let timeout = RedisError(code: "TIMEOUT", message: "no answer within the command timeout")
+    static let closed = RedisError(code: .closed, message: "the connection to Redis broke, the outcome is unknown")
+    static let shutDown = RedisError(code: .closed, message: "this connection was closed by its owner")
+    static let timeout = RedisError(code: .timeout, message: "no answer within the command timeout")
 
     static func full(_ what: String, bound: Int) -> RedisError {
-        RedisError(code: "FULL", message: "\(what) are at their bound of \(bound)")
+        RedisError(code: .full, message: "\(what) are at their bound of \(bound)")
     }
 
     static func shape(_ what: String) -> RedisError {
-        RedisError(code: "SHAPE", message: "\(what) has an unexpected shape")
+        RedisError(code: .shape, message: "\(what) has an unexpected shape")
     }
 
     /// An FCALL of a library that the server does not have, so nothing was done.
-    var isFunctionMissing: Bool { code == "ERR" && message == "Function not found" }
+    var isFunctionMissing: Bool { code == .generic && message == "Function not found" }
 
     /// The refusal of a library that the server has already.
     var isLibraryThere: Bool {
-        code == "ERR" && message.hasPrefix("Library '") && message.hasSuffix("' already exists")
+        code == .generic && message.hasPrefix("Library '") && message.hasSuffix("' already exists")
     }
 }

@@ -128,7 +128,7 @@ final class RedisLink: @unchecked Sendable {
         do {
             tls = try configuration.usesTLS ? makeTLS() : nil
         } catch {
-            return perform(machine.lost(), because: RedisError(code: "TLS", message: "no TLS context: \(error)"))
+            return perform(machine.lost(), because: RedisError(code: .tls, message: "no TLS context: \(error)"))
         }
         let host = configuration.host
         // A numeric address is verified against the certificate's addresses and sent no server name (RFC 6066, 3).
@@ -159,7 +159,7 @@ final class RedisLink: @unchecked Sendable {
                 self.channel = channel
                 self.perform(self.machine.connected(), because: .closed)
             case .failure(let error):
-                self.perform(self.machine.lost(), because: RedisError(code: "CLOSED", message: "\(error)"))
+                self.perform(self.machine.lost(), because: RedisError(code: .closed, message: "\(error)"))
             }
         }
     }
@@ -248,7 +248,7 @@ private final class ReplyHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        link.broke(context.channel, RedisError(code: "CLOSED", message: "\(error)"))
+        link.broke(context.channel, RedisError(code: .closed, message: "\(error)"))
         context.close(promise: nil)
     }
 }

@@ -32,7 +32,7 @@ package final class ReplyReader {
     /// Parses what arrived; each whole reply is handed to the builder's receiver before this returns.
     /// - Throws: code `PROTOCOL`; the connection is then of no more use.
     package func feed(_ buffer: ByteBuffer) throws(RedisError) {
-        guard let reader else { throw RedisError(code: "PROTOCOL", message: "no memory for a reader") }
+        guard let reader else { throw RedisError(code: .malformed, message: "no memory for a reader") }
         let failure: RedisError? = buffer.withUnsafeReadableBytes { bytes in
             var offset = 0
             while offset < bytes.count {
@@ -55,14 +55,14 @@ package final class ReplyReader {
             builder.finish()
         }
         guard reader.pointee.len - reader.pointee.pos <= maxReplyBytes else {
-            return RedisError(code: "PROTOCOL", message: "a reply is larger than its bound of \(maxReplyBytes) bytes")
+            return RedisError(code: .malformed, message: "a reply is larger than its bound of \(maxReplyBytes) bytes")
         }
         return nil
     }
 
     private func failure(_ reader: UnsafeMutablePointer<redisReader>) -> RedisError {
         let text = withUnsafeBytes(of: reader.pointee.errstr) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        return RedisError(code: "PROTOCOL", message: "the server's answer is not RESP: \(text)")
+        return RedisError(code: .malformed, message: "the server's answer is not RESP: \(text)")
     }
 }
 

@@ -52,7 +52,7 @@ package struct ExclusiveRounds: Service {
 
     private func renew() async throws {
         guard try await connection.execute(RedisCommand("PEXPIRE", .string(key), milliseconds)).int == 1 else {
-            throw RedisError(code: "LOST", message: "another process has taken the round over")
+            throw RedisError(code: .lost, message: "another process has taken the round over")
         }
         try Task.checkCancellation()
     }

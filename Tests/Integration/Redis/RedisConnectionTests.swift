@@ -32,7 +32,8 @@ import Testing
                 RedisCommand("SET", "a", "x"), RedisCommand("INCR", "a"), RedisCommand("LPUSH", "a", "x"),
                 RedisCommand("GET", "a"),
             ])
-            #expect(results[1] == .failure(RedisError(code: "ERR", message: "value is not an integer or out of range")))
+            #expect(
+                results[1] == .failure(RedisError(code: .generic, message: "value is not an integer or out of range")))
             #expect(throws: RedisError.self) { try results[2].get() }
             let unharmed = try results[3].get().string
             #expect(unharmed == "x")
@@ -62,7 +63,7 @@ import Testing
                 scene.connection.send(command, repeatedUntil: .now() + time) { result in
                     switch result {
                     case .success(let value): results.add("\(value.int ?? -1)")
-                    case .failure(let error): results.add(error.code)
+                    case .failure(let error): results.add(error.code.rawValue)
                     }
                 }
             }
@@ -129,7 +130,7 @@ import Testing
                 _ = try await blocked
                 Issue.record("no error")
             } catch {
-                #expect((error as? RedisError)?.code == "CLOSED")
+                #expect((error as? RedisError)?.code == .closed)
             }
             #expect(try await scene.connection.execute(RedisCommand("PING")).string == "PONG")
             await killer.close()
@@ -163,7 +164,7 @@ import Testing
             let first = await scene.connection.execute([RedisCommand("PING"), RedisCommand("PING")])
             await scene.server.freeze(false)
             #expect(
-                first.first == .failure(RedisError(code: "TIMEOUT", message: "no answer within the command timeout")))
+                first.first == .failure(RedisError(code: .timeout, message: "no answer within the command timeout")))
             try await waitUntil("a new connection") { scene.connection.connectionCount < 2 ? "not yet" : nil }
             #expect(try await scene.connection.execute(RedisCommand("PING")).string == "PONG")
         }
@@ -176,11 +177,11 @@ import Testing
         }
         try await RedisScene.run(libraries: [], configure: narrow) { scene in
             let codes = await scene.connection.execute((0..<5).map { _ in RedisCommand("PING") }).map { result in
-                if case .failure(let error) = result { error.code } else { "ok" }
+                if case .failure(let error) = result { error.code.rawValue } else { "ok" }
             }
             #expect(codes == ["ok", "ok", "ok", "FULL", "FULL"])
             let large = RedisCommand("ECHO", .bytes(Array(repeating: 1, count: 2000)))
-            await #expect { try await scene.connection.execute(large) } throws: { ($0 as? RedisError)?.code == "FULL" }
+            await #expect { try await scene.connection.execute(large) } throws: { ($0 as? RedisError)?.code == .full }
             // What was answered makes room.
             let answer = try await scene.connection.execute(RedisCommand("PING"))
             #expect(answer.string == "PONG")
@@ -193,7 +194,7 @@ import Testing
             await other.close()
             #expect(!other.isConnected)
             await #expect { try await other.execute(RedisCommand("PING")) } throws: {
-                ($0 as? RedisError)?.code == "CLOSED"
+                ($0 as? RedisError)?.code == .closed
             }
         }
     }
@@ -238,7 +239,7 @@ import Testing
         let refused = RedisConnection(configuration: wrong, eventLoop: loop, logger: RedisScene.logger)
         refused.start()
         await #expect { try await refused.execute(RedisCommand("PING")) } throws: {
-            ($0 as? RedisError)?.code == "TIMEOUT"
+            ($0 as? RedisError)?.code == .timeout
         }
         for connection in [admin, user, refused] { await connection.close() }
         try await server.remove()
@@ -257,7 +258,7 @@ import Testing
         let distrusting = RedisConnection(configuration: byDefault, eventLoop: loop, logger: RedisScene.logger)
         distrusting.start()
         await #expect { try await distrusting.execute(RedisCommand("PING")) } throws: {
-            ($0 as? RedisError)?.code == "TIMEOUT"
+            ($0 as? RedisError)?.code == .timeout
         }
         for connection in [trusting, distrusting] { await connection.close() }
         try await server.remove()

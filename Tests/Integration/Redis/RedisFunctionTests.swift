@@ -70,7 +70,7 @@ import Testing
     @Test func aFunctionOfNoLibraryFails() async throws {
         try await RedisScene.run(libraries: [Self.library("test_one", answer: "one")]) { scene in
             await #expect { try await scene.connection.execute(.function("test_missing", tag: "{t}")) } throws: {
-                ($0 as? RedisError) == RedisError(code: "ERR", message: "Function not found")
+                ($0 as? RedisError) == RedisError(code: .generic, message: "Function not found")
             }
         }
     }

@@ -118,7 +118,7 @@ import Testing
             try await listener.subscribe("a")
             try await listener.subscribe("b")
             try await listener.subscribe("a")
-            await #expect { try await listener.subscribe("c") } throws: { ($0 as? RedisError)?.code == "FULL" }
+            await #expect { try await listener.subscribe("c") } throws: { ($0 as? RedisError)?.code == .full }
             try await listener.unsubscribe("a")
             try await listener.subscribe("c")
             await listener.subscriber.close()

@@ -318,7 +318,7 @@ actor GatewayShard {
             subscriber.subscribe(ownTopic.rawValue) { result in
                 switch result {
                 case .success: subscribed.resume(returning: true)
-                case .failure(let error) where error.code == "TIMEOUT": subscribed.resume(returning: false)
+                case .failure(let error) where error.code == .timeout: subscribed.resume(returning: false)
                 case .failure(let error): subscribed.resume(throwing: error)
                 }
             }

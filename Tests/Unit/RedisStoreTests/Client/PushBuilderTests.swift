@@ -24,7 +24,7 @@ import Testing
         let expected = [
             "reply \(RedisValue.simple("OK"))", "subscribed a", "message a [hi]", "message a []",
             "message bb [message]",
-            "unsubscribed a", "reply \(RedisValue.error(RedisError(code: "ERR", message: "no")))",
+            "unsubscribed a", "reply \(RedisValue.error(RedisError(code: .generic, message: "no")))",
         ]
         #expect(try read([ByteBuffer(string: Self.wire)]) == expected)
         #expect(try read(Self.wire.utf8.map { ByteBuffer(bytes: [$0]) }) == expected)

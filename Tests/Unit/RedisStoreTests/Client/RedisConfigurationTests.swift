@@ -43,7 +43,7 @@ import Testing
     func refused(_ url: String) {
         #expect { try RedisConfiguration(url: url) } throws: { error in
             guard let error = error as? RedisError else { return false }
-            return error.code == "URL" && !error.message.contains("secret")
+            return error.code == .url && !error.message.contains("secret")
         }
     }
 }

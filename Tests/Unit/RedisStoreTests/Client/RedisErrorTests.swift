@@ -6,7 +6,7 @@ import Testing
 @Suite struct RedisErrorTests {
     @Test func errorsOfFunctions() {
         let error = RedisError(reply: "SIG 400 not_member the sender is not a member")
-        #expect(error.code == "SIG")
+        #expect(error.code == .signaling)
         #expect(error.signaling == SignalingError(.messageOther, .notMember, "the sender is not a member"))
         #expect(RedisError(reply: "SIG 1001 timeout").signaling == SignalingError(.failed, .timeout, ""))
     }

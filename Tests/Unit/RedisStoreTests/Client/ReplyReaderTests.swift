@@ -8,10 +8,10 @@ import Testing
         "+OK\r\n-SIG 400 not_member no\r\n:-42\r\n$-1\r\n*-1\r\n$0\r\n\r\n$4\r\na\r\nb\r\n*0\r\n"
         + "*3\r\n$1\r\na\r\n*2\r\n:1\r\n*1\r\n+deep\r\n$-1\r\n*2\r\n-ERR inside\r\n*0\r\n"
     private static let values: [RedisValue] = [
-        .simple("OK"), .error(RedisError(code: "SIG", message: "400 not_member no")), .integer(-42), .null, .null,
+        .simple("OK"), .error(RedisError(code: .signaling, message: "400 not_member no")), .integer(-42), .null, .null,
         .bulk(ByteBuffer()), .bulk(ByteBuffer(string: "a\r\nb")), .array([]),
         .array([.bulk(ByteBuffer(string: "a")), .array([.integer(1), .array([.simple("deep")])]), .null]),
-        .array([.error(RedisError(code: "ERR", message: "inside")), .array([])]),
+        .array([.error(RedisError(code: .generic, message: "inside")), .array([])]),
     ]
 
     private func read(_ chunks: some Sequence<ByteBuffer>, bound: Int = 1 << 20) throws -> [RedisValue] {
@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: ["HTTP/1.1 400\r\n", "$abc\r\n", "*1\r\n?\r\n"])
     func garbage(_ text: String) {
-        #expect { try read([ByteBuffer(string: text)]) } throws: { ($0 as? RedisError)?.code == "PROTOCOL" }
+        #expect { try read([ByteBuffer(string: text)]) } throws: { ($0 as? RedisError)?.code == .malformed }
     }
 
     @Test func boundOfAReply() {
