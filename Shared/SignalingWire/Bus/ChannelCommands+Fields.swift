@@ -1,142 +1,112 @@
 package import SignalingProtocol
 
-extension JoinChannel: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        actor.write(to: &writer)
-        writer.put("channel", channel.rawValue)
-        writer.put("turn", turn)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(actor: try Actor(from: reader), channel: try reader.channel(), turn: try reader.int64("turn"))
-    }
-}
-
-extension ChannelJoined: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("sequence", sequence)
-        writer.put("event", id)
-        writer.put("latest", members.text)
-        writer.put("attributes", list: attributes)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension JoinChannel: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            sequence: try reader.int64("sequence"), id: try reader.int64("event"),
-            members: LatestMembers(text: try reader.text("latest")),
-            attributes: try reader.list("attributes", of: Attribute.self))
+            actor: try fields.fields(of: \.actor),
+            channel: try fields.field("channel", \.channel),
+            turn: try fields.field("turn", \.turn))
     }
 }
 
-extension LeaveChannel: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        actor.write(to: &writer)
-        writer.put("channel", channel.rawValue)
-        writer.put("reason", reason)
-        writer.put("turn", turn)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension ChannelJoined: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            actor: try Actor(from: reader), channel: try reader.channel(), reason: try reader.code("reason"),
-            turn: try reader.int64("turn"))
+            sequence: try fields.field("sequence", \.sequence),
+            id: try fields.field("event", \.id),
+            members: try fields.field("latest", \.members),
+            attributes: try fields.list("attributes", \.attributes))
     }
 }
 
-extension ChangeChannelAttributes: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        actor.write(to: &writer)
-        writer.put("channel", channel.rawValue)
-        change.write(to: &writer)
-        writer.put("limit", limitPerSecond)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension LeaveChannel: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            actor: try Actor(from: reader), channel: try reader.channel(), change: try AttributeChange(from: reader),
-            limitPerSecond: try reader.int("limit"))
+            actor: try fields.fields(of: \.actor),
+            channel: try fields.field("channel", \.channel),
+            reason: try fields.field("reason", \.reason),
+            turn: try fields.field("turn", \.turn))
     }
 }
 
-extension CountMembers: WireCommand {
+extension ChangeChannelAttributes: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            actor: try fields.fields(of: \.actor),
+            channel: try fields.field("channel", \.channel),
+            change: try fields.fields(of: \.change),
+            limitPerSecond: try fields.field("limit", \.limitPerSecond))
+    }
+}
+
+extension CountMembers: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(channel: try fields.fields(of: \.channel))
+    }
+}
+
+extension MemberCount: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(count: try fields.field("count", \.count))
+    }
+}
+
+extension QueryMember: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(channel: try fields.fields(of: \.channel), account: try fields.field("account", \.account))
+    }
+}
+
+extension MemberStatus: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(isMember: try fields.field("member", \.isMember))
+    }
+}
+
+extension ListMembers: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(channel: try fields.fields(of: \.channel), limit: try fields.field("limit", \.limit))
+    }
+}
+
+extension MemberList: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(total: try fields.field("total", \.total), members: try fields.list("members", \.members))
+    }
+}
+
+extension AttributeChange: FieldCodable {
     /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
-        writer.put(channel)
+        switch self {
+        case .update(let attribute):
+            writer.put("change", "update")
+            attribute.write(to: &writer)
+        case .delete(let name):
+            writer.put("change", "del")
+            writer.put("name", name.rawValue)
+        case .clear:
+            writer.put("change", "clear")
+        }
     }
 
     /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(channel: try reader.channelKey())
-    }
-}
-
-extension MemberCount: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("count", count)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(count: try reader.int("count"))
-    }
-}
-
-extension QueryMember: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put(channel)
-        writer.put("account", account.rawValue)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(channel: try reader.channelKey(), account: try Account(try reader.string("account")))
-    }
-}
-
-extension MemberStatus: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("member", isMember)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(isMember: try reader.bool("member"))
-    }
-}
-
-extension ListMembers: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put(channel)
-        writer.put("limit", limit)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(channel: try reader.channelKey(), limit: try reader.int("limit"))
-    }
-}
-
-extension MemberList: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("total", total)
-        writer.put("members", list: members)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(total: try reader.int("total"), members: try reader.list("members", of: Member.self))
+        switch try reader.string("change") {
+        case "update": self = .update(try Attribute(from: reader))
+        case "del": self = .delete(try AttributeName(try reader.string("name")))
+        case "clear": self = .clear
+        default: throw FieldReader.malformed("change", "change of attributes")
+        }
     }
 }

@@ -1,6 +1,7 @@
 package import SignalingProtocol
 
-/// A value that travels inside the cluster as named fields.
+/// A value that travels inside the cluster as named fields. Most declare them as a ``FieldRecord``; by hand are those whose
+/// fields depend on the value: alternatives, and names that are not known in advance.
 package protocol FieldCodable {
     /// Adds the value's fields.
     func write(to writer: inout FieldWriter)
@@ -20,44 +21,10 @@ extension Done: FieldCodable {
 }
 
 extension FieldWriter {
-    mutating func put(_ user: UserKey) {
-        put("app", user.app.rawValue)
-        put("account", user.account.rawValue)
-    }
-
-    mutating func put(_ channel: ChannelKey) {
-        put("app", channel.app.rawValue)
-        put("channel", channel.name.rawValue)
-    }
-
-    /// Absent when nil: an optional name is never empty.
-    mutating func put(optional name: String, _ value: String?) {
-        if let value { put(name, value) }
-    }
-
     mutating func put(_ name: String, _ code: SignalingCode) { put(name, code.rawValue) }
 }
 
 extension FieldReader {
-    func user() throws(SignalingError) -> UserKey {
-        UserKey(app: try AppID(try string("app")), account: try Account(try string("account")))
-    }
-
-    func channelKey() throws(SignalingError) -> ChannelKey {
-        ChannelKey(app: try AppID(try string("app")), name: try channel())
-    }
-
-    func channel() throws(SignalingError) -> ChannelName { try ChannelName(try string("channel")) }
-
-    func optionalChannel() throws(SignalingError) -> ChannelName? {
-        guard let name = optionalString("channel") else { return nil }
-        return try ChannelName(name)
-    }
-
-    func gateway() throws(SignalingError) -> GatewayID { GatewayID(try string("gateway")) }
-
-    func session() throws(SignalingError) -> SessionID { SessionID(try string("session")) }
-
     func code(_ name: String) throws(SignalingError) -> SignalingCode {
         guard let code = SignalingCode(rawValue: try int(name)) else { throw Self.malformed(name, "signaling code") }
         return code

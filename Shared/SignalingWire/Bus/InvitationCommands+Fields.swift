@@ -1,35 +1,20 @@
 package import SignalingProtocol
 
-extension CallAct: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("verb", verb.rawValue)
-        actor.write(to: &writer)
-        writer.put("channel", channel.rawValue)
-        writer.put("peer", peer)
-        writer.put("extra", extra)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        guard let verb = CallVerb(rawValue: try reader.string("verb")) else {
-            throw FieldReader.malformed("verb", "verb")
-        }
+extension CallAct: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            verb: verb, actor: try Actor(from: reader), channel: try reader.channel(), peer: try reader.string("peer"),
-            extra: try reader.string("extra"))
+            verb: try fields.field("verb", \.verb),
+            actor: try fields.fields(of: \.actor),
+            channel: try fields.field("channel", \.channel),
+            peer: try fields.field("peer", \.peer),
+            extra: try fields.field("extra", \.extra))
     }
 }
 
-extension EndSessionCalls: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put(user)
-        writer.put("session", session.rawValue)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(user: try reader.user(), session: try reader.session())
+extension EndSessionCalls: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(user: try fields.fields(of: \.user), session: try fields.field("session", \.session))
     }
 }

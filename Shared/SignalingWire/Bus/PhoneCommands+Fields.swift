@@ -1,35 +1,23 @@
 package import SignalingProtocol
 
-extension PhoneCall: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("call", id)
-        writer.put(channel)
-        writer.put("user", user.rawValue)
-        writer.put("phone", phone.rawValue)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension PhoneCall: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            id: try reader.string("call"), channel: try reader.channelKey(),
-            user: try Account(try reader.string("user")),
-            phone: try Account(try reader.string("phone")))
+            id: try fields.field("call", \.id),
+            channel: try fields.fields(of: \.channel),
+            user: try fields.field("user", \.user),
+            phone: try fields.field("phone", \.phone))
     }
 }
 
-extension PhoneRecord: FieldCodable {
-    /// Adds the fields that are known.
-    package func write(to writer: inout FieldWriter) {
-        writer.put(optional: "sip_call_id", sipCallID)
-        writer.put(optional: "sip_status", status.map { String($0) })
-        writer.put(optional: "sip_reason", reason)
-    }
-
-    /// Reads the fields that are there.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(sipCallID: reader.optionalString("sip_call_id"), reason: reader.optionalString("sip_reason"))
-        if reader.optionalString("sip_status") != nil { status = try reader.int("sip_status") }
+extension PhoneRecord: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            sipCallID: try fields.optional("sip_call_id", \.sipCallID),
+            status: try fields.optional("sip_status", \.status),
+            reason: try fields.optional("sip_reason", \.reason))
     }
 }
 
@@ -66,78 +54,50 @@ extension PhoneAct: FieldCodable {
     }
 }
 
-extension DialPhone: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        call.write(to: &writer)
-        writer.put("extra", extra)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(call: try PhoneCall(from: reader), extra: try reader.string("extra"))
+extension DialPhone: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(call: try fields.fields(of: \.call), extra: try fields.field("extra", \.extra))
     }
 }
 
-extension OrderPhone: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        call.write(to: &writer)
-        writer.put("act", act.rawValue)
-        writer.put("extra", extra)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        guard let act = PhoneOrderAct(rawValue: try reader.string("act")) else {
-            throw FieldReader.malformed("act", "order to a telephone")
-        }
-        self.init(call: try PhoneCall(from: reader), act: act, extra: try reader.string("extra"))
-    }
-}
-
-extension PhoneReport: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        call.write(to: &writer)
-        writer.put("bridge", bridge.rawValue)
-        act.write(to: &writer)
-        writer.put("extra", extra)
-        record.write(to: &writer)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension OrderPhone: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            call: try PhoneCall(from: reader), bridge: GatewayID(try reader.string("bridge")),
-            act: try PhoneAct(from: reader), extra: try reader.string("extra"), record: try PhoneRecord(from: reader))
+            call: try fields.fields(of: \.call),
+            act: try fields.field("act", \.act),
+            extra: try fields.field("extra", \.extra))
     }
 }
 
-extension InviteFromPhone: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        call.write(to: &writer)
-        writer.put("bridge", bridge.rawValue)
-        writer.put("extra", extra)
-        writer.put(optional: "ring", ring.map { String($0) })
-        record.write(to: &writer)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension PhoneReport: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            call: try PhoneCall(from: reader), bridge: GatewayID(try reader.string("bridge")),
-            extra: try reader.string("extra"),
-            ring: reader.optionalString("ring") == nil ? nil : try reader.int64("ring"),
-            record: try PhoneRecord(from: reader))
+            call: try fields.fields(of: \.call),
+            bridge: try fields.field("bridge", \.bridge),
+            act: try fields.fields(of: \.act),
+            extra: try fields.field("extra", \.extra),
+            record: try fields.fields(of: \.record))
     }
 }
 
-extension PhoneStanding: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) { writer.put("stands", stands) }
+extension InviteFromPhone: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            call: try fields.fields(of: \.call),
+            bridge: try fields.field("bridge", \.bridge),
+            extra: try fields.field("extra", \.extra),
+            ring: try fields.optional("ring", \.ring),
+            record: try fields.fields(of: \.record))
+    }
+}
 
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) { self.init(stands: try reader.bool("stands")) }
+extension PhoneStanding: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(stands: try fields.field("stands", \.stands))
+    }
 }

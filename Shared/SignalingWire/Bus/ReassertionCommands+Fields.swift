@@ -1,79 +1,51 @@
 package import SignalingProtocol
 
-extension ReassertSessions: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("gateway", gateway.rawValue)
-        writer.put("sessions", list: sessions)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(gateway: try reader.gateway(), sessions: try reader.list("sessions", of: HeldSession.self))
-    }
-}
-
-extension HeldSession: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("line", line.wire)
-        writer.put("uid", uid)
-        writer.put("device", device)
-        writer.put("push", push)
-        writer.put("expires", tokenExpiry)
-        hold.write(to: &writer)
-        place.write(to: &writer)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension ReassertSessions: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            line: try Line(wire: try reader.string("line")), uid: try reader.uint32("uid"),
-            device: try reader.string("device"), push: try reader.bool("push"),
-            tokenExpiry: try reader.int64("expires"), hold: try SessionHold(from: reader),
-            place: try HeldPlace(from: reader))
+            gateway: try fields.field("gateway", \.gateway),
+            sessions: try fields.list("sessions", \.sessions))
     }
 }
 
-extension HeldPlace: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("turn", turn)
-        writer.put(optional: "channel", channel?.rawValue)
-        writer.put("settled", isSettled)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
+extension HeldSession: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            turn: try reader.int64("turn"), channel: try reader.optionalChannel(), isSettled: try reader.bool("settled")
-        )
+            line: try fields.field("line", \.line),
+            uid: try fields.field("uid", \.uid),
+            device: try fields.field("device", \.device),
+            push: try fields.field("push", \.push),
+            tokenExpiry: try fields.field("expires", \.tokenExpiry),
+            hold: try fields.fields(of: \.hold),
+            place: try fields.fields(of: \.place))
     }
 }
 
-extension SessionsReasserted: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("held", list: held)
-        writer.put("lost", list: lost)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(held: try reader.list("held", of: Held.self), lost: try reader.list("lost", of: Lost.self))
+extension HeldPlace: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            turn: try fields.field("turn", \.turn),
+            channel: try fields.optional("channel", \.channel),
+            isSettled: try fields.field("settled", \.isSettled))
     }
 }
 
-extension SessionsReasserted.Held: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put("session", session.rawValue)
-        writer.put("mailbox", mailbox)
+extension SessionsReasserted: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(held: try fields.list("held", \.held), lost: try fields.list("lost", \.lost))
     }
+}
 
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(session: try reader.session(), mailbox: try reader.int64("mailbox"))
+extension SessionsReasserted.Held: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            session: try fields.field("session", \.session),
+            mailbox: try fields.field("mailbox", \.mailbox))
     }
 }
 
@@ -88,33 +60,21 @@ extension SessionsReasserted.Lost: FieldCodable {
     /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
         let code = try reader.code("code")
-        self.init(session: try reader.session(), code: code == .success ? nil : code)
+        self.init(session: SessionID(try reader.string("session")), code: code == .success ? nil : code)
     }
 }
 
-extension ReassertMembers: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        writer.put(channel)
-        writer.put("members", list: members)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(channel: try reader.channelKey(), members: try reader.list("members", of: HeldMember.self))
+extension ReassertMembers: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(channel: try fields.fields(of: \.channel), members: try fields.list("members", \.members))
     }
 }
 
-extension HeldMember: FieldCodable {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        member.write(to: &writer)
-        writer.put("session", session.rawValue)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(member: try Member(from: reader), session: try reader.session())
+extension HeldMember: FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(member: try fields.fields(of: \.member), session: try fields.field("session", \.session))
     }
 }
 
@@ -134,15 +94,9 @@ extension MembersReasserted: FieldCodable {
     }
 }
 
-extension ForgetMember: WireCommand {
-    /// Adds the fields.
-    package func write(to writer: inout FieldWriter) {
-        actor.write(to: &writer)
-        writer.put("channel", channel.rawValue)
-    }
-
-    /// Reads the fields.
-    package init(from reader: FieldReader) throws(SignalingError) {
-        self.init(actor: try Actor(from: reader), channel: try reader.channel())
+extension ForgetMember: WireCommand, FieldRecord {
+    /// Goes through the fields.
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(actor: try fields.fields(of: \.actor), channel: try fields.field("channel", \.channel))
     }
 }

@@ -1,0 +1,133 @@
+package import SignalingProtocol
+
+/// What one field can hold.
+package protocol FieldValue {
+    /// Adds the field.
+    func put(as name: String, in writer: inout FieldWriter)
+    /// Reads the field.
+    /// - Throws: `SignalingError` when it is missing or holds something else.
+    init(_ name: String, from reader: FieldReader) throws(SignalingError)
+}
+
+extension String: FieldValue {
+    /// Adds text.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
+    /// Reads text.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.string(name) }
+}
+
+extension Int64: FieldValue {
+    /// Adds decimal text.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
+    /// Reads decimal text.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.int64(name) }
+}
+
+extension Int: FieldValue {
+    /// Adds decimal text.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
+    /// Reads decimal text.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.int(name) }
+}
+
+extension UInt32: FieldValue {
+    /// Adds decimal text.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
+    /// Reads decimal text.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.uint32(name) }
+}
+
+extension Bool: FieldValue {
+    /// Adds `1` or `0`.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
+    /// Reads `1` or `0`.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.bool(name) }
+}
+
+extension SignalingCode: FieldValue {
+    /// Adds the number.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
+    /// Reads the number of a code that this release knows.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.code(name) }
+}
+
+extension LatestMembers: FieldValue {
+    /// Adds the lines.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, text) }
+    /// Reads the lines.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(text: try reader.text(name))
+    }
+}
+
+extension Line: FieldValue {
+    /// Adds the line as clients hold it.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, wire) }
+    /// Reads a line.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        try self.init(wire: reader.string(name))
+    }
+}
+
+extension FieldValue where Self: ByteIdentifier {
+    /// Adds the identifier's text.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
+}
+
+extension AppID: FieldValue {
+    /// Reads an id that the type's own rules allow.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        try self.init(reader.string(name))
+    }
+}
+
+extension Account: FieldValue {
+    /// Reads an account that the type's own rules allow.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        try self.init(reader.string(name))
+    }
+}
+
+extension ChannelName: FieldValue {
+    /// Reads a name that the type's own rules allow.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        try self.init(reader.string(name))
+    }
+}
+
+extension AttributeName: FieldValue {
+    /// Reads a name that the type's own rules allow.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        try self.init(reader.string(name))
+    }
+}
+
+extension SessionID: FieldValue {
+    /// Reads an id that one of our processes made.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(try reader.string(name))
+    }
+}
+
+extension GatewayID: FieldValue {
+    /// Reads an id that one of our processes made.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(try reader.string(name))
+    }
+}
+
+extension FieldValue where Self: RawRepresentable<String> & CaseIterable {
+    /// Adds the word.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
+    /// Reads one of the words that this release knows.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        guard let value = Self(rawValue: try reader.string(name)) else {
+            throw FieldReader.malformed(name, "\(Self.self)")
+        }
+        self = value
+    }
+}
+
+extension CallVerb: FieldValue {}
+
+extension PhoneOrderAct: FieldValue {}
