@@ -1,4 +1,4 @@
-/// How much an app's users may do.
+/// The limits that an operator can set for an app.
 ///
 /// A limit is a property, a line in ``all``, and an option of `heliographctl app limit`: PostgreSQL, the wire between
 /// services and the listings follow from the line.
@@ -34,7 +34,7 @@ package struct AppLimits: Equatable, Sendable {
         AppLimit("mailboxBytes", range: 65_536...1 << 30, \.mailboxBytes),
     ]
 
-    /// One of ``all``; what is out of its range is brought into it.
+    /// The value of one of ``all``; a new value is clamped to the limit's range.
     package subscript(limit: AppLimit) -> Int {
         get { self[keyPath: limit.property] }
         set { self[keyPath: limit.property] = min(max(newValue, limit.range.lowerBound), limit.range.upperBound) }
@@ -43,14 +43,14 @@ package struct AppLimits: Equatable, Sendable {
 
 /// One number of ``AppLimits``.
 package struct AppLimit: Sendable {
-    /// A rate of so many a second is none.
+    /// A rate per second that counts as no limit.
     package static let unlimited = 1_000_000
 
     /// Its name in the table `apps` and in listings.
     package let name: String
-    /// Its name between services.
+    /// The name of its field in commands between services.
     package let wire: String
-    /// What it may be set to.
+    /// The values that it may have.
     package let range: ClosedRange<Int>
     let property: any Sendable & WritableKeyPath<AppLimits, Int>
 
@@ -64,6 +64,6 @@ package struct AppLimit: Sendable {
         self.property = property
     }
 
-    /// What holds where nothing was set.
+    /// The default.
     package var standard: Int { AppLimits()[keyPath: property] }
 }

@@ -1,5 +1,5 @@
 extension Collection<UInt8> {
-    /// The bytes as they lie in memory; copied first if they are scattered.
+    /// Gives `body` the bytes in one contiguous buffer, which is a copy only when they are not contiguous already.
     func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         if let value = withContiguousStorageIfAvailable(body) { return value }
         return ContiguousArray(self).withUnsafeBufferPointer(body)

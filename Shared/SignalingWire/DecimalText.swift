@@ -1,11 +1,11 @@
-/// Whole numbers as decimal text, without a `String` in between.
+/// Converts whole numbers to and from decimal text in bytes, without a `String` in between.
 enum DecimalText {
     static func append(_ number: Int64, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         appendDigits(of: number.magnitude, to: &bytes)
     }
 
-    /// Bytes of the number's text.
+    /// The length of the number's text in bytes.
     static func count(_ number: Int64) -> Int {
         var count = number < 0 ? 2 : 1
         var rest = number.magnitude
@@ -33,7 +33,7 @@ enum DecimalText {
                 continue
             }
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            // Counted down from zero, so that the lowest number fits too.
+            // Accumulated as a negative number, because `Int64.min` has no positive counterpart.
             let (shifted, tooLarge) = number.multipliedReportingOverflow(by: 10)
             let (next, tooLow) = shifted.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
             guard !tooLarge, !tooLow else { return nil }

@@ -1,11 +1,11 @@
-/// Changes of attributes in steps that hold up nobody in Redis.
+/// Splits many attribute changes into steps, each small enough not to hold up Redis.
 package enum AttributeSteps {
-    /// Changes of one step at most.
+    /// The most changes in one step.
     package static let count = 100
-    /// Bytes of names and values of one step at most, unless one change has more.
+    /// The most bytes of names and values in one step, unless a single change has more.
     package static let bytes = 65_536
 
-    /// The changes in steps; one empty step when there is none.
+    /// The changes in steps; one empty step when there are no changes.
     package static func of(_ changes: [AttributeChange]) -> [[AttributeChange]] {
         var steps: [[AttributeChange]] = [[]]
         var taken = 0
@@ -21,7 +21,7 @@ package enum AttributeSteps {
         return steps
     }
 
-    /// Attributes in steps; as for changes.
+    /// Setting these attributes, in steps.
     package static func of(_ attributes: [Attribute]) -> [[AttributeChange]] { of(attributes.map { .update($0) }) }
 
     private static func size(of change: AttributeChange) -> Int {

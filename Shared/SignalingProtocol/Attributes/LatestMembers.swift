@@ -1,10 +1,10 @@
-/// A channel's latest members, as the text that Redis keeps of them: a line `UID ACCOUNT` each, oldest first. (Accounts
-/// hold no white space.)
+/// A channel's latest members as Redis keeps them: a text with one line `UID ACCOUNT` for each, oldest first. (Accounts
+/// have no white space.)
 ///
-/// The text goes untouched from Redis to the gateway, where it becomes a part of the joiner's answer: two hundred members
-/// in each of many joins would be much to take apart and put together at every station.
+/// The text passes unparsed from Redis to the gateway, which writes it into the joiner's answer: parsing and formatting two
+/// hundred members at every step of every join would cost too much.
 package struct LatestMembers: Equatable, Sendable {
-    /// The lines, each ended by a newline. There may be some more than are listed.
+    /// The lines, each ended by a newline. There may be more of them than ``all`` lists.
     package let text: [UInt8]
 
     /// Takes a text that Redis keeps.
@@ -16,7 +16,7 @@ package struct LatestMembers: Equatable, Sendable {
         text = Array(members.reversed().map { "\($0.uid) \($0.account)\n" }.joined().utf8)
     }
 
-    /// Who is listed, newest first; at most ``Limits/userListLatest``. Lines that are none are left out.
+    /// The members, newest first, at most ``Limits/userListLatest``. Malformed lines are left out.
     package var all: [Member] {
         var members: [Member] = []
         forEach { uid, account in
@@ -28,13 +28,13 @@ package struct LatestMembers: Equatable, Sendable {
         return members
     }
 
-    /// Goes through those who are listed, newest first, with the bytes of their number, digits only, and of their account.
+    /// Calls `body` for each member that ``all`` would list, newest first, with the digits of its number and the bytes of its account.
     package func forEach(_ body: (_ uid: UnsafeBufferPointer<UInt8>, _ account: UnsafeBufferPointer<UInt8>) -> Void) {
         text.withUnsafeBufferPointer { bytes in
             var end = bytes.count - 1
             var listed = 0
             while end > 0, listed < Limits.userListLatest {
-                // `end` is where the line's newline stands.
+                // `end` is the index of the line's newline.
                 var start = end
                 while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
                 var space = start

@@ -1,5 +1,5 @@
 extension SignalingError {
-    /// An owner of attributes would hold more of them than it may; nothing was changed.
+    /// A user or channel would have more attributes than it may; nothing was changed.
     /// - Parameter owner: `user` or `channel`.
     package static func tooManyAttributes(of owner: String) -> SignalingError {
         let (count, bytes) = (Limits.attributesPerOwner, Limits.attributeBytesPerOwner)

@@ -1,15 +1,11 @@
 /// Asks for an app's settings, which gateways cache for a few seconds. Fails with `unknown_app`.
 package struct GetApp: ServiceCommand {
-    /// presence.
     package static let service = ServiceName.presence
-    /// `app.get`.
     package static let operation = "app.get"
     /// The app's settings.
     package typealias Reply = AppSettings
-    /// Which app.
     package var app: AppID
 
-    /// Asks for one app.
     package init(app: AppID) { self.app = app }
 }
 
@@ -22,7 +18,6 @@ package struct AppSettings: Equatable, Sendable {
     /// How much its users may send.
     package var limits: AppLimits
 
-    /// Joins them.
     package init(certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()) {
         self.certificate = certificate
         self.tokenRequired = tokenRequired

@@ -1,4 +1,4 @@
-/// Who acts in a channel.
+/// The session that acts in a channel, and its user.
 package struct Actor: Equatable, Sendable {
     /// The user.
     package var user: UserKey
@@ -7,7 +7,6 @@ package struct Actor: Equatable, Sendable {
     /// The session that acts.
     package var session: SessionID
 
-    /// Makes the record.
     package init(user: UserKey, uid: UInt32, session: SessionID) {
         self.user = user
         self.uid = uid
@@ -17,20 +16,17 @@ package struct Actor: Equatable, Sendable {
 
 /// Joins a channel, leaving the one that the session was in.
 package struct JoinChannel: ServiceCommand {
-    /// channel-state.
     package static let service = ServiceName.channelState
-    /// `channel.join`.
     package static let operation = "channel.join"
-    /// What the join answer tells.
+    /// The channel's state at the join.
     package typealias Reply = ChannelJoined
     /// Who joins.
     package var actor: Actor
     /// Which channel of the actor's app.
     package var channel: ChannelName
-    /// Numbers the session's joins and leaves; 0: not numbered.
+    /// The number of this join or leave within the session, so that a late one is recognised; 0: not numbered.
     package var turn: Int64
 
-    /// Joins `channel`.
     package init(actor: Actor, channel: ChannelName, turn: Int64 = 0) {
         self.actor = actor
         self.channel = channel
@@ -42,14 +38,13 @@ package struct JoinChannel: ServiceCommand {
 package struct ChannelJoined: Equatable, Sendable {
     /// The channel's sequence number at the join: the joiner is shown the events above it.
     package var sequence: Int64
-    /// The `channel2` id of the join: what a client that resumes before it saw an event gives as `after`.
+    /// The `channel2` id of the join. A client that resumes before it has seen an event sends this as `after`.
     package var id: Int64
     /// The latest members, the joiner among them.
     package var members: LatestMembers
     /// The channel's attributes.
     package var attributes: [Attribute]
 
-    /// Makes the answer.
     package init(sequence: Int64, id: Int64, members: LatestMembers, attributes: [Attribute]) {
         self.sequence = sequence
         self.id = id
@@ -58,26 +53,21 @@ package struct ChannelJoined: Equatable, Sendable {
     }
 }
 
-/// Leaves a channel. No effect unless that session is the member.
+/// Leaves a channel. Has no effect when another session of the account is the member.
 package struct LeaveChannel: ServiceCommand {
-    /// channel-state.
     package static let service = ServiceName.channelState
-    /// `channel.leave`.
     package static let operation = "channel.leave"
     /// Frees memory.
     package var isVital: Bool { true }
-    /// Nothing.
     package typealias Reply = Done
     /// Who leaves.
     package var actor: Actor
-    /// Which channel.
     package var channel: ChannelName
-    /// Why: one of the 600s.
+    /// The reason for leaving, one of the codes 600 to 699.
     package var reason: SignalingCode
-    /// Numbers the session's joins and leaves; 0: not numbered.
+    /// The number of this join or leave within the session, so that a late one is recognised; 0: not numbered.
     package var turn: Int64
 
-    /// Leaves `channel`.
     package init(actor: Actor, channel: ChannelName, reason: SignalingCode, turn: Int64 = 0) {
         self.actor = actor
         self.channel = channel
@@ -89,11 +79,8 @@ package struct LeaveChannel: ServiceCommand {
 /// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a member, but
 /// its session must be the account's present one, at the asking gateway.
 package struct ChangeChannelAttributes: ServiceCommand {
-    /// channel-state.
     package static let service = ServiceName.channelState
-    /// `channel.attribute.change`.
     package static let operation = "channel.attribute.change"
-    /// Nothing.
     package typealias Reply = Done
     /// Who changes them.
     package var actor: Actor
@@ -104,7 +91,6 @@ package struct ChangeChannelAttributes: ServiceCommand {
     /// Changes of the channel's attributes that its app allows in a second.
     package var limitPerSecond: Int
 
-    /// Applies `change`.
     package init(
         actor: Actor, channel: ChannelName, change: AttributeChange,
         limitPerSecond: Int = Limits.channelAttributeChangesPerSecond
@@ -128,16 +114,11 @@ package enum AttributeChange: Equatable, Sendable {
 
 /// Asks how many members a channel has.
 package struct CountMembers: ServiceCommand {
-    /// channel-state.
     package static let service = ServiceName.channelState
-    /// `channel.count`.
     package static let operation = "channel.count"
-    /// The number.
     package typealias Reply = MemberCount
-    /// Which channel.
     package var channel: ChannelKey
 
-    /// Asks about `channel`.
     package init(channel: ChannelKey) { self.channel = channel }
 }
 
@@ -146,24 +127,17 @@ package struct MemberCount: Equatable, Sendable {
     /// Zero for a channel that does not exist.
     package var count: Int
 
-    /// Makes the answer.
     package init(count: Int) { self.count = count }
 }
 
 /// Asks whether a user is in a channel.
 package struct QueryMember: ServiceCommand {
-    /// channel-state.
     package static let service = ServiceName.channelState
-    /// `channel.contains`.
     package static let operation = "channel.contains"
-    /// The answer.
     package typealias Reply = MemberStatus
-    /// Which channel.
     package var channel: ChannelKey
-    /// Whom.
     package var account: Account
 
-    /// Asks about `account`.
     package init(channel: ChannelKey, account: Account) {
         self.channel = channel
         self.account = account
@@ -172,27 +146,21 @@ package struct QueryMember: ServiceCommand {
 
 /// Whether a user is in a channel.
 package struct MemberStatus: Equatable, Sendable {
-    /// True for members.
+    /// Whether the account is a member.
     package var isMember: Bool
 
-    /// Makes the answer.
     package init(isMember: Bool) { self.isMember = isMember }
 }
 
 /// Asks for a channel's members.
 package struct ListMembers: ServiceCommand {
-    /// channel-state.
     package static let service = ServiceName.channelState
-    /// `channel.members`.
     package static let operation = "channel.members"
-    /// The list.
     package typealias Reply = MemberList
-    /// Which channel.
     package var channel: ChannelKey
-    /// How many of the latest.
+    /// The most members to list, the latest first.
     package var limit: Int
 
-    /// Asks for the latest `limit` members.
     package init(channel: ChannelKey, limit: Int) {
         self.channel = channel
         self.limit = limit
@@ -206,7 +174,6 @@ package struct MemberList: Equatable, Sendable {
     /// The latest, newest first.
     package var members: [Member]
 
-    /// Makes the answer.
     package init(total: Int, members: [Member]) {
         self.total = total
         self.members = members

@@ -1,25 +1,21 @@
 /// An act in a call between two users: they invite, acknowledge, accept, refuse, end, or send each other digits.
 package struct CallAct: ServiceCommand {
-    /// invitation.
     package static let service = ServiceName.invitation
-    /// `call.act`.
     package static let operation = "call.act"
-    /// For what ends a call.
+    /// True for acts that end a call.
     package var isVital: Bool { verb == .refuse || verb == .end }
-    /// Nothing.
     package typealias Reply = Done
     /// What the actor does.
     package var verb: CallVerb
     /// Who acts.
     package var actor: Actor
-    /// The channel that the call is about; joining it is another act.
+    /// The channel that the call is about. Inviting does not join it.
     package var channel: ChannelName
     /// The other party: an account, or a phone number.
     package var peer: String
-    /// The actor's JSON text, passed on.
+    /// A JSON text of the actor, passed on to the peer.
     package var extra: String
 
-    /// Does `verb` to `peer`.
     package init(verb: CallVerb, actor: Actor, channel: ChannelName, peer: String, extra: String) {
         self.verb = verb
         self.actor = actor
@@ -45,20 +41,14 @@ package enum CallVerb: String, Sendable, CaseIterable {
     case message = "voip_invite_msg"
 }
 
-/// Tells that a user's session is over: the calls that it was in end.
+/// Ends the calls of a session that is over.
 package struct EndSessionCalls: ServiceCommand {
-    /// invitation.
     package static let service = ServiceName.invitation
-    /// `call.session-ended`.
     package static let operation = "call.session-ended"
-    /// Nothing.
     package typealias Reply = Done
-    /// Whose session.
     package var user: UserKey
-    /// Which session.
     package var session: SessionID
 
-    /// Ends the calls of `session`.
     package init(user: UserKey, session: SessionID) {
         self.user = user
         self.session = session

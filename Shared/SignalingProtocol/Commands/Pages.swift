@@ -13,7 +13,6 @@ package struct MailboxPage: Equatable, Sendable {
     /// The Redis clock at the read, ms.
     package var now: Int64
 
-    /// Makes a page.
     package init(cleared: Int64, highest: Int64, entries: [MailboxEntry], through: Int64, more: Bool, now: Int64) {
         self.cleared = cleared
         self.highest = highest
@@ -31,7 +30,6 @@ package struct ChannelPosition: Equatable, Sendable {
     /// The id of that event, or a later one that no event has. It never falls.
     package var id: Int64
 
-    /// Makes a position.
     package init(sequence: Int64, id: Int64) {
         self.sequence = sequence
         self.id = id
@@ -51,7 +49,6 @@ package struct ChannelLogPage: Equatable, Sendable {
     /// Whether there are more events above ``through``.
     package var more: Bool
 
-    /// Makes a page.
     package init(
         events: [ChannelEvent], latest: ChannelPosition, complete: Bool, through: ChannelPosition, more: Bool
     ) {

@@ -2,14 +2,13 @@
 package struct PhoneCall: Hashable, Sendable {
     /// The call's id, fresh for every invitation.
     package var id: String
-    /// What the call is about.
+    /// The channel that the call is about.
     package var channel: ChannelKey
     /// The party that is a user of the app.
     package var user: Account
     /// The party that is a telephone, under the name that the user knows it by.
     package var phone: Account
 
-    /// Names a call.
     package init(id: String, channel: ChannelKey, user: Account, phone: Account) {
         self.id = id
         self.channel = channel
@@ -20,18 +19,15 @@ package struct PhoneCall: Hashable, Sendable {
 
 /// Asks a sip-bridge, any of them, to call a telephone through the app's trunk.
 package struct DialPhone: ServiceCommand {
-    /// sip-bridge.
     package static let service = ServiceName.sipBridge
-    /// `phone.dial`.
     package static let operation = "phone.dial"
-    /// Nothing: what becomes of it is told by ``PhoneReport``.
+    /// Only that the command was taken: ``PhoneReport`` tells how the call goes.
     package typealias Reply = Done
     /// The call.
     package var call: PhoneCall
     /// The caller's `extra`, verbatim: the bridge reads `srcNum` and `sip_header:NAME` in it.
     package var extra: String
 
-    /// Asks for a call.
     package init(call: PhoneCall, extra: String) {
         self.call = call
         self.extra = extra
@@ -40,11 +36,8 @@ package struct DialPhone: ServiceCommand {
 
 /// Tells the sip-bridge that holds a call's telephone what the user, or the system, did. Sent to that bridge's own stream.
 package struct OrderPhone: ServiceCommand {
-    /// sip-bridge.
     package static let service = ServiceName.sipBridge
-    /// `phone.order`.
     package static let operation = "phone.order"
-    /// Nothing.
     package typealias Reply = Done
     /// The call.
     package var call: PhoneCall
@@ -53,7 +46,6 @@ package struct OrderPhone: ServiceCommand {
     /// The user's `extra`, or the system's own JSON text.
     package var extra: String
 
-    /// Tells of an act.
     package init(call: PhoneCall, act: PhoneOrderAct, extra: String) {
         self.call = call
         self.act = act
@@ -61,7 +53,7 @@ package struct OrderPhone: ServiceCommand {
     }
 }
 
-/// What a telephone is to be told.
+/// An act of the user, or of the system, that a telephone must learn of.
 package enum PhoneOrderAct: String, Sendable, CaseIterable {
     /// The user's client has the invitation: it rings there.
     case ringing
@@ -79,18 +71,16 @@ package enum PhoneOrderAct: String, Sendable, CaseIterable {
 
 /// A sip-bridge tells what a call's telephone did.
 package struct PhoneReport: ServiceCommand {
-    /// invitation.
     package static let service = ServiceName.invitation
-    /// `call.phone`.
     package static let operation = "call.phone"
-    /// For what ends a call.
+    /// True for acts that end a call.
     package var isVital: Bool {
         switch act {
         case .refused, .failed, .ended: true
         case .claimed, .ringing, .accepted, .message: false
         }
     }
-    /// Whether the call stands.
+    /// Whether the call goes on.
     package typealias Reply = PhoneStanding
     /// The call.
     package var call: PhoneCall
@@ -100,10 +90,9 @@ package struct PhoneReport: ServiceCommand {
     package var act: PhoneAct
     /// JSON text for the user.
     package var extra: String
-    /// What stands in the call log.
+    /// The SIP side of the call, for the call log.
     package var record: PhoneRecord
 
-    /// Tells of an act.
     package init(call: PhoneCall, bridge: GatewayID, act: PhoneAct, extra: String, record: PhoneRecord) {
         self.call = call
         self.bridge = bridge
@@ -113,9 +102,9 @@ package struct PhoneReport: ServiceCommand {
     }
 }
 
-/// What a telephone, or the bridge in its name, does in a call.
+/// An act of a telephone in a call, or of the bridge on its behalf.
 package enum PhoneAct: Equatable, Sendable {
-    /// The bridge takes the call upon itself; nothing was dialled yet. Refused when another bridge has it, or it is over.
+    /// The bridge takes the call over, before it dials. Refused when another bridge has the call, or when it is over.
     case claimed
     /// It rings.
     case ringing
@@ -123,9 +112,9 @@ package enum PhoneAct: Equatable, Sendable {
     case accepted
     /// The person refused.
     case refused
-    /// Nothing came of the invitation; 700, 702, 703 or 704.
+    /// The invitation failed, with code 700, 702, 703 or 704.
     case failed(SignalingCode)
-    /// The call, answered before, is over; 0 when the telephone hung up, else 702 or 700.
+    /// An answered call has ended: code 0 when the telephone hung up, otherwise 702 or 700.
     case ended(SignalingCode)
     /// A message, such as digits.
     case message
@@ -148,20 +137,17 @@ package struct PhoneRecord: Equatable, Sendable {
     }
 }
 
-/// Whether a call stands after a telephone's act.
+/// Whether a call goes on after a telephone's act.
 package struct PhoneStanding: Equatable, Sendable {
-    /// False: the call is over, or another bridge's; the bridge must let go of the telephone.
+    /// False when the call is over or another bridge's: the bridge must then hang up.
     package var stands: Bool
 
-    /// Says so.
     package init(stands: Bool) { self.stands = stands }
 }
 
 /// A telephone calls a user. The bridge names the call; `call.phone` is the caller's number as the user sees it.
 package struct InviteFromPhone: ServiceCommand {
-    /// invitation.
     package static let service = ServiceName.invitation
-    /// `call.phone-invite`.
     package static let operation = "call.phone-invite"
     /// Stands false when the user is offline (``SignalingCode/invitePeerOffline``) or cannot be invited.
     package typealias Reply = PhoneStanding
@@ -173,10 +159,9 @@ package struct InviteFromPhone: ServiceCommand {
     package var extra: String
     /// How long it may ring, ms; nil for the service's own limit.
     package var ring: Int64?
-    /// What stands in the call log.
+    /// The SIP side of the call, for the call log.
     package var record: PhoneRecord
 
-    /// Invites.
     package init(call: PhoneCall, bridge: GatewayID, extra: String, ring: Int64?, record: PhoneRecord) {
         self.call = call
         self.bridge = bridge

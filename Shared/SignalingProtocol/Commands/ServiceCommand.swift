@@ -1,6 +1,6 @@
 /// A request to a service, sent over its command stream and answered on the sender's topic.
 ///
-/// At least once: a service handles each by its id, so that a redelivered command takes effect once.
+/// Commands are delivered at least once; a service recognises a repeated one by its id, so that it takes effect once.
 package protocol ServiceCommand: Equatable, Sendable {
     /// What the service answers.
     associatedtype Reply: Equatable, Sendable
@@ -8,19 +8,18 @@ package protocol ServiceCommand: Equatable, Sendable {
     static var service: ServiceName { get }
     /// Its name on the stream, unique within the service: `session.open`.
     static var operation: String { get }
-    /// Whether the service is told even when Redis has no memory left: for what frees memory or keeps something alive.
+    /// Whether the command is sent even when Redis has no memory left, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }
 }
 
 extension ServiceCommand {
-    /// Most commands can be refused.
+    /// Most commands may be refused when Redis is full.
     package var isVital: Bool { false }
 }
 
 /// The answer that carries nothing but success.
 package struct Done: Equatable, Sendable {
-    /// Nothing more to say.
     package init() {}
 }
 
@@ -31,21 +30,19 @@ package struct Member: Hashable, Sendable {
     /// The number that login returned for the account.
     package var uid: UInt32
 
-    /// Joins the two.
     package init(account: Account, uid: UInt32) {
         self.account = account
         self.uid = uid
     }
 }
 
-/// A name and its value.
+/// An attribute of a user or a channel.
 package struct Attribute: Hashable, Sendable {
     /// The name.
     package var name: AttributeName
     /// The value, verbatim.
     package var value: String
 
-    /// Joins the two.
     package init(name: AttributeName, value: String) {
         self.name = name
         self.value = value

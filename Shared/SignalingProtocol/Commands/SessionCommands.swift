@@ -1,8 +1,6 @@
 /// Opens a session after the gateway has checked the token: kicks the account's older session, announces the login.
 package struct OpenSession: ServiceCommand {
-    /// presence.
     package static let service = ServiceName.presence
-    /// `session.open`.
     package static let operation = "session.open"
     /// What the login answer tells.
     package typealias Reply = SessionOpened
@@ -34,7 +32,6 @@ package struct SessionOpened: Equatable, Sendable {
     /// When and by which claim.
     package var hold: SessionHold
 
-    /// Makes the answer.
     package init(uid: UInt32, hold: SessionHold = SessionHold()) {
         self.uid = uid
         self.hold = hold
@@ -48,7 +45,6 @@ package struct SessionHold: Equatable, Sendable {
     /// When the gateway got it, Redis clock (us), at least one more than before: of two gateways the later one has it.
     package var claim: Int64
 
-    /// Makes the record.
     package init(since: Int64 = 0, claim: Int64 = 0) {
         self.since = since
         self.claim = claim
@@ -58,9 +54,7 @@ package struct SessionHold: Equatable, Sendable {
 /// Moves a session to the asking gateway (`line_login`); its older connection, if any, is dropped silently. Fails with
 /// `bad_line` when the session is over or the secret is wrong, with `replaced` (103) when a newer login took its place.
 package struct ResumeSession: ServiceCommand {
-    /// presence.
     package static let service = ServiceName.presence
-    /// `session.resume`.
     package static let operation = "session.resume"
     /// Keeps a session alive.
     package var isVital: Bool { true }
@@ -71,7 +65,6 @@ package struct ResumeSession: ServiceCommand {
     /// The line that the client sent.
     package var line: Line
 
-    /// Resumes `line`'s session on `gateway`.
     package init(gateway: GatewayID, line: Line) {
         self.gateway = gateway
         self.line = line
@@ -93,7 +86,6 @@ package struct SessionResumed: Equatable, Sendable {
     /// The number of its last join or leave: the next has a higher one.
     package var turn: Int64
 
-    /// Makes the answer.
     package init(
         uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold(),
         turn: Int64 = 0
@@ -110,22 +102,16 @@ package struct SessionResumed: Equatable, Sendable {
 /// Tells that a session's connection is lost: it stays alive for the user's `_conn_timeout`. No effect unless the
 /// session is still on that gateway.
 package struct DetachSession: ServiceCommand {
-    /// presence.
     package static let service = ServiceName.presence
-    /// `session.detach`.
     package static let operation = "session.detach"
     /// Lets a session end.
     package var isVital: Bool { true }
-    /// Nothing.
     package typealias Reply = Done
     /// The gateway that held the connection.
     package var gateway: GatewayID
-    /// Whose session.
     package var user: UserKey
-    /// Which session.
     package var session: SessionID
 
-    /// Detaches `session`.
     package init(gateway: GatewayID, user: UserKey, session: SessionID) {
         self.gateway = gateway
         self.user = user
@@ -135,22 +121,17 @@ package struct DetachSession: ServiceCommand {
 
 /// Ends a session: it leaves its channel, its calls end, the offline event is announced.
 package struct CloseSession: ServiceCommand {
-    /// presence.
     package static let service = ServiceName.presence
-    /// `session.close`.
     package static let operation = "session.close"
     /// Frees memory.
     package var isVital: Bool { true }
-    /// Nothing.
     package typealias Reply = Done
-    /// Whose session.
     package var user: UserKey
     /// Which session; an older one than the user's present one has no effect.
     package var session: SessionID
     /// Why, as the members of its channel are told: ``SignalingCode/leaveLogout`` and its like.
     package var reason: SignalingCode
 
-    /// Ends `session`.
     package init(user: UserKey, session: SessionID, reason: SignalingCode) {
         self.user = user
         self.session = session

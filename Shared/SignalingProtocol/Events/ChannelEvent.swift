@@ -23,7 +23,6 @@ package struct ChannelEvent: Equatable, Sendable {
         case attributes(AttributeChange)
     }
 
-    /// Makes an event.
     package init(sequence: Int64, id: Int64, account: Account, uid: UInt32, kind: Kind) {
         self.sequence = sequence
         self.id = id

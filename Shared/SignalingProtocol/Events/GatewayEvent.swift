@@ -1,4 +1,4 @@
-/// What is published to one gateway's topic.
+/// An event that is published to the topic of one gateway.
 package enum GatewayEvent: Equatable, Sendable {
     /// The answer to a command: its fields, or why it failed.
     case reply(CommandID, Result<[UInt8], SignalingError>)
@@ -14,12 +14,11 @@ package enum GatewayEvent: Equatable, Sendable {
 package struct MailDelivery: Equatable, Sendable {
     /// Whose user's mailbox has it.
     package var session: SessionID
-    /// The version that was given to this user before; 0 for none. Who does not know it has missed something.
+    /// The version of the user's entry before this one; 0 for none. A receiver that has not seen it has missed an entry.
     package var previous: Int64
     /// The message.
     package var entry: MailboxEntry
 
-    /// Makes a delivery.
     package init(session: SessionID, previous: Int64, entry: MailboxEntry) {
         self.session = session
         self.previous = previous
@@ -29,14 +28,13 @@ package struct MailDelivery: Equatable, Sendable {
 
 /// A waiting message.
 package struct MailboxEntry: Equatable, Sendable {
-    /// Grows with each entry of a user, never reused and never falling.
+    /// A number that rises with each entry of a user and is never reused.
     package var version: Int64
     /// The Redis clock (ms) after which it must not be delivered.
     package var expiresAt: Int64
     /// The `msg-v2` line for the client.
     package var line: String
 
-    /// Makes an entry.
     package init(version: Int64, expiresAt: Int64, line: String) {
         self.version = version
         self.expiresAt = expiresAt

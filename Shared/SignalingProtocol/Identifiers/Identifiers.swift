@@ -106,7 +106,6 @@ package struct UserKey: Hashable, Sendable {
     /// The account within it.
     package let account: Account
 
-    /// Joins the two.
     package init(app: AppID, account: Account) {
         self.app = app
         self.account = account
@@ -120,7 +119,6 @@ package struct ChannelKey: Hashable, Sendable {
     /// The name within it.
     package let name: ChannelName
 
-    /// Joins the two.
     package init(app: AppID, name: ChannelName) {
         self.app = app
         self.name = name
@@ -128,7 +126,7 @@ package struct ChannelKey: Hashable, Sendable {
 }
 
 extension String {
-    /// What most names are, told without a look at Unicode's tables.
+    /// Whether all bytes are visible ASCII, as in most names: then Unicode's tables need not be asked.
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 

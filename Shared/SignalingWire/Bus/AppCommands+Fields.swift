@@ -1,14 +1,12 @@
 package import SignalingProtocol
 
 extension GetApp: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(app: try fields.field("app", \.app))
     }
 }
 
 extension AppSettings: FieldCodable {
-    /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
         writer.put("certificate", certificate)
         writer.put("required", tokenRequired)
@@ -16,7 +14,7 @@ extension AppSettings: FieldCodable {
         writer.put("specialOpen", limits.specialChannelsOpen)
     }
 
-    /// Reads the fields; a limit that an older process does not know is the default.
+    /// A limit that an older process did not write has its default.
     package init(from reader: FieldReader) throws(SignalingError) {
         var limits = AppLimits()
         for limit in AppLimits.all where reader.optionalString(limit.wire) != nil {

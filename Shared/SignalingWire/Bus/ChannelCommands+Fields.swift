@@ -1,7 +1,6 @@
 package import SignalingProtocol
 
 extension JoinChannel: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             actor: try fields.fields(of: \.actor),
@@ -11,7 +10,6 @@ extension JoinChannel: WireCommand, FieldRecord {
 }
 
 extension ChannelJoined: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             sequence: try fields.field("sequence", \.sequence),
@@ -22,7 +20,6 @@ extension ChannelJoined: FieldRecord {
 }
 
 extension LeaveChannel: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             actor: try fields.fields(of: \.actor),
@@ -33,7 +30,6 @@ extension LeaveChannel: WireCommand, FieldRecord {
 }
 
 extension ChangeChannelAttributes: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             actor: try fields.fields(of: \.actor),
@@ -44,49 +40,42 @@ extension ChangeChannelAttributes: WireCommand, FieldRecord {
 }
 
 extension CountMembers: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(channel: try fields.fields(of: \.channel))
     }
 }
 
 extension MemberCount: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(count: try fields.field("count", \.count))
     }
 }
 
 extension QueryMember: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(channel: try fields.fields(of: \.channel), account: try fields.field("account", \.account))
     }
 }
 
 extension MemberStatus: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(isMember: try fields.field("member", \.isMember))
     }
 }
 
 extension ListMembers: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(channel: try fields.fields(of: \.channel), limit: try fields.field("limit", \.limit))
     }
 }
 
 extension MemberList: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(total: try fields.field("total", \.total), members: try fields.list("members", \.members))
     }
 }
 
 extension AttributeChange: FieldCodable {
-    /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
         switch self {
         case .update(let attribute):
@@ -100,7 +89,6 @@ extension AttributeChange: FieldCodable {
         }
     }
 
-    /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
         switch try reader.string("change") {
         case "update": self = .update(try Attribute(from: reader))

@@ -7,8 +7,7 @@ extension ChannelEvent {
         self = try payload.withBytes { Self.decode($0) }.get()
     }
 
-    /// Reads a payload that lies in one piece. For the gateway's fan-out: across modules generic code is not specialized, which
-    /// takes a sixth of the time.
+    /// Reads a contiguous payload. Not generic, for the reason given at ``GatewayEvent/decode(_:)``.
     package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<ChannelEvent, SignalingError> {
         Result { () throws(SignalingError) in
             var fields = TextFields(payload, what: "a channel event")
@@ -32,7 +31,7 @@ extension ChannelEvent {
         return ChannelEvent(sequence: sequence, id: id, account: account, uid: uid, kind: kind)
     }
 
-    /// The text that functions publish and keep.
+    /// The text that is published to the channel's topic and kept in its log.
     package var payload: String {
         let head = "\(sequence) \(id) \(account) \(uid)"
         switch kind {

@@ -14,9 +14,7 @@ package protocol FieldCodable {
 package protocol WireCommand: ServiceCommand, FieldCodable where Reply: FieldCodable {}
 
 extension Done: FieldCodable {
-    /// Writes nothing.
     package func write(to writer: inout FieldWriter) {}
-    /// Reads nothing.
     package init(from reader: FieldReader) throws(SignalingError) { self.init() }
 }
 

@@ -15,7 +15,6 @@ package protocol FieldRecord: FieldCodable {
 }
 
 extension FieldRecord {
-    /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
         // The writer's bytes move to the coder and back, and are not copied.
         var coder = FieldEncoder(record: self)
@@ -24,7 +23,6 @@ extension FieldRecord {
         swap(&coder.writer, &writer)
     }
 
-    /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
         var coder = FieldDecoder<Self>(reader: reader)
         try self.init(fields: &coder)

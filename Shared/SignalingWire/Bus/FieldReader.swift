@@ -3,19 +3,19 @@ package import SignalingProtocol
 /// Reads what ``FieldWriter`` wrote. Of fields with one name the first counts; unknown fields are ignored, so that a newer
 /// process may add some.
 package struct FieldReader: Sendable {
-    /// All fields, in order. Values of packed fields are parts of the whole: an answer may have a million bytes, several
-    /// levels deep.
+    /// All fields, in order. Values are slices of the packed bytes, not copies: an answer may have a million bytes, nested
+    /// several levels deep.
     package let fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>
 
-    /// All fields, in order, as copies.
+    /// Copies of the fields, in order.
     package var pairs: [(name: String, value: [UInt8])] { fields.map { (name: $0.name, value: Array($0.value)) } }
 
-    /// Reads native pairs, of a stream entry or a hash.
+    /// Reads fields that Redis gives one by one, from a hash.
     package init(pairs: [(name: String, value: [UInt8])]) {
         fields = pairs.map { (name: $0.name, value: $0.value[...]) }[...]
     }
 
-    /// Reads some fields of another reader.
+    /// Takes fields that another reader has parsed.
     package init(fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>) { self.fields = fields }
 
     /// Reads packed fields.
@@ -46,7 +46,7 @@ package struct FieldReader: Sendable {
         return text
     }
 
-    /// The bytes of a field that are a text.
+    /// The bytes of a field that must be valid UTF-8.
     package func text(_ name: String) throws(SignalingError) -> [UInt8] {
         let value = try bytes(name)
         guard value.withUnsafeBufferPointer({ UTF8Text.isValid($0) }) else { throw Self.malformed(name, "text") }

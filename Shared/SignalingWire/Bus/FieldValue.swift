@@ -10,51 +10,38 @@ package protocol FieldValue {
 }
 
 extension String: FieldValue {
-    /// Adds text.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
-    /// Reads text.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.string(name) }
 }
 
 extension Int64: FieldValue {
-    /// Adds decimal text.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
-    /// Reads decimal text.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.int64(name) }
 }
 
 extension Int: FieldValue {
-    /// Adds decimal text.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
-    /// Reads decimal text.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.int(name) }
 }
 
 extension UInt32: FieldValue {
-    /// Adds decimal text.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
-    /// Reads decimal text.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.uint32(name) }
 }
 
 extension Bool: FieldValue {
-    /// Adds `1` or `0`.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
-    /// Reads `1` or `0`.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.bool(name) }
 }
 
 extension SignalingCode: FieldValue {
-    /// Adds the number.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
     /// Reads the number of a code that this release knows.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.code(name) }
 }
 
 extension LatestMembers: FieldValue {
-    /// Adds the lines.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, text) }
-    /// Reads the lines.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         self.init(text: try reader.text(name))
     }
@@ -63,14 +50,12 @@ extension LatestMembers: FieldValue {
 extension Line: FieldValue {
     /// Adds the line as clients hold it.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, wire) }
-    /// Reads a line.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         try self.init(wire: reader.string(name))
     }
 }
 
 extension FieldValue where Self: ByteIdentifier {
-    /// Adds the identifier's text.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
 }
 
@@ -117,7 +102,6 @@ extension GatewayID: FieldValue {
 }
 
 extension FieldValue where Self: RawRepresentable<String> & CaseIterable {
-    /// Adds the word.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
     /// Reads one of the words that this release knows.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {

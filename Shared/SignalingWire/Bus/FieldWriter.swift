@@ -1,18 +1,17 @@
 /// Writes named fields in order: those of a command, an answer or a kept record.
 ///
-/// They are packed into one value as they come (``encoded``): `<bytes of the name>:<name><bytes of the value>:<value>`,
-/// repeated. A value may itself be packed fields. ``pairs`` are the same fields apart, for a Redis hash.
+/// They are packed into one byte string (``encoded``) as they are put: `<bytes of the name>:<name><bytes of the value>:<value>`,
+/// repeated. A value may itself be packed fields. ``pairs`` gives the fields one by one, for a Redis hash.
 package struct FieldWriter: Sendable {
     /// All fields so far, packed into one value.
     package private(set) var encoded: [UInt8] = []
 
-    /// Bytes of most commands: room for them is made at once.
+    /// Bytes reserved at the first field: most commands fit.
     private static let usualSize = 256
 
-    /// No fields.
     package init() {}
 
-    /// The fields apart, in order, as copies.
+    /// Copies of the fields, in order.
     package var pairs: [(name: String, value: [UInt8])] {
         guard let reader = try? FieldReader(encoded: encoded) else {
             preconditionFailure("a FieldWriter wrote what FieldReader does not read")
@@ -83,11 +82,11 @@ package struct FieldWriter: Sendable {
         encoded.append(UInt8(ascii: ":"))
     }
 
-    /// Puts the length of a value in front of it; the value reaches from `start` to the end.
+    /// Inserts the length of a nested value, which was written from `start` to the end, in front of it.
     private mutating func insertLength(of start: Int) {
         var rest = encoded.count - start
         var index = start + DecimalText.count(Int64(rest))
-        // The colon stands where the last of them is; the digits take the places of the others.
+        // Room for the digits and the colon; the digits then replace the colons before the last one.
         encoded.insert(contentsOf: repeatElement(UInt8(ascii: ":"), count: index - start + 1), at: start)
         repeat {
             index -= 1

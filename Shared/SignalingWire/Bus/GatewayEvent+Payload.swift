@@ -7,8 +7,8 @@ extension GatewayEvent {
         self = try payload.withBytes { Self.decode($0) }.get()
     }
 
-    /// Reads a payload that lies in one piece. For the gateway's fan-out: across modules generic code is not specialized, which
-    /// takes a sixth of the time.
+    /// Reads a contiguous payload. Not generic, because the gateway's fan-out calls it from another module: the compiler does
+    /// not specialize generic code across modules, and unspecialized it takes a sixth longer.
     package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<GatewayEvent, SignalingError> {
         Result { () throws(SignalingError) in
             var fields = TextFields(payload, what: "a gateway event")

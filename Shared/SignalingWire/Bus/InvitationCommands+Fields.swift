@@ -1,7 +1,6 @@
 package import SignalingProtocol
 
 extension CallAct: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             verb: try fields.field("verb", \.verb),
@@ -13,7 +12,6 @@ extension CallAct: WireCommand, FieldRecord {
 }
 
 extension EndSessionCalls: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(user: try fields.fields(of: \.user), session: try fields.field("session", \.session))
     }

@@ -1,7 +1,6 @@
 package import SignalingProtocol
 
 extension PhoneCall: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             id: try fields.field("call", \.id),
@@ -12,7 +11,6 @@ extension PhoneCall: FieldRecord {
 }
 
 extension PhoneRecord: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             sipCallID: try fields.optional("sip_call_id", \.sipCallID),
@@ -22,7 +20,6 @@ extension PhoneRecord: FieldRecord {
 }
 
 extension PhoneAct: FieldCodable {
-    /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
         switch self {
         case .claimed: writer.put("act", "claimed")
@@ -39,7 +36,6 @@ extension PhoneAct: FieldCodable {
         }
     }
 
-    /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
         switch try reader.string("act") {
         case "claimed": self = .claimed
@@ -55,14 +51,12 @@ extension PhoneAct: FieldCodable {
 }
 
 extension DialPhone: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(call: try fields.fields(of: \.call), extra: try fields.field("extra", \.extra))
     }
 }
 
 extension OrderPhone: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             call: try fields.fields(of: \.call),
@@ -72,7 +66,6 @@ extension OrderPhone: WireCommand, FieldRecord {
 }
 
 extension PhoneReport: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             call: try fields.fields(of: \.call),
@@ -84,7 +77,6 @@ extension PhoneReport: WireCommand, FieldRecord {
 }
 
 extension InviteFromPhone: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             call: try fields.fields(of: \.call),
@@ -96,7 +88,6 @@ extension InviteFromPhone: WireCommand, FieldRecord {
 }
 
 extension PhoneStanding: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(stands: try fields.field("stands", \.stands))
     }

@@ -1,7 +1,6 @@
 package import SignalingProtocol
 
 extension ReassertSessions: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             gateway: try fields.field("gateway", \.gateway),
@@ -10,7 +9,6 @@ extension ReassertSessions: WireCommand, FieldRecord {
 }
 
 extension HeldSession: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             line: try fields.field("line", \.line),
@@ -24,7 +22,6 @@ extension HeldSession: FieldRecord {
 }
 
 extension HeldPlace: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             turn: try fields.field("turn", \.turn),
@@ -34,14 +31,12 @@ extension HeldPlace: FieldRecord {
 }
 
 extension SessionsReasserted: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(held: try fields.list("held", \.held), lost: try fields.list("lost", \.lost))
     }
 }
 
 extension SessionsReasserted.Held: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             session: try fields.field("session", \.session),
@@ -50,14 +45,12 @@ extension SessionsReasserted.Held: FieldRecord {
 }
 
 extension SessionsReasserted.Lost: FieldCodable {
-    /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
         writer.put("session", session.rawValue)
-        // No session is closed with success.
+        // Success stands for nil: no session is ever closed with that code.
         writer.put("code", code ?? .success)
     }
 
-    /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
         let code = try reader.code("code")
         self.init(session: SessionID(try reader.string("session")), code: code == .success ? nil : code)
@@ -65,26 +58,22 @@ extension SessionsReasserted.Lost: FieldCodable {
 }
 
 extension ReassertMembers: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(channel: try fields.fields(of: \.channel), members: try fields.list("members", \.members))
     }
 }
 
 extension HeldMember: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(member: try fields.fields(of: \.member), session: try fields.field("session", \.session))
     }
 }
 
 extension MembersReasserted: FieldCodable {
-    /// Adds the fields.
     package func write(to writer: inout FieldWriter) {
         for session in unknown { writer.put("unknown", session.rawValue) }
     }
 
-    /// Reads the fields.
     package init(from reader: FieldReader) throws(SignalingError) {
         var unknown: [SessionID] = []
         for (name, value) in reader.pairs where name == "unknown" {
@@ -95,7 +84,6 @@ extension MembersReasserted: FieldCodable {
 }
 
 extension ForgetMember: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(actor: try fields.fields(of: \.actor), channel: try fields.field("channel", \.channel))
     }

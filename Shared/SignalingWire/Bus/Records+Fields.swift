@@ -1,21 +1,18 @@
 package import SignalingProtocol
 
 extension UserKey: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(app: try fields.field("app", \.app), account: try fields.field("account", \.account))
     }
 }
 
 extension ChannelKey: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(app: try fields.field("app", \.app), name: try fields.field("channel", \.name))
     }
 }
 
 extension Actor: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             user: try fields.fields(of: \.user),
@@ -25,14 +22,12 @@ extension Actor: FieldRecord {
 }
 
 extension Member: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(account: try fields.field("account", \.account), uid: try fields.field("uid", \.uid))
     }
 }
 
 extension Attribute: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(name: try fields.field("name", \.name), value: try fields.field("value", \.value))
     }

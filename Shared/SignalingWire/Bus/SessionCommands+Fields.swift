@@ -1,7 +1,6 @@
 package import SignalingProtocol
 
 extension OpenSession: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             gateway: try fields.field("gateway", \.gateway),
@@ -13,28 +12,24 @@ extension OpenSession: WireCommand, FieldRecord {
 }
 
 extension SessionOpened: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(uid: try fields.field("uid", \.uid), hold: try fields.fields(of: \.hold))
     }
 }
 
 extension SessionHold: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(since: try fields.field("since", \.since), claim: try fields.field("claim", \.claim))
     }
 }
 
 extension ResumeSession: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(gateway: try fields.field("gateway", \.gateway), line: try fields.field("line", \.line))
     }
 }
 
 extension SessionResumed: FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             uid: try fields.field("uid", \.uid),
@@ -47,7 +42,6 @@ extension SessionResumed: FieldRecord {
 }
 
 extension DetachSession: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             gateway: try fields.field("gateway", \.gateway),
@@ -57,7 +51,6 @@ extension DetachSession: WireCommand, FieldRecord {
 }
 
 extension CloseSession: WireCommand, FieldRecord {
-    /// Goes through the fields.
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             user: try fields.fields(of: \.user),

@@ -5,7 +5,7 @@ struct TextFields {
     private var rest: UnsafeBufferPointer<UInt8>
     private let what: StaticString
 
-    /// Reads a line that is there as long as its fields are taken.
+    /// - Parameter bytes: the line; must stay valid as long as this reader is used.
     init(_ bytes: UnsafeBufferPointer<UInt8>, what: StaticString) {
         rest = bytes
         self.what = what
@@ -30,7 +30,7 @@ struct TextFields {
 
     private mutating func drop(_ count: Int) { rest = UnsafeBufferPointer(rebasing: rest[count...]) }
 
-    /// So many bytes, and the space after them if anything follows.
+    /// The next field, which has `count` bytes and may hold spaces; skips the space after it, unless the line ends there.
     mutating func take(_ count: Int) throws(SignalingError) -> String {
         guard count >= 0, count <= rest.count else { throw bad() }
         let field = UnsafeBufferPointer(rebasing: rest[..<count])

@@ -12,7 +12,7 @@ struct CallArguments {
 
     var isObject: Bool { outline.kind(of: object) == .object }
 
-    /// Whether `line` is there and names something, and whether it is this one.
+    /// Whether the argument `line` equals `line`; nil when it is missing or is no text.
     func matches(line: String) -> Bool? {
         guard let place = outline.member("line", of: object) else { return nil }
         var line = line
@@ -38,7 +38,7 @@ struct CallArguments {
 
     func body(_ name: StaticString) throws(SignalingError) -> String { try bounded(name, Limits.messageBytes) }
 
-    /// The content of a message to a user. Its type is `instant`: other types are the system's own.
+    /// The content of a message to a user. Its type `t` must be `instant`: clients may not send the system's own types.
     func instantContent() throws(SignalingError) -> String {
         guard outline.member("t", of: object).map({ outline.isString($0, "instant") }) ?? true else {
             throw SignalingError(.wrongParameter, .invalidType, "a message's type is instant")
@@ -76,16 +76,17 @@ struct CallArguments {
                 let second = bytes[(first + 1)...].firstIndex(of: colon)
             else { return nil }
             let field = UnsafeBufferPointer(rebasing: bytes[(second + 1)...].prefix { $0 != colon })
-            // Mostly a whole number, which is read much faster.
+            // Nearly always a whole number, which is parsed much faster than a `Double`.
             if let whole = DecimalText.parse(field) { return Double(whole) }
             return Double(String(decoding: field, as: UTF8.self)).flatMap { $0.isNaN ? nil : $0 }
         }
     }
 
-    /// A poll is never refused, because old clients stop polling for good then: a mark that is no number says nothing.
+    /// The version up to which entries were processed. Anything but a number counts as 0: old clients stop polling for good
+    /// when a poll is refused.
     var verClear: Int64 { max(self["ver_clear"]?.integer ?? 0, 0) }
 
-    /// Entries of one answer.
+    /// The most entries that the answer may have.
     var pageLimit: Int { clamp(self["max"]?.integer ?? 30, to: Limits.mailboxPage) }
 
     func listLimit() throws(SignalingError) -> Int {

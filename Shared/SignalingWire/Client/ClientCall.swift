@@ -1,13 +1,13 @@
 package import SignalingProtocol
 
-/// A function that a client calls, its arguments checked. Source: wire protocol, section 4.
+/// A call of a function by a client, with validated arguments. Source: wire protocol, section 4.
 package struct ClientCall: Equatable, Sendable {
-    /// Whether the line that came with the call is the connection's own, as it must be.
+    /// Whether the call's `line` is that of the connection's session; other calls are refused.
     package var isOnItsLine: Bool
-    /// What is asked.
+    /// The function and its arguments.
     package var act: Act
-    /// The client's id of a message, at most ``messageIDBytes`` bytes: what makes a repeated send take effect once, for
-    /// clients that take pushes (the old ones reuse ids).
+    /// The id that the client gave a message, at most ``messageIDBytes`` bytes. It makes a repeated send take effect once, for
+    /// clients that take pushes; the old clients reuse ids, so theirs are ignored.
     package var messageID: String?
 
     /// Bytes of a message id; longer ones are ignored.

@@ -4,7 +4,7 @@ package import SignalingProtocol
 package enum ClientFrame: Equatable, Sendable {
     /// Asks for a new session.
     case login(LoginRequest)
-    /// Goes on with an old one.
+    /// Resumes an earlier session.
     case lineLogin(LineLoginRequest)
     /// Asks for a `pong` with the same value.
     case ping(JSONValue)
@@ -12,10 +12,11 @@ package enum ClientFrame: Equatable, Sendable {
     case call(CallRequest)
 
     /// Reads a frame.
-    /// - Parameter line: the connection's own, which calls must carry; empty before there is one.
+    /// - Parameter line: the line of the connection's session, which calls must carry; empty before login.
     /// - Throws: `FrameError`.
     ///
-    /// Takes an array, not any collection: across modules generic code is not specialized, which takes a third of the time.
+    /// Takes an array, not any collection: the compiler does not specialize generic code across modules, and unspecialized
+    /// this takes a third longer.
     package init(decoding bytes: [UInt8], line: String = "") throws(FrameError) {
         self = try bytes.withUnsafeBufferPointer { Self.decode($0, line: line) }.get()
     }
@@ -49,7 +50,7 @@ package enum ClientFrame: Equatable, Sendable {
     }
 }
 
-/// What a client logs in with; not checked yet.
+/// The arguments of `login`, not validated yet.
 package struct LoginRequest: Equatable, Sendable {
     /// The app id (`vid`); nil in the oldest clients, whose token names the app.
     package var app: String?
@@ -62,7 +63,7 @@ package struct LoginRequest: Equatable, Sendable {
     /// Whether the client takes pushed mailbox entries (wire protocol, section 12.18).
     package var push: Bool
 
-    /// Bytes of `device` that are kept.
+    /// Longer values of `device` are cut to this many bytes.
     package static let deviceBytes = 64
 
     init(_ argument: JSONValue) throws(FrameError) {
@@ -76,7 +77,7 @@ package struct LoginRequest: Equatable, Sendable {
     }
 }
 
-/// What a client resumes its session with; not checked yet.
+/// The arguments of `line_login`, not validated yet.
 package struct LineLoginRequest: Equatable, Sendable {
     /// The session's line; empty when missing.
     package var line: String
@@ -85,7 +86,7 @@ package struct LineLoginRequest: Equatable, Sendable {
     /// The last `channel2` id the client saw, within ``eventIDs``; nil when it does not ask for what it missed.
     package var after: Int64?
 
-    /// Ids that a client can have seen: what it computes with them stays exact, and so do our sums.
+    /// The ids that are accepted: JavaScript clients represent them exactly, and our sums cannot overflow.
     static let eventIDs: ClosedRange<Int64> = 0...(1 << 53)
 
     init(_ argument: JSONValue) throws(FrameError) {
@@ -98,12 +99,13 @@ package struct LineLoginRequest: Equatable, Sendable {
 
 /// A `call2`: a function to call.
 package struct CallRequest: Equatable, Sendable {
-    /// The client's number of the call, as the raw text to be written back: clients compare its type and value.
+    /// The number that the client gave the call, as raw JSON text. It is echoed unchanged, because clients compare both its
+    /// type and its value.
     package var id: String
-    /// What is asked, or why it cannot be.
+    /// The parsed call, or the error to answer.
     package var call: Result<ClientCall, SignalingError>
 
-    /// Bytes of an id at most.
+    /// The most bytes an id may have.
     static let idBytes = 32
 
     init(_ outline: JSONOutline, _ argument: JSONOutline.Place, line: String) throws(FrameError) {

@@ -12,7 +12,7 @@ package struct FrameError: Error, Equatable, Sendable {
 
     /// What is wrong.
     package var kind: Kind
-    /// For logs; holds nothing of what the client sent.
+    /// A sentence for logs. It quotes nothing that the client sent.
     package var message: String
 
     /// Makes an error.

@@ -5,7 +5,7 @@ package import SignalingProtocol
 package enum MessageLine {
     /// An instant message.
     /// - Parameters:
-    ///   - seconds: how long it waits for the receiver.
+    ///   - seconds: how long the entry waits for its receiver.
     ///   - time: Unix seconds.
     package static func instant(from: Account, to: Account, ttl seconds: Int, time: Int64, content: String) -> String {
         line(type: "instant", from: from.rawValue, to: to, ttl: seconds, time: time, content: content)
@@ -15,7 +15,7 @@ package enum MessageLine {
     /// - Parameters:
     ///   - type: `voip_invite` and its like.
     ///   - from: the other party; a phone number may stand here too.
-    ///   - seconds: how long it waits for the receiver.
+    ///   - seconds: how long the entry waits for its receiver.
     ///   - time: Unix seconds.
     package static func call(
         type: String, from: String, to: Account, ttl seconds: Int, time: Int64, content: CallContent
@@ -23,7 +23,7 @@ package enum MessageLine {
         line(type: type, from: from, to: to, ttl: seconds, time: time, content: content.text)
     }
 
-    /// Appended part by part: an interpolation takes twice as long.
+    /// Appends part by part, because string interpolation takes twice as long.
     private static func line(
         type: String, from: String, to: Account, ttl seconds: Int, time: Int64, content: String
     ) -> String {

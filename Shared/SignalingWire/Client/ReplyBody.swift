@@ -1,8 +1,8 @@
 package import SignalingProtocol
 
-/// What a successful call answers besides `result`. Source: wire protocol, section 4.
+/// The content of a successful call's answer, apart from `result`. Source: wire protocol, section 4.
 package enum ReplyBody: Equatable, Sendable {
-    /// Nothing more.
+    /// Only `result`.
     case done
     /// `user_getmsg`.
     case mailbox(cleared: Int64, entries: [MailboxEntry])
@@ -64,7 +64,7 @@ package enum ReplyBody: Equatable, Sendable {
         }
     }
 
-    /// Apps compare with 1 and test truthiness: a text "0" would be taken for yes.
+    /// A number, not a text: apps test it for truthiness, and a text "0" would count as true.
     private static func flag(_ value: Bool) -> JSONValue { .number(value ? "1" : "0") }
 
     private static func list(_ members: [Member]) -> JSONValue {

@@ -1,8 +1,8 @@
 internal import SignalingProtocol
 
-/// Attributes may be a million bytes: they are escaped on their way into the frame, and held nowhere in between.
+/// Attributes may have a million bytes: they are escaped straight into the frame, without a copy in between.
 extension ServerFrame {
-    /// The answer to `user_get_attr_all`, whose attributes are a JSON text within the data's, which is one itself.
+    /// The answer to `user_get_attr_all`. Its attributes are a JSON text inside a JSON text inside the frame's JSON.
     static func attributes(id: String, of account: Account, _ attributes: [Attribute]) -> [UInt8] {
         var bytes = start(ofCallReturn: id, content: account.rawValue.utf8.count + expectedBytes(attributes))
         JSONText.append(verbatim: #"","{\"result\":\"ok\",\"account\":\""#, to: &bytes)
@@ -14,7 +14,7 @@ extension ServerFrame {
     }
 
     /// Appends the members of a JSON object.
-    /// - Parameter quote: what a quote is at this depth.
+    /// - Parameter quote: how a quotation mark is escaped at this depth.
     static func append(
         _ attributes: [Attribute], quote: StaticString, _ depth: JSONText.Depth, to bytes: inout [UInt8]
     ) {
@@ -32,7 +32,7 @@ extension ServerFrame {
         }
     }
 
-    /// Bytes to expect of attributes in a frame, and of what surrounds them.
+    /// An estimate of the bytes that the attributes take in a frame, for reserving room.
     static func expectedBytes(_ attributes: [Attribute]) -> Int {
         attributes.reduce(64) { $0 + ($1.name.rawValue.utf8.count + $1.value.utf8.count) * 9 / 8 + 24 }
     }

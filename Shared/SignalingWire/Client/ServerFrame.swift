@@ -7,7 +7,7 @@ package enum ServerFrame {
         frame("login_ret", ["", sessionFields(line: line, uid: uid, push: push)])
     }
 
-    /// `login_ret` of a failed login; the reason decides what the web clients report.
+    /// `login_ret` of a failed login. The web clients choose what they report by the reason.
     package static func loginFailed(_ error: SignalingError) -> [UInt8] {
         frame("login_ret", [error.reason.rawValue, failure(error)])
     }
@@ -21,7 +21,7 @@ package enum ServerFrame {
         return frame("line_login_ret", ["", sessionFields(line: line, uid: uid, push: push, more)])
     }
 
-    /// The answer to a `line_login` that is refused without an end of the connection's session.
+    /// The answer to a `line_login` that is refused while the connection's session goes on.
     package static func lineLoginFailed(_ error: SignalingError) -> [UInt8] {
         frame("line_login_ret", [error.reason.rawValue, failure(error)])
     }
@@ -60,7 +60,7 @@ package enum ServerFrame {
         }
     }
 
-    /// `call2-ret` of a failed call: each of the old clients finds the error where it looks for it.
+    /// `call2-ret` of a failed call. The error stands in three places, because the old clients look for it in different ones.
     package static func callFailed(id: String, _ error: SignalingError) -> [UInt8] {
         callReturn(id: id, error: error.reason.rawValue, data: failureFields(error))
     }
@@ -122,7 +122,7 @@ package enum ServerFrame {
         }
     }
 
-    /// The content, a JSON text within a JSON string. Channel, account and uid stand in every event: one client dies without.
+    /// The content, a JSON text within a JSON string. Every event has channel, account and uid: one old client crashes without.
     private static func appendContent(_ event: ChannelEvent, channel: ChannelName, to bytes: inout [UInt8]) {
         JSONText.append(verbatim: #"{\"channel\":\""#, to: &bytes)
         JSONText.appendEscaped(channel.rawValue, .twice, to: &bytes)
@@ -183,7 +183,7 @@ package enum ServerFrame {
     }
 
     /// A `call2-ret` up to its error's opening quote.
-    /// - Parameter content: bytes to expect after that and the usual.
+    /// - Parameter content: an estimate of the bytes that follow, for reserving room.
     static func start(ofCallReturn id: String, content: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(content + id.utf8.count + 96)
@@ -216,7 +216,7 @@ package enum ServerFrame {
             JSONMember("result", .string("ok")), JSONMember("line", .string(line)),
             JSONMember("uid", .number(String(uid))),
         ]
-        // Only our own clients asked for it, and only they may see it.
+        // Written only for clients that asked for pushes: the old ones do not know the field.
         if push { members.append(JSONMember("push", .number("1"))) }
         return JSONValue.object(members + more).compactText
     }

@@ -6,22 +6,22 @@ internal import SignalingProtocol
     internal import Darwin
 #endif
 
-/// Where the outer values of a JSON text stand, found in one pass that checks all of it: only what is asked for becomes a
-/// value. Valid as long as the bytes are.
+/// The positions of the outer values of a JSON text. One pass validates the whole text; a value is decoded only when it is asked
+/// for. Valid as long as the text's bytes are.
 struct JSONOutline {
-    /// Arrays and objects within each other that are looked into: a frame, a call in it, its arguments.
+    /// The levels of arrays and objects whose elements have entries: a frame, a call in it, the call's arguments.
     private static let levels = 3
 
     /// A value.
     private struct Entry {
         let kind: JSONKind
-        /// Of a string.
+        /// Strings only: whether it has escape sequences.
         var hasEscapes = false
         let start: Int
         var end = 0
-        /// Elements of an array; names and values of an object.
+        /// The number of elements of an array, or of names and values of an object.
         var count = 0
-        /// The entry after this one and all in it.
+        /// The index of the entry that follows this one and everything inside it.
         var next = 0
     }
 
@@ -37,7 +37,7 @@ struct JSONOutline {
     /// - Throws: `SignalingError` (1004, `malformed`), as `JSONValue.parse`.
     init(_ scanner: inout JSONScanner) throws(SignalingError) {
         bytes = scanner.bytes
-        // A call's arguments are seldom more than six.
+        // Calls rarely have more than six arguments.
         entries.reserveCapacity(20)
         try add(&scanner, depth: 0)
     }
@@ -73,19 +73,19 @@ struct JSONOutline {
         entries[index] = entry
     }
 
-    /// The value that everything is in.
+    /// The outermost value.
     var root: Place { Place(index: 0) }
 
     func kind(of place: Place) -> JSONKind { entries[place.index].kind }
 
-    /// The two elements of a list of just two.
+    /// The elements of an array of exactly two; nil for other values.
     func pair(at place: Place) -> (Place, Place)? {
         guard kind(of: place) == .array, entries[place.index].count == 2 else { return nil }
         let first = place.index + 1
         return (Place(index: first), Place(index: entries[first].next))
     }
 
-    /// The three elements of a list of just three.
+    /// The elements of an array of exactly three; nil for other values.
     func triple(at place: Place) -> (Place, Place, Place)? {
         guard kind(of: place) == .array, entries[place.index].count == 3 else { return nil }
         let first = place.index + 1
@@ -128,7 +128,7 @@ struct JSONOutline {
     /// The value itself.
     func value(at place: Place) -> JSONValue {
         var scanner = JSONScanner(bytes: bytes, at: entries[place.index].start)
-        // It was read before: this cannot fail.
+        // The outline's pass has validated it, so this cannot fail.
         return (try? scanner.value(depth: 0)) ?? .null
     }
 }

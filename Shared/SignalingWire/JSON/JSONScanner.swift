@@ -1,7 +1,7 @@
 package import SignalingProtocol
 
 extension JSONValue {
-    /// Arrays and objects within each other at most.
+    /// The deepest nesting of arrays and objects that is accepted.
     package static let depthBound = 32
 
     /// Reads one strict JSON text (RFC 8259). A lone surrogate escape becomes U+FFFD.
@@ -17,7 +17,7 @@ extension JSONValue {
     }
 }
 
-/// What a JSON value's first byte tells of it.
+/// The kind of a JSON value, as its first byte shows.
 enum JSONKind {
     case string
     case number
@@ -27,12 +27,12 @@ enum JSONKind {
     case word
 }
 
-/// Walks over valid UTF-8. Hand-written because frames are the gateway's hot path (`Docs/decisions/0004`).
+/// Parses JSON in bytes that are valid UTF-8. Hand-written, because frames are the gateway's hot path (`Docs/decisions/0004`).
 struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     private(set) var index: Int
 
-    /// Begins at the place `index` of bytes that are UTF-8.
+    /// Starts at `index` of bytes that are known to be UTF-8.
     init(bytes: UnsafeBufferPointer<UInt8>, at index: Int = 0) {
         self.bytes = bytes
         self.index = index
@@ -42,7 +42,7 @@ struct JSONScanner {
     static func scan<Value>(
         _ bytes: UnsafeBufferPointer<UInt8>, _ body: (inout JSONScanner) throws(SignalingError) -> Value
     ) throws(SignalingError) -> Value {
-        // Validated once, so that strings may be cut out of it.
+        // Validated once as a whole, so that its strings need no check of their own.
         guard UTF8Text.isValid(bytes) else {
             throw SignalingError(.wrongParameter, .malformed, "not UTF-8")
         }
@@ -79,7 +79,7 @@ struct JSONScanner {
     }
 
     /// Reads a value.
-    /// - Parameter depth: how many arrays and objects it stands in.
+    /// - Parameter depth: the number of arrays and objects around it.
     mutating func value(depth: Int) throws(SignalingError) -> JSONValue {
         switch try next() {
         case .string: return .string(try string())
@@ -105,7 +105,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes a value by.
+    /// Skips a value.
     mutating func skip(depth: Int) throws(SignalingError) {
         switch try next() {
         case .string: try skipString()
@@ -211,7 +211,7 @@ struct JSONScanner {
         return String(decoding: bytes[start..<(index - 1)], as: UTF8.self)
     }
 
-    /// Passes a string by.
+    /// Skips a string.
     /// - Returns: whether it has escapes.
     @discardableResult
     mutating func skipString() throws(SignalingError) -> Bool {
@@ -220,12 +220,12 @@ struct JSONScanner {
             index += 1
             return false
         }
-        // Escapes are rare: what they say is checked by resolving them.
+        // Escapes are rare; resolving them checks that they are valid.
         _ = try escapedString(from: index)
         return true
     }
 
-    /// Goes on to the next quote or backslash of a string.
+    /// Moves to the next quotation mark or backslash of a string.
     private mutating func skipToSpecial() throws(SignalingError) -> UInt8 {
         index = JSONText.firstSpecial(in: bytes, from: index)
         guard index < bytes.count else { throw Self.malformed("a string is not closed") }

@@ -1,6 +1,6 @@
 /// Writes JSON strings.
 package enum JSONText {
-    /// How often a text is escaped: once in a JSON string, twice in one that stands in a text that is itself in one, and so on.
+    /// How many times a text is escaped: once inside a JSON string, twice inside a JSON text that is itself a JSON string, ...
     enum Depth: Int {
         case once = 1
         case twice
@@ -47,12 +47,12 @@ package enum JSONText {
         }
     }
 
-    /// The place of the first byte from `start` on that cannot stand in a JSON string as it is (a quote, a backslash or a
+    /// The index of the first byte from `start` on that must be escaped in a JSON string (a quotation mark, a backslash or a
     /// control character); the end if there is none.
     static func firstSpecial(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
         // Eight at a time; the bit tricks are those of "Bit Twiddling Hacks": a high bit for each byte that is zero or less
-        // than n. They may err only above a byte that is found.
+        // than n. A false positive is possible only above a true one, so the lowest bit is always right.
         let raw = UnsafeRawBufferPointer(bytes)
         while index + 8 <= bytes.count {
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
@@ -75,7 +75,7 @@ package enum JSONText {
 
     private static func appendEscape(_ byte: UInt8, _ depth: Depth, to bytes: inout [UInt8]) {
         let backslash = UInt8(ascii: "\\")
-        // Each level escapes the backslashes of the one before, and the byte itself where that is one that needs it.
+        // Each level escapes the backslashes that the level before has added, and a quotation mark or backslash itself too.
         let isItself = byte == UInt8(ascii: "\"") || byte == backslash
         let count = isItself ? (1 << depth.rawValue) - 1 : 1 << (depth.rawValue - 1)
         for _ in 0..<count { bytes.append(backslash) }

@@ -1,4 +1,4 @@
-/// A JSON value as its text says: members in order, numbers as their raw text.
+/// A JSON value: objects keep the order of their members, numbers keep their text.
 package enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
@@ -60,7 +60,7 @@ package enum JSONValue: Equatable, Sendable {
     /// A string verbatim; any other value as its compact text (wire protocol, section 12.15).
     package var textOrCompact: String { string ?? compactText }
 
-    /// A string verbatim, a number as its text; nil for values that name nothing.
+    /// The text of a string or a number; nil for other values, which cannot be a name.
     var nameText: String? {
         switch self {
         case .string(let text), .number(let text): text
