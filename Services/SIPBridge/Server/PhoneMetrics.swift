@@ -10,7 +10,7 @@ enum PhoneMetrics {
     }
 
     /// What became of a call.
-    enum Result: String, CaseIterable {
+    enum Outcome: String, CaseIterable {
         case answered
         case refused
         case failed
@@ -43,7 +43,7 @@ enum PhoneMetrics {
 
     private static let calls = Dictionary(
         uniqueKeysWithValues: Direction.allCases.flatMap { direction in
-            Result.allCases.map { result in
+            Outcome.allCases.map { result in
                 let dimensions = [("direction", direction.rawValue), ("result", result.rawValue)]
                 return ("\(direction) \(result)", Counter(label: "heliograph_sip_calls_total", dimensions: dimensions))
             }
@@ -55,15 +55,15 @@ enum PhoneMetrics {
         uniqueKeysWithValues: [DialogReason.numberNotAllowed, .callerNotAllowed, .invalidHeader].map {
             ($0, Counter(label: "heliograph_sip_calls_forbidden_total", dimensions: [("reason", $0.rawValue)]))
         })
-    private static let drops = counters("heliograph_sip_dropped", "reason", SIPDrop.self)
+    private static let drops = counters("heliograph_sip_dropped", "reason", SIPDropReason.self)
 
     /// A call that was not dialled because its caller may not; other reasons are not counted here.
     static func countRefused(_ reason: DialogReason) { refused[reason]?.increment() }
-    static func count(_ direction: Direction, _ result: Result) { calls["\(direction) \(result)"]?.increment() }
+    static func count(_ direction: Direction, _ outcome: Outcome) { calls["\(direction) \(outcome)"]?.increment() }
     static func countSent(_ way: DigitWay, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }
     static func countReceived(_ way: DigitWay) { digitsReceived[way.rawValue]?.increment() }
     static func count(_ stranger: Stranger) { strangers[stranger.rawValue]?.increment() }
-    static func count(_ drop: SIPDrop) { drops[drop.rawValue]?.increment() }
+    static func count(_ drop: SIPDropReason) { drops[drop.rawValue]?.increment() }
 
     private static func counters<Kind: RawRepresentable<String> & CaseIterable>(
         _ label: String, _ dimension: String, _: Kind.Type

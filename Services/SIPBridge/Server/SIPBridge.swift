@@ -27,21 +27,22 @@ package struct SIPBridge: ServiceDeclaration {
         // A fresh id for each run: what a bridge holds ends with its process.
         let instance = resources.instance.filter { $0.isLetter || $0.isNumber }
         let bridge = GatewayID("\(instance)-\(SecureRandom.hex(bytes: 4))")
-        let port = InvitationPort(
+        let invitation = InvitationClient(
             bridge: bridge, configuration: resources.redisConfiguration, connection: redis, logger: logger)
         try SIPThread.start()
-        let exchange = await PhoneExchange(
-            bridge: bridge, configuration: configuration, port: port, pool: resources.pool, logger: logger)
+        let calls = await PhoneCalls(
+            bridge: bridge, configuration: configuration, invitation: invitation, pool: resources.pool,
+            logger: logger)
         let orders = CommandConsumer(
             bridge: bridge, configuration: resources.redisConfiguration, connection: redis,
-            router: Self.orderRouter(exchange), logger: logger)
+            router: Self.orderRouter(calls), logger: logger)
         let service = SIPBridgeService(
-            bridge: bridge, configuration: configuration, exchange: exchange, port: port, orders: orders,
+            bridge: bridge, configuration: configuration, calls: calls, invitation: invitation, orders: orders,
             leases: GatewayLeases(connection: redis, fleet: .bridges), logger: logger)
         // Shut down from the end: no new calls are dialled, then calls drain, during which orders still come.
-        var parts = ServiceParts<Never>(commands: Self.dialRouter(exchange))
+        var parts = ServiceParts<Never>(commands: Self.dialRouter(calls))
         parts.consumer = bridge.rawValue
-        parts.readyForCommands = { try await Self.untilOpen(exchange) }
+        parts.readyForCommands = { try await Self.untilOpen(calls) }
         parts.background = [orders, service]
         parts.checks = [
             ReadinessCheck(name: "sip") { service.sipPort == nil ? "not listening" : nil },
@@ -60,25 +61,25 @@ package struct SIPBridge: ServiceDeclaration {
     }
 
     /// Outbound calls are taken once SIP is up.
-    private static func untilOpen(_ exchange: PhoneExchange) async throws {
-        while await !exchange.isOpen, !Task.isShuttingDownGracefully {
+    private static func untilOpen(_ calls: PhoneCalls) async throws {
+        while await !calls.isOpen, !Task.isShuttingDownGracefully {
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    private static func orderRouter(_ exchange: PhoneExchange) -> CommandRouter {
+    private static func orderRouter(_ calls: PhoneCalls) -> CommandRouter {
         var router = CommandRouter()
         router.on(OrderPhone.self) { command, _ throws(SignalingError) in
-            await exchange.order(command)
+            await calls.order(command)
             return Done()
         }
         return router
     }
 
-    private static func dialRouter(_ exchange: PhoneExchange) -> CommandRouter {
+    private static func dialRouter(_ calls: PhoneCalls) -> CommandRouter {
         var router = CommandRouter()
         router.on(DialPhone.self) { command, _ throws(SignalingError) in
-            await exchange.dial(command)
+            await calls.dial(command)
             return Done()
         }
         return router

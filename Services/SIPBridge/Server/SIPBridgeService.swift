@@ -15,8 +15,8 @@ final class SIPBridgeService: Service {
 
     private let bridge: GatewayID
     private let configuration: SIPBridgeConfiguration
-    private let exchange: PhoneExchange
-    private let port: InvitationPort
+    private let calls: PhoneCalls
+    private let invitation: InvitationClient
     private let orders: CommandConsumer
     private let leases: GatewayLeases
     private let logger: Logger
@@ -30,13 +30,13 @@ final class SIPBridgeService: Service {
     private static let leaseLook = Duration.milliseconds(250)
 
     init(
-        bridge: GatewayID, configuration: SIPBridgeConfiguration, exchange: PhoneExchange, port: InvitationPort,
+        bridge: GatewayID, configuration: SIPBridgeConfiguration, calls: PhoneCalls, invitation: InvitationClient,
         orders: CommandConsumer, leases: GatewayLeases, logger: Logger
     ) {
         self.bridge = bridge
         self.configuration = configuration
-        self.exchange = exchange
-        self.port = port
+        self.calls = calls
+        self.invitation = invitation
         self.orders = orders
         self.leases = leases
         self.logger = logger
@@ -45,13 +45,13 @@ final class SIPBridgeService: Service {
     /// The SIP port in use; nil while not listening.
     var sipPort: Int? { bound.withLock { $0 } }
     /// Whether the invitation service's answers can come.
-    var isConnected: Bool { port.isConnected }
+    var isConnected: Bool { invitation.isConnected }
 
     func run() async throws {
-        try await port.start()
+        try await invitation.start()
         try await enroll()
-        await exchange.readTrunks()
-        let ports = try await exchange.open()
+        await calls.readTrunks()
+        let ports = try await calls.open()
         bound.withLock { $0 = ports.port }
         logger.notice(
             "SIP is up",
@@ -60,7 +60,7 @@ final class SIPBridgeService: Service {
                 "bridge": "\(bridge)",
             ])
         await withTaskGroup { tasks in
-            tasks.addTask { await self.exchange.run() }
+            tasks.addTask { await self.calls.run() }
             tasks.addTask { await self.beat() }
             tasks.addTask { await self.watchLease() }
             tasks.addTask { await self.follow() }
@@ -75,8 +75,8 @@ final class SIPBridgeService: Service {
             logger.warning("the bridge's lease cannot be given back", metadata: ["error": "\(error)"])
         }
         bound.withLock { $0 = nil }
-        await exchange.close()
-        await port.stop()
+        await calls.close()
+        await invitation.stop()
     }
 
     /// Makes the bridge's stream and begins its lease, as soon as Redis is there.
@@ -98,7 +98,7 @@ final class SIPBridgeService: Service {
     private func beat() async {
         while await pause(.milliseconds(LeaseFleet.bridges.interval)) {
             do {
-                let isDraining = await exchange.isDraining
+                let isDraining = await calls.isDraining
                 let sent = ContinuousClock.now
                 let wasHeld = try await leases.heartbeat(bridge, text: "{}", discoverable: !isDraining)
                 renewed.withLock { $0 = sent }
@@ -107,7 +107,7 @@ final class SIPBridgeService: Service {
                 PhoneMetrics.leasesLost.increment()
                 logger.error("the bridge's lease was lost: its calls end")
                 try await orders.createStream()
-                await exchange.abandonCalls(.bridgeLost)
+                await calls.abandonCalls(.bridgeLost)
             } catch {
                 logger.warning("the bridge's lease cannot be renewed", metadata: ["error": "\(error)"])
             }
@@ -126,12 +126,12 @@ final class SIPBridgeService: Service {
                 logger.error(
                     "the bridge could not renew its lease: its calls end", metadata: ["for": "\(Self.patience)"])
             }
-            await exchange.cutOff(isLate)
+            await calls.cutOff(isLate)
         }
     }
 
     private func follow() async {
-        while await pause(TrunkWatch.pause) { await exchange.readTrunks() }
+        while await pause(TrunkTableReader.pause) { await calls.readTrunks() }
     }
 
     /// - Returns: false when the bridge stops.
@@ -146,12 +146,12 @@ final class SIPBridgeService: Service {
 
     /// Lets calls end by themselves up to the deadline, then ends them.
     private func drain() async {
-        await exchange.startDraining()
-        let calls = await exchange.activeCalls
-        logger.notice("draining", metadata: ["calls": "\(calls)", "deadline": "\(configuration.drainTime)"])
-        await waitForEnd(until: .now + configuration.drainTime) { await self.exchange.activeCalls }
-        await exchange.abandonCalls(.bridgeStopped)
-        await waitForEnd(until: .now + Self.farewell) { await self.exchange.openEnds }
+        await calls.startDraining()
+        let count = await calls.activeCalls
+        logger.notice("draining", metadata: ["calls": "\(count)", "deadline": "\(configuration.drainTime)"])
+        await waitForEnd(until: .now + configuration.drainTime) { await self.calls.activeCalls }
+        await calls.abandonCalls(.bridgeStopped)
+        await waitForEnd(until: .now + Self.farewell) { await self.calls.openEnds }
     }
 
     private func waitForEnd(until deadline: ContinuousClock.Instant, _ count: () async -> Int) async {

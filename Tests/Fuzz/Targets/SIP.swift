@@ -74,8 +74,8 @@ extension FuzzTarget {
             let names = HostNames(hostsFile: text)
             _ = names.replaced(in: text)
             if let crypto = MediaCrypto(text) { holds(crypto.key.count == MediaCrypto.keyBytes, "a key is whole") }
-            _ = PhoneExtra.digits(text)
-            _ = PhoneExtra.code(text)
+            _ = CallExtraJSON.digits(text)
+            _ = CallExtraJSON.code(text)
             var receiver = DTMFInfoReceiver()
             for type in ["application/dtmf-relay", "application/dtmf"] {
                 _ = receiver.receive(contentType: type, body: input.bytes)

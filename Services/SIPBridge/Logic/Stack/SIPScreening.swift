@@ -30,14 +30,14 @@ package enum SIPScreening {
             // One that has a transaction never comes here.
             return .reply(status: 481, reason: SIPReason.phrase(481), headers: [])
         }
-        guard SIPAbilities.methods.contains(request.method) else {
-            let status = SIPAbilities.refusedMethods.contains(request.method) ? 405 : 501
-            return .reply(status: status, reason: SIPReason.phrase(status), headers: [SIPAbilities.allow])
+        guard SIPCapabilities.methods.contains(request.method) else {
+            let status = SIPCapabilities.refusedMethods.contains(request.method) ? 405 : 501
+            return .reply(status: status, reason: SIPReason.phrase(status), headers: [SIPCapabilities.allow])
         }
         guard let uri = request.requestURI, schemes.contains(uri.scheme) else {
             return .reply(status: 416, reason: SIPReason.phrase(416), headers: [])
         }
-        let unsupported = request.tokens("Require").filter { !SIPAbilities.extensions.contains($0.lowercased()) }
+        let unsupported = request.tokens("Require").filter { !SIPCapabilities.extensions.contains($0.lowercased()) }
         if !unsupported.isEmpty {
             let field = SIPHeaderField("Unsupported", unsupported.joined(separator: ", "))
             return .reply(status: 420, reason: SIPReason.phrase(420), headers: [field])

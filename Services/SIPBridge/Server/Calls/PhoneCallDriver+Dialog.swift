@@ -63,7 +63,7 @@ extension PhoneCallDriver {
             }
             body = SIPBody(type: "application/sdp", bytes: bytes)
         }
-        let fields = [SIPAbilities.allow, SIPAbilities.supported] + headers.lines
+        let fields = [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines
         request(method, headers: fields, body: body) { [self] result in
             switch result {
             case .success(let message):

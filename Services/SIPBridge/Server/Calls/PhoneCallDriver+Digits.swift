@@ -38,7 +38,7 @@ struct PhoneDigits {
 extension PhoneCallDriver {
     /// The user sent a message to the telephone: only digits mean something to it.
     func send(_ extra: String) {
-        guard let text = PhoneExtra.digits(extra) else {
+        guard let text = CallExtraJSON.digits(extra) else {
             logger.debug("a message that is no digits is not for a telephone")
             return
         }

@@ -54,7 +54,7 @@ extension PhoneCallDriver {
     }
 
     private func reject(_ request: SIPServerRequest, _ status: Int) {
-        reply(request, status, status == 415 ? [SIPAbilities.accept] : [])
+        reply(request, status, status == 415 ? [SIPCapabilities.accept] : [])
         media?.stop()
         media = nil
         PhoneMetrics.count(direction, .failed)
@@ -89,7 +89,7 @@ extension PhoneCallDriver {
                 guard let media else { throw MediaError(code: .state, message: "no media") }
                 body = SIPBody(type: "application/sdp", bytes: try media.makeOffer())
             }
-            let fields = [SIPAbilities.allow, SIPAbilities.supported] + headers.lines
+            let fields = [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines
             accepted = (inviteRequest, try inviteRequest.reply(200, headers: fields, body: body))
             note(status: 200)
         } catch {
@@ -112,7 +112,7 @@ extension PhoneCallDriver {
         do throws(MediaError) {
             let bytes = offer.hasDescription ? try media.receiveOffer(request.message.body) : try media.makeOffer()
             updateTarget(request.message)
-            let fields = [SIPAbilities.allow, SIPAbilities.supported] + headers.lines
+            let fields = [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines
             let sent = reply(request, 200, fields, SIPBody(type: "application/sdp", bytes: bytes))
             if offer.kind == .reinvite, let sent { accepted = (request, sent) }
             step { $0.offerAnswered(true) }
@@ -152,15 +152,15 @@ extension PhoneCallDriver {
         case "BYE": step(about: request) { $0.peerEnded() }
         case "INVITE", "UPDATE": offered(request)
         case "INFO": information(request)
-        case "OPTIONS": reply(request, 200, SIPAbilities.all)
-        default: reply(request, 405, [SIPAbilities.allow])
+        case "OPTIONS": reply(request, 200, SIPCapabilities.all)
+        default: reply(request, 405, [SIPCapabilities.allow])
         }
     }
 
     private func offered(_ request: SIPServerRequest) {
         let message = request.message
         guard message.body.isEmpty || message.hasDescription else {
-            reply(request, 415, [SIPAbilities.accept])
+            reply(request, 415, [SIPCapabilities.accept])
             return
         }
         let kind: DialogOffer.Kind = message.method == "INVITE" ? .reinvite : .update
@@ -177,7 +177,7 @@ extension PhoneCallDriver {
         let message = request.message
         guard let type = message.contentType else {
             // An INFO that says nothing is a sign of life.
-            reply(request, message.body.isEmpty ? 200 : 415, message.body.isEmpty ? [] : [SIPAbilities.accept])
+            reply(request, message.body.isEmpty ? 200 : 415, message.body.isEmpty ? [] : [SIPCapabilities.accept])
             return
         }
         switch digits.receiver.receive(contentType: type, body: message.body) {
@@ -186,7 +186,7 @@ extension PhoneCallDriver {
             report(digit: event.character, by: .info)
         case .noDigit: reply(request, 200)
         case .malformed: reply(request, 400)
-        case .unsupportedType: reply(request, 415, [SIPAbilities.accept])
+        case .unsupportedType: reply(request, 415, [SIPCapabilities.accept])
         }
     }
 }

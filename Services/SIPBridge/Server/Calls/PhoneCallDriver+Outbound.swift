@@ -7,20 +7,20 @@ internal import SignalingProtocol
 /// Calls to a telephone.
 extension PhoneCallDriver {
     /// The trunk was looked up, and the caller's wishes read: makes the dialog and the offer.
-    func prepare(_ plan: OutboundPlan) {
+    func prepare(_ outbound: OutboundCall) {
         guard !isOver else { return }  // The user gave up meanwhile.
         do {
-            if plan.trunk.transport == .tls { try line.stack.trust(plan.trunk.host) }
-            let dialog = try line.stack.makeDialog(target: plan.target, to: plan.target, from: plan.from)
-            let media = try makeMedia(plan.trunk)
+            if outbound.trunk.transport == .tls { try resources.stack.trust(outbound.trunk.host) }
+            let dialog = try resources.stack.makeDialog(target: outbound.target, to: outbound.target, from: outbound.from)
+            let media = try makeMedia(outbound.trunk)
             self.media = media
             self.dialog = dialog
-            self.plan = plan
+            self.outbound = outbound
             offer = SIPBody(type: "application/sdp", bytes: try media.makeOffer())
-            trunk = plan.trunk
-            digest = plan.credentials.map { DigestClient(credentials: $0) }
-            noteCallID(dialog.callID, isTraced: plan.isTraced)
-            step { $0.prepared(ring: plan.ring) }
+            trunk = outbound.trunk
+            digest = outbound.credentials.map { DigestClient(credentials: $0) }
+            noteCallID(dialog.callID, isTraced: outbound.isTraced)
+            step { $0.prepared(ring: outbound.ring) }
         } catch {
             logger.error("an outbound call cannot be set up", metadata: ["error": "\(error)"])
             step { $0.unprepared(.inviteNetwork, .overloaded) }
@@ -41,13 +41,13 @@ extension PhoneCallDriver {
             case .required: .required
             }
         return try MediaSession(
-            configuration: line.media, clock: line.clock, security: security, offersEvents: trunk.dtmf != .info)
+            configuration: resources.media, clock: resources.clock, security: security, offersEvents: trunk.dtmf != .info)
     }
 
     func sendInvite(_ headers: SessionHeaders) {
-        guard let dialog, let plan, let offer else { return }
+        guard let dialog, let outbound, let offer else { return }
         let fields =
-            [SIPAbilities.allow, SIPAbilities.supported] + headers.lines + plan.headers + authorization("INVITE")
+            [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines + outbound.headers + authorization("INVITE")
         do {
             invite = try dialog.request("INVITE", headers: fields, body: offer) { [self] in inviteEvent($0) }
         } catch {

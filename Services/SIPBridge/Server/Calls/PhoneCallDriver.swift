@@ -4,30 +4,12 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// What all calls of a bridge share.
-struct PhoneLine {
-    let bridge: GatewayID
-    let stack: SIPStack
-    let media: MediaConfiguration
-    let clock: MediaClock
-    let logger: Logger
-}
-
 /// One call's telephone: performs what its ``DialogStateMachine`` decides.
 @SIPThread
 final class PhoneCallDriver {
-    /// Something for the invitation service, to be sent in order.
-    enum Message {
-        case invitation(InviteFromPhone)
-        case report(PhoneReport)
-    }
-
-    /// Digits that wait to be reported, at most; further ones are dropped.
-    static let messageBound = 256
-
     let call: PhoneCall
     let direction: PhoneMetrics.Direction
-    let line: PhoneLine
+    let resources: CallResources
     private(set) var machine = DialogStateMachine()
     var logger: Logger
 
@@ -46,7 +28,7 @@ final class PhoneCallDriver {
     var trunk: SIPTrunk?
 
     // Outbound.
-    var plan: OutboundPlan?
+    var outbound: OutboundCall?
     var offer: SIPBody?
     var invite: SIPClientRequest?
     var mainTag: String?
@@ -71,17 +53,17 @@ final class PhoneCallDriver {
     private var timers: [DialogTimer: SIPTimer] = [:]
     private var actions: [DialogAction] = []
     private var isPerforming = false
-    private(set) var messages: [Message] = []
-    private(set) var record = PhoneRecord()
+    var messages: [Message] = []
+    var record = PhoneRecord()
     private let startedAt = SIPLoop.now
     /// What it counts as.
-    var result = PhoneMetrics.Result.cancelled
+    var result = PhoneMetrics.Outcome.cancelled
 
-    init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, line: PhoneLine) {
+    init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, resources: CallResources) {
         self.call = call
         self.direction = direction
-        self.line = line
-        logger = line.logger
+        self.resources = resources
+        logger = resources.logger
         logger[metadataKey: "call"] = "\(call.id)"
         logger[metadataKey: "app"] = "\(call.channel.app)"
     }
@@ -95,15 +77,15 @@ final class PhoneCallDriver {
     func noteCallID(_ id: String, isTraced: Bool) {
         record.sipCallID = id
         logger[metadataKey: "sip_call_id"] = "\(id)"
-        if isTraced { line.stack.traced.insert(id) }
+        if isTraced { resources.stack.traced.insert(id) }
     }
 
     /// Shows a message that passed before it was known that its call is traced.
     func trace(_ message: SIPMessage) {
-        guard !line.stack.tracesAll else { return }
+        guard !resources.stack.tracesAll else { return }
         let here = SIPEndpoint(
-            host: line.stack.contactHost, port: line.stack.port, transport: message.source.transport)
-        line.stack.onTrace?(
+            host: resources.stack.contactHost, port: resources.stack.port, transport: message.source.transport)
+        resources.stack.onTrace?(
             SIPTraceRecord(
                 isSent: false, source: message.source, destination: here, callID: message.callID,
                 text: String(decoding: message.bytes, as: UTF8.self)))
@@ -147,62 +129,9 @@ final class PhoneCallDriver {
         logger.debug("order", metadata: ["order": "\(order.act.rawValue)"])
         switch order.act {
         case .message: send(order.extra)
-        case .fail: step { $0.ordered(.fail, code: PhoneExtra.code(order.extra)) }
+        case .fail: step { $0.ordered(.fail, code: CallExtraJSON.code(order.extra)) }
         case .ringing, .accept, .refuse, .end: step { $0.ordered(order.act) }
         }
-    }
-
-    // MARK: - Messages to the invitation service
-
-    /// Takes the next message out.
-    func nextMessage() -> Message? { messages.isEmpty ? nil : messages.removeFirst() }
-
-    /// Tells of a digit that the telephone sent.
-    func report(digit: Character, by way: PhoneMetrics.DigitWay) {
-        guard machine.isUp, digits.admits(way) else { return }
-        PhoneMetrics.countReceived(way)
-        guard messages.count < Self.messageBound else {
-            PhoneMetrics.reportsDropped.increment()
-            logger.warning("a digit is dropped", metadata: ["bound": "\(Self.messageBound)"])
-            return
-        }
-        enqueue(.message, PhoneExtra.digit(digit))
-    }
-
-    private func report(_ act: PhoneAct, _ note: DialogNote) {
-        if let status = note.status, status >= 200 {
-            record.status = status
-            record.reason = note.phrase
-        }
-        switch act {
-        case .claimed, .ringing, .message: break
-        case .accepted: result = .answered
-        case .refused: result = .refused
-        case .failed: result = .failed
-        case .ended(let code): if result != .answered, code != .success { result = .failed }
-        }
-        let extra = PhoneExtra.text(act, note)
-        logger.info("telephone", metadata: ["act": "\(act.name)", "extra": "\(extra)"])
-        enqueue(act, extra)
-    }
-
-    /// Tells that a call is over that the invitation service may take for one that is not.
-    func reportLost() {
-        let act = PhoneAct.ended(.inviteNetwork)
-        enqueue(act, PhoneExtra.text(act, DialogNote(.unreachable)))
-    }
-
-    private func enqueue(_ act: PhoneAct, _ extra: String) {
-        messages.append(
-            .report(PhoneReport(call: call, bridge: line.bridge, act: act, extra: extra, record: record)))
-        onMessage?()
-    }
-
-    private func inviteUser() {
-        messages.append(
-            .invitation(
-                InviteFromPhone(call: call, bridge: line.bridge, extra: invitationExtra, ring: ring, record: record)))
-        onMessage?()
     }
 
     // MARK: - Actions
@@ -270,24 +199,9 @@ final class PhoneCallDriver {
     }
 
     private func forget() {
-        if let sipCallID { line.stack.traced.remove(sipCallID) }
+        if let sipCallID { resources.stack.traced.remove(sipCallID) }
         timers = [:]
         onForget?()
         (onPrepare, onMessage, onClose, onForget) = (nil, nil, nil, nil)
-    }
-}
-
-extension PhoneAct {
-    /// A word for logs.
-    var name: String {
-        switch self {
-        case .claimed: "claimed"
-        case .ringing: "ringing"
-        case .accepted: "accepted"
-        case .refused: "refused"
-        case .failed: "failed"
-        case .ended: "ended"
-        case .message: "message"
-        }
     }
 }

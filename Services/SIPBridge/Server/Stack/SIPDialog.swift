@@ -14,13 +14,13 @@ final class SIPDialog {
     private let stack: SIPStack
     private let contact: SIPHeaderField
     /// The dialog before any answer, from which each fork's is made; nil when the peer called.
-    private let origin: Handle?
-    private var peer: Handle?
+    private let origin: SharedDialog?
+    private var peer: SharedDialog?
     private var peerTag: String?
 
     /// Owns a dialog of libre's, which the forks of one INVITE may share.
     @SIPThread
-    private final class Handle {
+    private final class SharedDialog {
         let libre: OpaquePointer
 
         init(_ libre: OpaquePointer) { self.libre = libre }
@@ -42,7 +42,7 @@ final class SIPDialog {
             "make a dialog")
         self.stack = stack
         self.target = target
-        origin = Handle(made!)
+        origin = SharedDialog(made!)
         callID = String(cString: cre_dialog_call_id(made))
         contact = stack.contact(user: Self.user(of: from), transport: Self.transport(of: routes.first ?? target))
     }
@@ -53,11 +53,11 @@ final class SIPDialog {
         self.target = target
         self.contact = contact
         origin = nil
-        peer = Handle(established)
+        peer = SharedDialog(established)
         callID = String(cString: cre_dialog_call_id(established))
     }
 
-    private init(fork: Handle, of dialog: SIPDialog, response: SIPMessage) {
+    private init(fork: SharedDialog, of dialog: SIPDialog, response: SIPMessage) {
         (stack, contact, origin, callID) = (dialog.stack, dialog.contact, dialog.origin, dialog.callID)
         peer = fork
         peerTag = response.to.tag
@@ -139,15 +139,15 @@ final class SIPDialog {
         (peer ?? origin)!.libre
     }
 
-    private func forked(_ response: SIPMessage) throws(SIPError) -> Handle {
+    private func forked(_ response: SIPMessage) throws(SIPError) -> SharedDialog {
         guard let origin else { throw SIPError(code: EINVAL, act: "fork a dialog that the peer set up") }
         var made: OpaquePointer?
         try SIPError.check(try decoded(response) { cre_dialog_fork(&made, origin.libre, $0) }, "establish a dialog")
-        return Handle(made!)
+        return SharedDialog(made!)
     }
 
     /// Lends a message to libre, which reads it anew: only values leave the SIP thread.
-    private func decoded<Result>(_ message: SIPMessage, _ act: (OpaquePointer) -> Result) throws(SIPError) -> Result {
+    private func decoded<Value>(_ message: SIPMessage, _ act: (OpaquePointer) -> Value) throws(SIPError) -> Value {
         guard let libre = message.bytes.withSpan({ cre_message_decode($0.bytes, $0.count) }) else {
             throw SIPError(code: EBADMSG, act: "read a message again")
         }

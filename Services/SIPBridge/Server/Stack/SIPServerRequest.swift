@@ -70,7 +70,7 @@ final class SIPServerRequest {
     }
 
     /// Answers OPTIONS with what the bridge can do.
-    func answerOptions() throws(SIPError) { try reply(200, headers: SIPAbilities.all) }
+    func answerOptions() throws(SIPError) { try reply(200, headers: SIPCapabilities.all) }
 
     /// Sends the bytes of an earlier answer again.
     func resend(_ bytes: [UInt8]) throws(SIPError) {
@@ -92,7 +92,7 @@ final class SIPServerRequest {
 
 extension [UInt8] {
     /// Lends the bytes to a C function.
-    func withSpan<Result>(_ body: (cre_span) -> Result) -> Result {
+    func withSpan<Value>(_ body: (cre_span) -> Value) -> Value {
         withUnsafeBytes { bytes in
             body(cre_span(bytes: bytes.bindMemory(to: CChar.self).baseAddress, count: bytes.count))
         }

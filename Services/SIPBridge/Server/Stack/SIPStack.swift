@@ -27,7 +27,7 @@ final class SIPStack {
     /// Gets the messages of calls in ``traced``, or of all calls if ``tracesAll``.
     var onTrace: ((SIPTraceRecord) -> Void)?
     /// Told of each message that goes no further.
-    var onDrop: ((SIPDrop) -> Void)?
+    var onDrop: ((SIPDropReason) -> Void)?
     /// The first look at each request; the bridge's own rules unless another takes their place.
     var screen: (SIPMessage) -> SIPScreening.Verdict = SIPScreening.verdict
     /// Whether an address is a trunk's, and so no stranger's.

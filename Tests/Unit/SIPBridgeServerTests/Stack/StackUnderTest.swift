@@ -8,7 +8,7 @@ final class StackUnderTest {
     let requests = Mailbox<SIPServerRequest>()
     let strays = Mailbox<SIPMessage>()
     let traces = Mailbox<SIPTraceRecord>()
-    let drops = Mailbox<SIPDrop>()
+    let drops = Mailbox<SIPDropReason>()
 
     init(_ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0)) throws {
         stack = try SIPStack(configuration)

@@ -6,7 +6,7 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// Sends the bridge's commands to the invitation service and takes the answers from the bridge's topic.
-struct InvitationPort: Sendable {
+struct InvitationClient: Sendable {
     /// How long a command waits for its answer.
     static let patience = TimeAmount.seconds(8)
 

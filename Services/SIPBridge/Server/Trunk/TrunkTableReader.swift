@@ -4,7 +4,7 @@ internal import NIOPosix
 internal import PostgresStore
 
 /// Reads the trunk table and resolves its hosts.
-actor TrunkWatch {
+actor TrunkTableReader {
     /// How old what is known of the table may be.
     static let pause = Duration.seconds(1)
     /// How long a host's addresses are used before they are asked for again.

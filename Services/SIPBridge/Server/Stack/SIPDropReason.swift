@@ -1,5 +1,5 @@
 /// Why a request or response that arrived went no further; the raw value is the metric's label.
-enum SIPDrop: String, CaseIterable {
+enum SIPDropReason: String, CaseIterable {
     /// An ACK that is no good, or a request without a way back to its sender.
     case malformed
     /// A datagram that is no SIP message.

@@ -6,18 +6,18 @@ import Testing
 @testable import SIPBridgeServer
 
 @Suite("What an INVITE says")
-struct OutboundPlanTests {
+struct OutboundCallTests {
     private func plan(
         _ callee: String = "+4930123", extra: String = "", user: String = "alice", owns: Bool = false,
         _ change: (inout SIPTrunk) -> Void = { _ in }
-    ) throws -> OutboundPlan {
+    ) throws -> OutboundCall {
         let app = try AppID("app")
         var trunk = SIPTrunk(app: app, host: "trunk.example")
         change(&trunk)
         let call = PhoneCall(
             id: "1", channel: ChannelKey(app: app, name: try ChannelName("c")), user: try Account(user),
             phone: try Account(callee))
-        return try OutboundPlan(call, extra: extra, trunk: trunk, ownsNumber: owns)
+        return try OutboundCall(call, extra: extra, trunk: trunk, ownsNumber: owns)
     }
 
     private func reason(
@@ -26,7 +26,7 @@ struct OutboundPlanTests {
         do {
             _ = try plan(callee, extra: extra, change)
             return nil
-        } catch let problem as OutboundPlan.Problem {
+        } catch let problem as OutboundCall.Problem {
             return problem.reason
         } catch {
             return nil
@@ -73,8 +73,8 @@ struct OutboundPlanTests {
         let call = PhoneCall(
             id: "1", channel: ChannelKey(app: try AppID("app"), name: try ChannelName("c")), user: try Account("+4999"),
             phone: try Account("1"))
-        #expect(OutboundPlan.shownNumber(call, extra: shown) == "+49111")
-        #expect(OutboundPlan.shownNumber(call, extra: "") == "+4999")
+        #expect(OutboundCall.shownNumber(call, extra: shown) == "+49111")
+        #expect(OutboundCall.shownNumber(call, extra: "") == "+4999")
         #expect(try plan(user: "+4999").from == "sip:anonymous@trunk.example", "an account is no way around the list")
         #expect(try plan(user: "+4999", owns: true).from == "sip:+4999@trunk.example")
         #expect(try plan(user: "+4999") { $0.policy.callers = .any }.from == "sip:+4999@trunk.example")

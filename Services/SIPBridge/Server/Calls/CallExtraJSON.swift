@@ -3,7 +3,7 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// The JSON texts that users are told with a telephone's acts, and the ones that they send.
-enum PhoneExtra {
+enum CallExtraJSON {
     /// Of a report: `{"code":700,"reason":"rejected","sip_status":404,"sip_reason":"Not Found"}`.
     static func text(_ act: PhoneAct, _ note: DialogNote) -> String {
         var members: [JSONMember] = []

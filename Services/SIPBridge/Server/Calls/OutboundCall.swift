@@ -4,7 +4,7 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// Everything that the INVITE of an outbound call says, but for the media.
-struct OutboundPlan {
+struct OutboundCall {
     /// Why there is none.
     struct Problem: Error {
         var reason: DialogReason
@@ -59,7 +59,7 @@ struct OutboundPlan {
     /// The number that the telephone is to be shown, unless it is the trunk's: `srcNum`, or an account that reads like one.
     static func shownNumber(_ call: PhoneCall, extra: String) -> String? {
         let json = (try? JSONValue.parse(extra.utf8)) ?? .null
-        if let number = PhoneExtra.name(json["srcNum"]), !number.isEmpty { return PhoneTarget(callee: number)?.name }
+        if let number = CallExtraJSON.name(json["srcNum"]), !number.isEmpty { return PhoneTarget(callee: number)?.name }
         return PhoneCaller.isNumber(call.user.rawValue) ? call.user.rawValue : nil
     }
 
@@ -68,7 +68,7 @@ struct OutboundPlan {
         _ json: JSONValue, _ call: PhoneCall, _ trunk: SIPTrunk, _ ownsNumber: Bool
     ) throws(Problem) -> String {
         let ofTrunk = trunk.authUser.flatMap { PhoneTarget(callee: $0) }
-        if let number = PhoneExtra.name(json["srcNum"]), !number.isEmpty {
+        if let number = CallExtraJSON.name(json["srcNum"]), !number.isEmpty {
             guard let caller = PhoneTarget(callee: number) else {
                 throw Problem(reason: .invalidNumber, message: "srcNum is no number")
             }
@@ -100,7 +100,7 @@ struct OutboundPlan {
         guard case .object(let members) = json else { return [] }
         var headers = OutgoingHeaders()
         for member in members where member.name.hasPrefix(headerStart) {
-            guard let value = PhoneExtra.name(member.value) else {
+            guard let value = CallExtraJSON.name(member.value) else {
                 throw Problem(reason: .invalidHeader, message: "a header's value is neither text nor number")
             }
             do {

@@ -1,5 +1,5 @@
 /// What the bridge can do, as it tells peers.
-package enum SIPAbilities {
+package enum SIPCapabilities {
     /// Methods that are carried out.
     package static let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "INFO", "UPDATE"]
     /// Methods that are understood, but refused with 405; others are unknown and get 501.

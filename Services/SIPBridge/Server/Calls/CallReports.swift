@@ -1,0 +1,71 @@
+internal import Logging
+internal import Metrics
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// Sends the messages of calls to the invitation service: those of one call one after the other, calls side by side.
+@SIPThread
+final class CallReports {
+    /// How often a report is sent when nobody answers; each attempt waits ``InvitationClient/patience``.
+    private static let attempts = 3
+
+    private let invitation: InvitationClient
+    /// The ids of calls whose messages are being sent.
+    private(set) var inProgress: Set<String> = []
+
+    init(invitation: InvitationClient) { self.invitation = invitation }
+
+    /// Sends a call's messages, also those that it adds meanwhile; returns at once while another task does so.
+    func send(of driver: PhoneCallDriver) async {
+        guard inProgress.insert(driver.call.id).inserted else { return }
+        while let message = driver.nextMessage() {
+            switch message {
+            case .invitation(let invitation): await send(invitation, of: driver)
+            case .report(let report): await send(report, of: driver)
+            }
+        }
+        inProgress.remove(driver.call.id)
+    }
+
+    private func send(_ message: InviteFromPhone, of driver: PhoneCallDriver) async {
+        switch await invitation.send(message) {
+        case .success(let standing):
+            driver.step { $0.invitationAnswered(stands: standing.stands) }
+        case .failure(let error):
+            driver.logger.notice("could not invite the user", metadata: ["error": "\(error)"])
+            driver.step { $0.invitationAnswered(stands: false, code: error.code) }
+            // Without an answer the user may be ringing all the same.
+            if error == .timeout() { driver.reportLost() }
+        }
+    }
+
+    private func send(_ report: PhoneReport, of driver: PhoneCallDriver) async {
+        let stands = await stands(report, driver.logger)
+        switch report.act {
+        case .claimed: driver.step { $0.claimAnswered(stands: stands) }
+        case .ringing, .accepted, .message:
+            guard !stands else { return }
+            driver.logger.info("the invitation service no longer has the call")
+            driver.step { $0.reportRefused() }
+        case .refused, .failed, .ended: break  // The call is over whatever the answer is.
+        }
+    }
+
+    /// Whether the invitation service still has the call after a report, which is sent again while nobody answers.
+    private func stands(_ report: PhoneReport, _ logger: Logger) async -> Bool {
+        for attempt in 1...Self.attempts {
+            switch await invitation.send(report) {
+            case .success(let standing):
+                return standing.stands
+            case .failure(let error):
+                PhoneMetrics.reportsDropped.increment()
+                logger.warning(
+                    "the invitation service did not take a report",
+                    metadata: ["act": "\(report.act.name)", "error": "\(error)", "attempt": "\(attempt)"])
+                // A lost digit is no reason to end the call.
+                if report.act == .message { return true }
+            }
+        }
+        return false
+    }
+}

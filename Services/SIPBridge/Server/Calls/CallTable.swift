@@ -1,0 +1,48 @@
+internal import Metrics
+internal import SignalingProtocol
+
+/// The calls of a bridge: by their ids, and by the Call-IDs of their dialogs.
+@SIPThread
+struct CallTable {
+    private var calls: [String: PhoneCallDriver] = [:]
+    /// A Call-ID may name two calls: when one of ours is routed back to this bridge, both of its ends are here.
+    private var byCallID: [String: [PhoneCallDriver]] = [:]
+    /// The ids of calls that have not ended. An ended call stays for a while, to answer what is sent again.
+    private(set) var active: Set<String> = []
+
+    /// The call with an id.
+    subscript(id: String) -> PhoneCallDriver? { calls[id] }
+
+    /// The calls that have not ended.
+    var ongoing: [PhoneCallDriver] { calls.values.filter { !$0.isOver } }
+
+    /// The calls whose dialogs have a Call-ID.
+    func drivers(_ callID: String) -> [PhoneCallDriver] { byCallID[callID] ?? [] }
+
+    /// Adds a call that begins.
+    mutating func add(_ driver: PhoneCallDriver) {
+        calls[driver.call.id] = driver
+        active.insert(driver.call.id)
+        PhoneMetrics.active.record(active.count)
+    }
+
+    /// Makes a call known by its Call-ID, if it has one and was not forgotten meanwhile.
+    mutating func registerDialog(of driver: PhoneCallDriver) {
+        guard let id = driver.sipCallID, calls[driver.call.id] === driver else { return }
+        byCallID[id, default: []].append(driver)
+    }
+
+    /// A call has ended.
+    mutating func ended(_ driver: PhoneCallDriver) {
+        active.remove(driver.call.id)
+        PhoneMetrics.active.record(active.count)
+    }
+
+    /// Forgets a call for which nothing can come any more.
+    mutating func remove(_ driver: PhoneCallDriver) {
+        calls[driver.call.id] = nil
+        guard let id = driver.sipCallID else { return }
+        byCallID[id]?.removeAll { $0 === driver }
+        if byCallID[id]?.isEmpty == true { byCallID[id] = nil }
+    }
+}

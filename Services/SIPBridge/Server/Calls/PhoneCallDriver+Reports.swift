@@ -1,0 +1,82 @@
+internal import Logging
+internal import Metrics
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// What a call tells the invitation service.
+extension PhoneCallDriver {
+    /// Something for the invitation service, to be sent in order.
+    enum Message {
+        case invitation(InviteFromPhone)
+        case report(PhoneReport)
+    }
+
+    /// Digits that wait to be reported, at most; further ones are dropped.
+    static let messageBound = 256
+
+    /// Takes the next message out.
+    func nextMessage() -> Message? { messages.isEmpty ? nil : messages.removeFirst() }
+
+    /// Tells of a digit that the telephone sent.
+    func report(digit: Character, by way: PhoneMetrics.DigitWay) {
+        guard machine.isUp, digits.admits(way) else { return }
+        PhoneMetrics.countReceived(way)
+        guard messages.count < Self.messageBound else {
+            PhoneMetrics.reportsDropped.increment()
+            logger.warning("a digit is dropped", metadata: ["bound": "\(Self.messageBound)"])
+            return
+        }
+        enqueue(.message, CallExtraJSON.digit(digit))
+    }
+
+    func report(_ act: PhoneAct, _ note: DialogNote) {
+        if let status = note.status, status >= 200 {
+            record.status = status
+            record.reason = note.phrase
+        }
+        switch act {
+        case .claimed, .ringing, .message: break
+        case .accepted: result = .answered
+        case .refused: result = .refused
+        case .failed: result = .failed
+        case .ended(let code): if result != .answered, code != .success { result = .failed }
+        }
+        let extra = CallExtraJSON.text(act, note)
+        logger.info("telephone", metadata: ["act": "\(act.name)", "extra": "\(extra)"])
+        enqueue(act, extra)
+    }
+
+    /// Tells that a call is over that the invitation service may take for one that is not.
+    func reportLost() {
+        let act = PhoneAct.ended(.inviteNetwork)
+        enqueue(act, CallExtraJSON.text(act, DialogNote(.unreachable)))
+    }
+
+    private func enqueue(_ act: PhoneAct, _ extra: String) {
+        messages.append(
+            .report(PhoneReport(call: call, bridge: resources.bridge, act: act, extra: extra, record: record)))
+        onMessage?()
+    }
+
+    func inviteUser() {
+        messages.append(
+            .invitation(
+                InviteFromPhone(call: call, bridge: resources.bridge, extra: invitationExtra, ring: ring, record: record)))
+        onMessage?()
+    }
+}
+
+extension PhoneAct {
+    /// A word for logs.
+    var name: String {
+        switch self {
+        case .claimed: "claimed"
+        case .ringing: "ringing"
+        case .accepted: "accepted"
+        case .refused: "refused"
+        case .failed: "failed"
+        case .ended: "ended"
+        case .message: "message"
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// What arrives by SIP.
+extension PhoneCalls {
+    /// A request that is none of those that the stack answers itself.
+    func arrived(_ request: SIPServerRequest) {
+        let message = request.message
+        if message.to.tag != nil { return arrivedInDialog(request) }
+        switch message.method {
+        case "INVITE":
+            invited(request)
+        case "ACK":
+            break  // It acknowledges nothing that we know.
+        default:
+            if admission.isAnswered(message) { reply(request, 481) }
+        }
+    }
+
+    /// One more 2xx of an INVITE of ours.
+    func strayed(_ message: SIPMessage) {
+        // Of no call that is known: its sender gives up after 32 s.
+        calls.drivers(message.callID).first { $0.direction == .outbound || $0.dialog?.matches(message) == true }?
+            .answeredAgain(message)
+    }
+
+    private func arrivedInDialog(_ request: SIPServerRequest) {
+        let message = request.message
+        if let driver = calls.drivers(message.callID).first(where: { $0.dialog?.matches(message) == true }) {
+            return driver.received(request)
+        }
+        if message.method != "ACK" { reply(request, 481) }
+    }
+
+    // MARK: - Who calls
+
+    /// INVITEs of trunks whose numbers are being looked up, at most; further ones are refused. Strangers' never wait.
+    private static let pendingBound = 1000
+
+    private func invited(_ request: SIPServerRequest) {
+        let message = request.message
+        guard !admission.isSilenced(message.source.host) else { return }
+        let key = InviteKey(message)
+        let isKnown = calls.drivers(message.callID).contains { driver in
+            driver.inviteRequest.map { InviteKey($0.message) == key } ?? false
+        }
+        guard !isKnown, pendingInvites[key] == nil else { return reply(request, 482) }
+        switch admission.sender(of: message) {
+        case .trunks(let trunks):
+            guard hasRoom else { return reply(request, 503) }
+            reply(request, 100)
+            pendingInvites[key] = false
+            request.onCancel = { [unowned self] in
+                if pendingInvites[key] != nil { pendingInvites[key] = true }
+            }
+            admitLater(request, key, from: trunks)
+        case .refused(let status, let headers): reply(request, status, headers)
+        case .ignored: break
+        }
+    }
+
+    /// Whether one more call can be taken.
+    private var hasRoom: Bool {
+        guard pendingInvites.count < Self.pendingBound else {
+            PhoneMetrics.pendingBoundHit.increment()
+            logger.warning(
+                "refusing an INVITE: too many wait for their number to be looked up",
+                metadata: ["bound": "\(Self.pendingBound)"])
+            return false
+        }
+        guard !isDraining, !isCutOff, !isFull else {
+            if isFull { PhoneMetrics.callBoundHit.increment() }
+            return false
+        }
+        return true
+    }
+
+    // MARK: - Whom
+
+    /// Begins the call of an INVITE, if the number is somebody's.
+    func admit(_ request: SIPServerRequest, from trunks: [SIPTrunk], _ key: InviteKey) async {
+        let message = request.message
+        let found: (number: SIPNumber, trunk: SIPTrunk)?
+        do {
+            found = try await admission.find(message, trunks)
+        } catch {
+            logger.warning(
+                "could not look up the called number",
+                metadata: ["sip_call_id": "\(message.callID)", "error": "\(error)"])
+            return reply(request, pendingInvites[key] == true ? 487 : 503)
+        }
+        if pendingInvites[key] == true { return reply(request, 487) }
+        guard let found else {
+            logger.notice(
+                "refusing a call: the called number belongs to nobody",
+                metadata: ["sip_call_id": "\(message.callID)", "source": "\(message.source.host)"])
+            return reply(request, 404)
+        }
+        guard let resources, !isDraining else { return reply(request, 503) }
+        guard let (call, inbound) = describe(message, to: found.number, by: found.trunk) else {
+            return reply(request, 500)
+        }
+        let driver = PhoneCallDriver(call, .inbound, resources: resources)
+        add(driver)
+        driver.begin(request, inbound)
+        register(driver)
+    }
+
+    /// The call that an INVITE makes; nil when its names are not those of a channel and an account.
+    private func describe(
+        _ message: SIPMessage, to number: SIPNumber, by trunk: SIPTrunk
+    ) -> (PhoneCall, InboundCall)? {
+        let id = nextCallID()
+        let name = PhoneCaller.name(user: message.from.user, host: message.from.host)
+        guard let channel = try? ChannelName("sip-\(id)"),
+            let phone = (try? Account(name)) ?? (try? Account(PhoneCaller.anonymous))
+        else { return nil }
+        let headers = IncomingHeaders(message.headers)
+        if headers.omitted > 0 {
+            logger.notice(
+                "leaving out headers of an inbound call",
+                metadata: ["sip_call_id": "\(message.callID)", "omitted": "\(headers.omitted)"])
+        }
+        let user = number.user
+        let extra = CallExtraJSON.invitation(caller: name, called: number.number, headers: headers)
+        let call = PhoneCall(
+            id: id, channel: ChannelKey(app: user.app, name: channel), user: user.account, phone: phone)
+        let inbound = InboundCall(
+            user: user, phone: phone, extra: extra, trunk: trunk, ring: Self.ring(message, trunk))
+        return (call, inbound)
+    }
+
+    /// How long a call may ring, ms: as the trunk says, or less when the caller waits no longer (RFC 3261, 13.2.1).
+    private static func ring(_ message: SIPMessage, _ trunk: SIPTrunk) -> Int64 {
+        let limit = Int64(trunk.ringSeconds) * 1000
+        return message.header("Expires").flatMap { UInt32($0) }.map { min(limit, Int64($0) * 1000) } ?? limit
+    }
+
+    private func reply(_ request: SIPServerRequest, _ status: Int, _ headers: [SIPHeaderField] = []) {
+        do {
+            try request.reply(status, headers: headers)
+        } catch {
+            PhoneMetrics.count(.unsent)
+            logger.warning("could not send a response", metadata: ["status": "\(status)", "error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// Commands of the invitation service: calls to telephones, and what users do in any call.
+extension PhoneCalls {
+    /// Calls a telephone, unless another bridge does. Returns when that is clear: until then, should this process die,
+    /// another bridge gets the command.
+    func dial(_ command: DialPhone) async {
+        guard calls[command.call.id] == nil else { return }  // It was delivered before.
+        guard let resources else { return }
+        let driver = PhoneCallDriver(command.call, .outbound, resources: resources)
+        let extra = command.extra
+        driver.onPrepare = { [unowned self, unowned driver] in prepareLater(driver, extra: extra) }
+        add(driver)
+        driver.step { $0.dial() }
+        await sendReports(of: driver)
+    }
+
+    /// Does what the user or the system did to a call.
+    func order(_ command: OrderPhone) {
+        guard let call = calls[command.call.id] else {
+            // It crossed the call's end.
+            logger.debug("an order for a call that is over", metadata: ["call": "\(command.call.id)"])
+            return
+        }
+        call.ordered(command)
+    }
+
+    /// Looks the trunk of a call up and reads what its caller asked for.
+    func prepare(_ driver: PhoneCallDriver, _ extra: String) async {
+        guard activeCalls <= callBound else {
+            PhoneMetrics.callBoundHit.increment()
+            return driver.unprepared(.inviteOther, .overloaded, "\(callBound) calls stand")
+        }
+        do {
+            guard let trunk = try await trunks.find(driver.call.channel.app) else {
+                return driver.unprepared(.inviteOther, .noTrunk, "the app has no trunk")
+            }
+            let ownsNumber = try await owns(OutboundCall.shownNumber(driver.call, extra: extra), driver.call)
+            driver.prepare(try OutboundCall(driver.call, extra: extra, trunk: trunk, ownsNumber: ownsNumber))
+            register(driver)
+        } catch let problem as OutboundCall.Problem {
+            PhoneMetrics.countRefused(problem.reason)
+            driver.unprepared(.inviteOther, problem.reason, problem.message)
+        } catch {
+            driver.unprepared(.inviteNetwork, .storeUnavailable, "\(error)")
+        }
+    }
+
+    /// Whether a number, with or without its `+`, is one of the account's own.
+    private func owns(_ number: String?, _ call: PhoneCall) async throws(PostgresError) -> Bool {
+        guard let number else { return false }
+        let user = UserKey(app: call.channel.app, account: call.user)
+        for spelling in PhoneCaller.spellings(ofCalled: number) where try await numbers.find(spelling)?.user == user {
+            return true
+        }
+        return false
+    }
+}

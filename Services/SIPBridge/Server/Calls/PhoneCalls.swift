@@ -1,0 +1,185 @@
+internal import Logging
+internal import Metrics
+internal import PostgresStore
+internal import SIPBridgeLogic
+internal import SignalingProtocol
+
+/// All telephone calls of a bridge: starts them on commands and INVITEs, and hands them what arrives for them.
+@SIPThread
+final class PhoneCalls {
+    /// Names an INVITE, for one that comes by several ways (RFC 3261, 8.2.2.2).
+    struct InviteKey: Hashable {
+        var callID: String
+        var tag: String
+        var sequence: UInt32
+    }
+
+    /// What takes more than a step, and so is a task of ``run()``.
+    private enum Job: Sendable {
+        case sendReports(PhoneCallDriver)
+        case prepare(PhoneCallDriver, extra: String)
+        case admit(SIPServerRequest, InviteKey, [SIPTrunk])
+    }
+
+    private let configuration: SIPBridgeConfiguration
+    let bridge: GatewayID
+    let logger: Logger
+    let trunks: CachedRecords<AppID, SIPTrunk>
+    let numbers: CachedRecords<String, SIPNumber>
+    let admission: InviteAdmission
+    private let reader: TrunkTableReader
+    private let reports: CallReports
+    private var registrations = TrunkRegistrations()
+    private let jobs: AsyncStream<Job>
+    private let addJob: AsyncStream<Job>.Continuation
+
+    /// What calls use; nil while SIP is not up.
+    private(set) var resources: CallResources?
+    private(set) var calls = CallTable()
+    private var callsMade = 0
+    /// INVITEs of trunks whose number is being looked up; true once the caller has cancelled.
+    var pendingInvites: [InviteKey: Bool] = [:]
+    /// Whether the bridge stops and takes no more calls.
+    private(set) var isDraining = false
+    /// Whether the bridge cannot keep its lease: then nobody else knows of its calls.
+    private(set) var isCutOff = false
+
+    init(
+        bridge: GatewayID, configuration: SIPBridgeConfiguration, invitation: InvitationClient, pool: PostgresPool,
+        logger: Logger
+    ) {
+        self.bridge = bridge
+        self.configuration = configuration
+        self.logger = logger
+        let (trunkStore, numberStore) = (TrunkStore(pool: pool), NumberStore(pool: pool))
+        trunks = CachedRecords { app throws(PostgresError) in try await trunkStore.find(app) }
+        numbers = CachedRecords { number throws(PostgresError) in try await numberStore.find(number) }
+        admission = InviteAdmission(realm: configuration.realm, numbers: numbers, logger: logger)
+        reader = TrunkTableReader(store: trunkStore, logger: logger)
+        reports = CallReports(invitation: invitation)
+        // Bounded by the calls, the pending INVITEs and the commands in work.
+        (jobs, addJob) = AsyncStream.makeStream()
+    }
+
+    // MARK: - Life
+
+    /// Binds SIP.
+    /// - Returns: the ports in use.
+    func open() throws(SIPError) -> (port: Int, tlsPort: Int?) {
+        let stack = try SIPStack(configuration.stack)
+        let (admission, traces) = (admission, SIPTraceLog(tracesAll: configuration.tracesAll, logger: logger))
+        stack.tracesAll = configuration.tracesAll
+        stack.onRequest = { [unowned self] in arrived($0) }
+        stack.onStray2xx = { [unowned self] in strayed($0) }
+        stack.onDrop = { PhoneMetrics.count($0) }
+        stack.isKnown = { !admission.table.trunks(at: $0).isEmpty }
+        stack.onTrace = { traces.log($0) }
+        resources = CallResources(
+            bridge: bridge, stack: stack, media: configuration.media(contactHost: stack.contactHost),
+            clock: MediaClock(), logger: logger)
+        return (stack.port, stack.tlsPort)
+    }
+
+    /// Does what takes time, until cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { tasks in
+            for await job in jobs { tasks.addTask { await self.perform(job) } }
+        }
+    }
+
+    private func perform(_ job: Job) async {
+        switch job {
+        case .sendReports(let driver): await reports.send(of: driver)
+        case .prepare(let driver, let extra): await prepare(driver, extra)
+        case .admit(let request, let key, let trunks):
+            await admit(request, from: trunks, key)
+            pendingInvites[key] = nil
+        }
+    }
+
+    /// Looks the number of an INVITE up as soon as it is its turn.
+    func admitLater(_ request: SIPServerRequest, _ key: InviteKey, from trunks: [SIPTrunk]) {
+        addJob.yield(.admit(request, key, trunks))
+    }
+
+    /// Prepares an outbound call as soon as it is its turn.
+    func prepareLater(_ driver: PhoneCallDriver, extra: String) { addJob.yield(.prepare(driver, extra: extra)) }
+
+    /// Sends what a call has to tell the invitation service; returns when it is sent.
+    func sendReports(of driver: PhoneCallDriver) async { await reports.send(of: driver) }
+
+    /// Ends the calls and takes no more, or takes calls again.
+    func cutOff(_ isCutOff: Bool) {
+        self.isCutOff = isCutOff
+        if isCutOff { abandonCalls(.bridgeLost) }
+    }
+
+    /// Whether calls can be made.
+    var isOpen: Bool { resources != nil }
+
+    /// Ends SIP; calls are over by then.
+    func close() {
+        resources?.stack.close()
+        resources = nil
+    }
+
+    /// Takes no more calls.
+    func startDraining() {
+        isDraining = true
+        registrations.stop()
+    }
+
+    /// Ends all calls that have not ended.
+    func abandonCalls(_ reason: DialogReason) {
+        for call in calls.ongoing where !call.isOver { call.step { $0.abandoned(reason) } }
+    }
+
+    /// What the end has to wait for: calls that are not over, or whose end was not told yet, and registrations.
+    var openEnds: Int { calls.active.union(reports.inProgress).count + registrations.endingCount }
+    /// Calls that are not over.
+    var activeCalls: Int { calls.active.count }
+    /// Whether the bound of calls is reached.
+    var isFull: Bool { activeCalls >= callBound }
+    var callBound: Int { configuration.callBound }
+
+    /// Reads the trunk table anew; while PostgreSQL is away, what was known stays.
+    func readTrunks() async {
+        guard let table = await reader.read() else { return }
+        admission.table = table
+        guard let resources else { return }
+        do {
+            try resources.stack.trust(only: Set(table.trunks.filter { $0.transport == .tls }.map(\.host)))
+        } catch {
+            logger.error("could not trust the trunks' host names for TLS", metadata: ["error": "\(error)"])
+        }
+        if !isDraining { registrations.follow(table.trunks, stack: resources.stack, logger: logger) }
+    }
+
+    // MARK: - Calls
+
+    /// A fresh call id.
+    func nextCallID() -> String {
+        callsMade += 1
+        return "\(bridge)-\(callsMade)"
+    }
+
+    /// Adds a call that begins.
+    func add(_ driver: PhoneCallDriver) {
+        calls.add(driver)
+        driver.onMessage = { [unowned self, unowned driver] in
+            guard !reports.inProgress.contains(driver.call.id) else { return }
+            addJob.yield(.sendReports(driver))
+        }
+        driver.onClose = { [unowned self, unowned driver] in calls.ended(driver) }
+        driver.onForget = { [unowned self, unowned driver] in calls.remove(driver) }
+    }
+
+    /// Makes a call's dialog known, once it has a Call-ID.
+    func register(_ driver: PhoneCallDriver) { calls.registerDialog(of: driver) }
+}
+
+extension PhoneCalls.InviteKey {
+    init(_ message: SIPMessage) {
+        self.init(callID: message.callID, tag: message.from.tag ?? "", sequence: message.sequence)
+    }
+}
