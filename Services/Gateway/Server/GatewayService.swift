@@ -60,7 +60,7 @@ package final class GatewayService: Service {
 
     /// `/getaddr`, for the public and the admin listener.
     package var routes: [HTTPRoute] {
-        [HTTPRoute("/getaddr") { [discovery] _ in await discovery.answer() }]
+        [HTTPRoute("/getaddr") { [discovery] in await discovery.answer() }]
     }
 
     /// Whether clients can be served: Redis answers on both connections of every shard.

@@ -2,10 +2,10 @@
 package struct HTTPRoute: Sendable {
     /// The whole path, as in `/getaddr`.
     package let path: String
-    let answer: @Sendable (HTTPQuery) async -> HTTPAnswer
+    let answer: @Sendable () async -> HTTPAnswer
 
     /// Creates a route for GET and HEAD.
-    package init(_ path: String, _ answer: @escaping @Sendable (HTTPQuery) async -> HTTPAnswer) {
+    package init(_ path: String, _ answer: @escaping @Sendable () async -> HTTPAnswer) {
         self.path = path
         self.answer = answer
     }

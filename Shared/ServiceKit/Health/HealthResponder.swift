@@ -1,28 +1,56 @@
-/// Answers the health listener's requests; knows no sockets.
-struct HealthResponder: Sendable {
+package import NIOHTTP1
+
+/// What the health listener answers.
+package struct HealthResponder: HTTPResponder {
     /// How long a readiness check may take; it is cancelled then and counts as failed.
     static let checkTimeout: Duration = .seconds(3)
 
-    let service: String
-    let instance: String
-    let state: HealthState
-    let checks: [ReadinessCheck]
-    let routes: [String: HTTPRoute]
-    let details: @Sendable () async -> [HealthDetail]
-    let metrics: PrometheusRegistry
+    let state = HealthState()
+    private let service: String
+    private let instance: String
+    private let metrics: PrometheusRegistry
+    private let checks: [ReadinessCheck]
+    private let routes: [String: HTTPRoute]
+    private let details: @Sendable () async -> [HealthDetail]
 
-    func answer(_ query: HTTPQuery) async -> HTTPAnswer {
-        switch query.path {
+    /// Makes the responder of a process.
+    /// - Parameters:
+    ///   - configuration: names the service and the instance.
+    ///   - checks: what `/readyz` asks; it answers 503 and names what fails.
+    ///   - routes: further paths; of two with the same path the first counts.
+    ///   - details: facts that `/healthz` shows besides the service and the instance.
+    package init(
+        configuration: ServiceConfiguration, metrics: PrometheusRegistry, checks: [ReadinessCheck] = [],
+        routes: [HTTPRoute] = [], details: @escaping @Sendable () async -> [HealthDetail] = { [] }
+    ) {
+        service = configuration.service
+        instance = configuration.instance
+        self.metrics = metrics
+        self.checks = checks
+        self.routes = Dictionary(routes.map { ($0.path, $0) }) { first, _ in first }
+        self.details = details
+    }
+
+    package func answer(_ request: HTTPRequestHead) async -> HTTPAnswer {
+        guard request.method == .GET || request.method == .HEAD else {
+            return .json(
+                status: .methodNotAllowed, #"{"error":"only GET and HEAD"}"#, headers: ["Allow": "GET, HEAD"])
+        }
+        return await answer(path: HTTPTarget.path(of: request.uri))
+    }
+
+    private func answer(path: String) async -> HTTPAnswer {
+        switch path {
         case "/healthz": await alive()
         case "/readyz": await ready()
         case "/metrics":
             HTTPAnswer(
                 contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics.text().utf8))
         default:
-            if let route = routes[query.path] {
-                await route.answer(query)
+            if let route = routes[path] {
+                await route.answer()
             } else {
-                .json(status: 404, #"{"error":"no such path"}"#)
+                .json(status: .notFound, #"{"error":"no such path"}"#)
             }
         }
     }
@@ -54,7 +82,7 @@ struct HealthResponder: Sendable {
         let body =
             #"{"status":"\#(status)","checks":{\#(members.joined(separator: ","))},"#
             + #""failing":[\#(failing.joined(separator: ","))]}"# + "\n"
-        return .json(status: ready ? 200 : 503, body)
+        return .json(status: ready ? .ok : .serviceUnavailable, body)
     }
 
     private static func outcome(_ check: ReadinessCheck) async -> String? {

@@ -40,9 +40,10 @@ package enum ServiceMain {
         do {
             let context = ServiceContext(configuration: configuration, logger: logger, metrics: metrics)
             let parts = try await assemble(context, settings)
-            let health = HealthServer(
+            let responder = HealthResponder(
                 configuration: configuration, metrics: metrics, checks: parts.checks, routes: parts.routes,
-                details: parts.details, logger: logger)
+                details: parts.details)
+            let health = HealthServer(configuration: configuration, responder: responder, logger: logger)
             exit(
                 await ServiceRunner.run(
                     health: health, services: parts.services, deadline: parts.shutdownDeadline, logger: logger))

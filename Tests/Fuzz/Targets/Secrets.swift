@@ -42,7 +42,7 @@ extension FuzzTarget {
                 if let line = try? Line(wire: text) {
                     holds((try? Line(wire: line.wire)) == line, "a line's own text is that line")
                 }
-                _ = HTTPQuery(target: text)
+                _ = HTTPTarget.path(of: text)
                 _ = WebSocketHandshake.accept(key: text)
             }
             guard let one = try? AppID(texts[0]), let other = try? AppID(texts[1]) else { return }

@@ -15,7 +15,8 @@ struct HealthServerTests {
         var reader = EnvironmentReader(environment: [:])
         let configuration = ServiceConfiguration(service: "presence", reading: &reader)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let server = HealthServer(configuration: configuration, metrics: PrometheusRegistry(), logger: logger) { port in
+        let responder = HealthResponder(configuration: configuration, metrics: PrometheusRegistry())
+        let server = HealthServer(configuration: configuration, responder: responder, logger: logger) { port in
             continuation.yield(port)
             continuation.finish()
         }

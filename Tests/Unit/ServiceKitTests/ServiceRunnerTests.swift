@@ -20,7 +20,8 @@ struct ServiceRunnerTests {
     private func health() -> HealthServer {
         var reader = EnvironmentReader(environment: [:])
         let configuration = ServiceConfiguration(service: "presence", reading: &reader)
-        return HealthServer(configuration: configuration, metrics: PrometheusRegistry(), logger: logger)
+        let responder = HealthResponder(configuration: configuration, metrics: PrometheusRegistry())
+        return HealthServer(configuration: configuration, responder: responder, logger: logger)
     }
 
     @Test("A service that throws, or ends by itself, ends the process with 1", .timeLimit(.minutes(1)))

@@ -44,7 +44,7 @@ actor Discovery {
         }
         return .json(
             "{\"web\":[\(entries.joined(separator: ","))]}",
-            headers: [.init("Access-Control-Allow-Origin", "*"), .init("Cache-Control", "no-store")])
+            headers: ["Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"])
     }
 
     private func refresh() async {

@@ -13,6 +13,8 @@ struct PublicListener: Sendable {
     /// Connections the kernel may hold for us (a reconnect storm).
     private static let backlog: Int32 = 4096
     private static let answering = "answering"
+    /// How long a connection may take to become a WebSocket, or to ask for discovery and be answered.
+    private static let handshakeTimeout = TimeAmount.seconds(10)
     static let tlsHandler = "tls"
 
     let configuration: GatewayConfiguration
@@ -81,7 +83,11 @@ struct PublicListener: Sendable {
             ),
             // All headers that are sent are our own.
             withOutboundHeaderValidation: false)
-        try pipeline.addHandler(PublicHTTPHandler(discovery: discovery), name: Self.answering)
+        // A request that is refused as a WebSocket follows, to be answered here.
+        let answering = HTTPResponderHandler(
+            PublicResponder(discovery: discovery), persistence: .oneRequest(within: Self.handshakeTimeout),
+            isHarmless: { $0 is WebSocketUpgrader.Refusal })
+        try pipeline.addHandler(answering, name: Self.answering)
     }
 
     private func shard(of channel: any Channel) -> GatewayShard {

@@ -20,7 +20,7 @@ struct WebSocketUpgrader: HTTPServerProtocolUpgrader {
     ) -> EventLoopFuture<HTTPHeaders> {
         channel.eventLoop.makeCompletedFuture {
             let headers = upgradeRequest.headers
-            let path = HTTPQuery(target: upgradeRequest.uri).path
+            let path = HTTPTarget.path(of: upgradeRequest.uri)
             let keys = headers["Sec-WebSocket-Key"]
             guard upgradeRequest.method == .GET, path == "/" || path.isEmpty,
                 headers["Sec-WebSocket-Version"] == [WebSocketHandshake.version],

@@ -1,0 +1,37 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The open connections of a listener, up to a bound.
+final class HTTPConnections: Sendable {
+    private struct State {
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var isClosed = false
+    }
+
+    private let bound: Int
+    private let state = Mutex(State())
+
+    init(bound: Int) { self.bound = bound }
+
+    /// Takes a new connection, until it closes; false when there are too many, or after ``closeAll()``.
+    func admit(_ channel: any Channel) -> Bool {
+        let id = ObjectIdentifier(channel)
+        let isAdmitted = state.withLock { state in
+            guard !state.isClosed, state.channels.count < bound else { return false }
+            state.channels[id] = channel
+            return true
+        }
+        guard isAdmitted else { return false }
+        channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.channels[id] = nil } }
+        return true
+    }
+
+    /// Closes all connections, and those that still come.
+    func closeAll() {
+        let channels = state.withLock { state in
+            state.isClosed = true
+            return Array(state.channels.values)
+        }
+        for channel in channels { channel.close(promise: nil) }
+    }
+}
