@@ -9,6 +9,6 @@ package enum SecureRandom {
             // The generator asks the system for each number: all eight bytes of it are used.
             withUnsafeBytes(of: generator.next() as UInt64) { random.append(contentsOf: $0) }
         }
-        return Hex.text(random.prefix(bytes))
+        return Hex.text(Array(random.prefix(bytes)))
     }
 }

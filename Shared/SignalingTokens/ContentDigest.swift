@@ -15,11 +15,7 @@ package enum ContentDigest: Sendable, CaseIterable {
 
     /// The digest of a text's UTF-8 bytes, in base64 with padding (RFC 4648, section 4).
     package func base64(of content: String) -> String {
-        let digest = digest(of: content)
-        // Four characters for three bytes, and the terminating zero of C.
-        var text = [UInt8](repeating: 0, count: (digest.count + 2) / 3 * 4 + 1)
-        let length = EVP_EncodeBlock(&text, digest, Int32(digest.count))
-        return String(decoding: text.prefix(Int(length)), as: UTF8.self)
+        Base64.text(digest(of: content))
     }
 
     private func digest(of content: String) -> [UInt8] {
@@ -40,7 +36,7 @@ package enum ContentDigest: Sendable, CaseIterable {
         var size: UInt32 = 0
         let made = HMAC(function, keyBytes, Int32(keyBytes.count), bytes, bytes.count, &digest, &size)
         precondition(made != nil, "OpenSSL has no HMAC of \(self)")
-        return Hex.text(digest[..<Int(size)])
+        return Hex.text(Array(digest[..<Int(size)]))
     }
 
     private var function: OpaquePointer? {

@@ -85,10 +85,7 @@ package struct DynamicKey: Equatable, Sendable {
     private static let malformed = SignalingError(
         .wrongParameter, .malformedKey, "a dynamic key is 004 and 100 more characters")
 
-    private var randomHex: String {
-        let hex = String(random, radix: 16)
-        return String(repeating: "0", count: 8 - hex.count) + hex
-    }
+    private var randomHex: String { Hex.text(random) }
 
     private static func isTenDigits(_ number: Int64) -> Bool { (0...9_999_999_999).contains(number) }
 
@@ -107,6 +104,6 @@ package struct DynamicKey: Equatable, Sendable {
         let key = Array(certificate.utf8)
         let bytes = Array(content.utf8)
         HMAC(EVP_sha1(), key, Int32(key.count), bytes, bytes.count, &digest, &size)
-        return Hex.text(digest[..<Int(size)])
+        return Hex.text(Array(digest[..<Int(size)]))
     }
 }

@@ -1,7 +1,8 @@
-/// JSON strings, for log lines and health answers. Client frames have a codec of their own in SignalingWire.
-enum JSONEscape {
-    private static let hex = Array("0123456789abcdef".utf8)
+internal import SignalingProtocol
 
+/// JSON strings for log lines and health answers. Every control character is escaped, DEL too, so that a line is safe to show in
+/// a terminal; JSON that clients read is written by SignalingWire, which this library does not import.
+enum JSONEscape {
     /// Appends `text` with its quotation marks.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
@@ -9,7 +10,9 @@ enum JSONEscape {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
             case UInt8(ascii: "\n"): bytes += #"\n"#.utf8
-            case 0..<0x20, 0x7f: bytes += #"\u00"#.utf8 + [hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            case 0..<0x20, 0x7f:
+                bytes += #"\u00"#.utf8
+                Hex.append(byte, to: &bytes)
             default: bytes.append(byte)
             }
         }

@@ -39,15 +39,10 @@ struct DiscoveryURL: Equatable {
 
     /// The target of the HTTP request, with the app id escaped.
     func target(app: String) -> String {
-        var escaped = ""
-        for byte in app.utf8 {
+        let escaped = PercentEscape.escape(app) { byte in
             let character = Character(Unicode.Scalar(byte))
-            if byte < 0x80, character.isLetter || character.isNumber || character == "-" || character == "_" {
-                escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let hex = String(byte, radix: 16, uppercase: true)
-                escaped += "%" + (hex.count < 2 ? "0" : "") + hex
-            }
+            return byte < 0x80
+                && (character.isLetter || character.isNumber || character == "-" || character == "_")
         }
         return "\(path)/getaddr?vid=\(escaped)"
     }

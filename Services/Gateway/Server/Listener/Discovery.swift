@@ -1,5 +1,6 @@
 internal import Logging
 internal import ServiceKit
+internal import SignalingWire
 
 /// Answers `GET /getaddr?vid=APP` from the leases of the live gateways.
 ///
@@ -38,12 +39,12 @@ actor Discovery {
     func answer() async -> HTTPAnswer {
         await refresh()
         let chosen = known.shuffled().prefix(Self.mostEntries)
-        var entries: [String] = []
+        var entries: [JSONValue] = []
         while entries.count < Self.leastEntries {
-            entries += chosen.map { "[\"\($0.host)\",\($0.port)]" }
+            entries += chosen.map { .array([.string($0.host), .number("\($0.port)")]) }
         }
         return .json(
-            "{\"web\":[\(entries.joined(separator: ","))]}",
+            JSONValue.object([JSONMember("web", .array(entries))]).compactText,
             headers: ["Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"])
     }
 

@@ -1,3 +1,5 @@
+internal import SignalingProtocol
+
 /// A challenge to show who we are.
 package struct DigestChallenge: Equatable, Sendable {
     /// Whose users are meant.
@@ -59,8 +61,7 @@ package struct DigestCredentials: Equatable, Sendable {
     package func authorization(
         for challenge: DigestChallenge, method: String, uri: String, cnonce: String, count: UInt32
     ) -> String {
-        let hex = String(count, radix: 16)
-        let padded = String(repeating: "0", count: 8 - hex.count) + hex
+        let padded = Hex.text(count)
         let calculation = DigestCalculation(
             algorithm: challenge.algorithm, username: username, realm: challenge.realm, password: password,
             nonce: challenge.nonce, quality: challenge.hasQuality ? (padded, cnonce) : nil)

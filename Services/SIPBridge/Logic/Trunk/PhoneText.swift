@@ -1,3 +1,5 @@
+internal import SignalingProtocol
+
 /// Numbers and the user parts of SIP URIs (RFC 3261, section 25).
 enum PhoneText {
     /// Whether a byte may be in the user part of a URI as it is.
@@ -6,35 +8,11 @@ enum PhoneText {
     }
 
     /// A user part, everything else escaped.
-    static func escapedUser(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            if isUser(byte) {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = Array("0123456789ABCDEF")
-                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
-        return result
-    }
+    static func escapedUser(_ text: String) -> String { PercentEscape.escape(text, keeping: isUser) }
 
     /// A user part with its escapes resolved; nil when that is no text.
     static func unescaped(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        PercentEscape.unescape(String(text), allowsLowerCase: true)
     }
 
     /// Whether the text is a telephone number: digits, `*` and `#`, at most one `+` before them.

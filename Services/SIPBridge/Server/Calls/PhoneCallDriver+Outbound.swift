@@ -11,7 +11,8 @@ extension PhoneCallDriver {
         guard !isOver else { return }  // The user gave up meanwhile.
         do {
             if outbound.trunk.transport == .tls { try resources.stack.trust(outbound.trunk.host) }
-            let dialog = try resources.stack.makeDialog(target: outbound.target, to: outbound.target, from: outbound.from)
+            let dialog = try resources.stack.makeDialog(
+                target: outbound.target, to: outbound.target, from: outbound.from)
             let media = try makeMedia(outbound.trunk)
             self.media = media
             self.dialog = dialog
@@ -41,13 +42,15 @@ extension PhoneCallDriver {
             case .required: .required
             }
         return try MediaSession(
-            configuration: resources.media, clock: resources.clock, security: security, offersEvents: trunk.dtmf != .info)
+            configuration: resources.media, clock: resources.clock, security: security,
+            offersEvents: trunk.dtmf != .info)
     }
 
     func sendInvite(_ headers: SessionHeaders) {
         guard let dialog, let outbound, let offer else { return }
         let fields =
-            [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines + outbound.headers + authorization("INVITE")
+            [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines + outbound.headers
+            + authorization("INVITE")
         do {
             invite = try dialog.request("INVITE", headers: fields, body: offer) { [self] in inviteEvent($0) }
         } catch {

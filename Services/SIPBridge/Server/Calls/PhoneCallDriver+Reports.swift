@@ -61,7 +61,8 @@ extension PhoneCallDriver {
     func inviteUser() {
         messages.append(
             .invitation(
-                InviteFromPhone(call: call, bridge: resources.bridge, extra: invitationExtra, ring: ring, record: record)))
+                InviteFromPhone(
+                    call: call, bridge: resources.bridge, extra: invitationExtra, ring: ring, record: record)))
         onMessage?()
     }
 }

@@ -33,12 +33,4 @@ struct MediaCryptoTests {
         #expect(MediaCrypto.fresh() != MediaCrypto.fresh())
         #expect(MediaCrypto(MediaCrypto.fresh().value) != nil)
     }
-
-    @Test("Base64 of RFC 4648")
-    func base64() {
-        for (plain, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("fooba", "Zm9vYmE=")] {
-            #expect(Base64.text(Array(plain.utf8)) == encoded)
-            #expect(Base64.bytes(encoded[...]) == Array(plain.utf8))
-        }
-    }
 }

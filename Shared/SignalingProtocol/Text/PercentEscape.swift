@@ -1,25 +1,36 @@
-/// Escapes the few bytes that separate fields in our own keys and lines: `%`, `:`, `{`, `}`, `.`, space.
+/// Bytes written as `%` and two hexadecimal digits. Source: RFC 3986, section 2.1.
 package enum PercentEscape {
-    /// Replaces each separator by `%` and two upper-case hex digits.
+    /// Escapes the bytes that separate fields in our own keys and lines: `%`, `:`, `{`, `}`, `.`, space.
     package static func escape(_ text: String) -> String {
         guard text.utf8.contains(where: isSeparator) else { return text }
+        return escape(text) { !isSeparator($0) }
+    }
+
+    /// Escapes every byte but those to keep, in upper-case digits.
+    package static func escape(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 8)
         for byte in text.utf8 {
-            if isSeparator(byte) {
+            if isKept(byte) {
+                bytes.append(byte)
+            } else {
                 bytes.append(UInt8(ascii: "%"))
                 bytes.append(hexDigits[Int(byte >> 4)])
                 bytes.append(hexDigits[Int(byte & 15)])
-            } else {
-                bytes.append(byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The inverse; nil when an escape is cut short, is not hex, or the result is not UTF-8.
-    package static func unescape(_ text: String) -> String? {
+    /// The text without its escapes.
+    /// - Parameter allowsLowerCase: whether the digits `a` to `f` may be of either case, as others write them. In our own keys
+    ///   they may not, so that a name has one spelling.
+    /// - Returns: nil when an escape is cut short, is not hexadecimal, or the result is not UTF-8.
+    package static func unescape(_ text: String, allowsLowerCase: Bool = false) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        func nibble(_ digit: UInt8) -> UInt8? {
+            digit >= UInt8(ascii: "a") && !allowsLowerCase ? nil : Hex.value(of: digit)
+        }
         var bytes: [UInt8] = []
         var rest = text.utf8.makeIterator()
         while let byte = rest.next() {
@@ -42,9 +53,5 @@ package enum PercentEscape {
             true
         default: false
         }
-    }
-
-    private static func nibble(_ byte: UInt8) -> UInt8? {
-        hexDigits.firstIndex(of: byte).map(UInt8.init)
     }
 }

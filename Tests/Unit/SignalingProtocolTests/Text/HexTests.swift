@@ -1,0 +1,20 @@
+import Testing
+
+@testable import SignalingProtocol
+
+@Suite("Hexadecimal text")
+struct HexTests {
+    @Test("Bytes and numbers are written in lower-case digits")
+    func text() {
+        #expect(Hex.text([0, 0x0F, 0xA0, 0xFF]) == "000fa0ff")
+        #expect(Hex.text([]) == "")
+        #expect(Hex.text(0xAB) == "000000ab")
+        #expect(Hex.text(UInt32.max) == "ffffffff")
+    }
+
+    @Test("Digits of either case have a value, others none")
+    func value() {
+        #expect("09afAF".utf8.map { Hex.value(of: $0) } == [0, 9, 10, 15, 10, 15])
+        #expect("/:@G`g".utf8.allSatisfy { Hex.value(of: $0) == nil })
+    }
+}
