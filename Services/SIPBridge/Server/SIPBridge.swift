@@ -36,9 +36,11 @@ package struct SIPBridge: ServiceDeclaration {
         let orders = CommandConsumer(
             bridge: bridge, configuration: resources.redisConfiguration, connection: redis,
             router: Self.orderRouter(calls), logger: logger)
+        let lease = BridgeLease(
+            bridge: bridge, leases: GatewayLeases(connection: redis, fleet: .bridges), orders: orders, calls: calls,
+            logger: logger)
         let service = SIPBridgeService(
-            bridge: bridge, configuration: configuration, calls: calls, invitation: invitation, orders: orders,
-            leases: GatewayLeases(connection: redis, fleet: .bridges), logger: logger)
+            configuration: configuration, calls: calls, invitation: invitation, lease: lease, logger: logger)
         // Shut down from the end: no new calls are dialled, then calls drain, during which orders still come.
         var parts = ServiceParts<Never>(commands: Self.dialRouter(calls))
         parts.consumer = bridge.rawValue
@@ -48,16 +50,15 @@ package struct SIPBridge: ServiceDeclaration {
             ReadinessCheck(name: "sip") { service.sipPort == nil ? "not listening" : nil },
             ReadinessCheck(name: "invitation") { service.isConnected ? nil : "no answers can come" },
         ]
-        parts.details = { [configuration] in
-            service.sipPort.map {
-                [
-                    HealthDetail("sipHost", configuration.host), HealthDetail("sipPort", $0),
-                    HealthDetail("bridge", bridge.rawValue),
-                ]
-            } ?? []
-        }
+        parts.details = { [host = configuration.host] in Self.details(bridge, host: host, port: service.sipPort) }
         parts.shutdownDeadline = max(ServiceRunner.shutdownDeadline, configuration.drainTime + .seconds(15))
         return parts
+    }
+
+    /// What `/healthz` shows besides the service: where SIP is, once it is up.
+    private static func details(_ bridge: GatewayID, host: String, port: Int?) -> [HealthDetail] {
+        guard let port else { return [] }
+        return [HealthDetail("sipHost", host), HealthDetail("sipPort", port), HealthDetail("bridge", bridge.rawValue)]
     }
 
     /// Outbound calls are taken once SIP is up.

@@ -1,4 +1,5 @@
 internal import Logging
+internal import NIOHTTP1
 internal import ServiceKit
 internal import SignalingWire
 

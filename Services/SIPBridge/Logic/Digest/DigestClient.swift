@@ -24,10 +24,20 @@ package struct DigestClient: Sendable {
 
     /// The header fields of the next request: none before the first challenge.
     package mutating func headers(method: String, uri: String, cnonce: String) -> [SIPHeaderField] {
-        [
-            Self.header("Authorization", &server, credentials, method, uri, cnonce),
-            Self.header("Proxy-Authorization", &proxy, credentials, method, uri, cnonce),
-        ].compactMap { $0 }
+        var fields: [SIPHeaderField] = []
+        func answer(_ name: String, _ known: inout Known?) {
+            guard var next = known else { return }
+            next.count += 1
+            known = next
+            fields.append(
+                SIPHeaderField(
+                    name,
+                    credentials.authorization(
+                        for: next.challenge, method: method, uri: uri, cnonce: cnonce, count: next.count)))
+        }
+        answer("Authorization", &server)
+        answer("Proxy-Authorization", &proxy)
+        return fields
     }
 
     /// Takes a 401 or 407.
@@ -56,18 +66,5 @@ package struct DigestClient: Sendable {
         if let known, known.isAnswered, !challenge.isStale { return false }
         known = Known(challenge: challenge, isAnswered: true)
         return true
-    }
-
-    private static func header(
-        _ name: String, _ known: inout Known?, _ credentials: DigestCredentials, _ method: String, _ uri: String,
-        _ cnonce: String
-    ) -> SIPHeaderField? {
-        guard known != nil else { return nil }
-        known?.count += 1
-        guard let known else { return nil }
-        return SIPHeaderField(
-            name,
-            credentials.authorization(
-                for: known.challenge, method: method, uri: uri, cnonce: cnonce, count: known.count))
     }
 }

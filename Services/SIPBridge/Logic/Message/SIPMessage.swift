@@ -21,28 +21,21 @@ package struct SIPURI: Equatable, Sendable {
 /// A From or To header, taken apart.
 package struct SIPParty: Equatable, Sendable {
     /// The name for people, without quotes; empty when there is none.
-    package var displayName: String
+    package var displayName = ""
     /// The URI.
     package var uri: String
     /// Its user part, still escaped; empty when there is none.
-    package var user: String
+    package var user = ""
     /// Its host.
-    package var host: String
+    package var host = ""
     /// Its port, if named.
     package var port: Int?
     /// The tag; nil when there is none.
     package var tag: String?
 
-    /// Names a party.
-    package init(
-        displayName: String = "", uri: String, user: String = "", host: String = "", port: Int? = nil,
-        tag: String? = nil
-    ) {
-        self.displayName = displayName
+    /// Names a party by its URI; the URI's parts are set one by one.
+    package init(uri: String, tag: String? = nil) {
         self.uri = uri
-        self.user = user
-        self.host = host
-        self.port = port
         self.tag = tag
     }
 }
@@ -66,44 +59,32 @@ package struct SIPMessage: Sendable, Equatable {
     /// The other end.
     package var to: SIPParty
     /// The Call-ID.
-    package var callID: String
+    package var callID = ""
     /// The number in CSeq.
-    package var sequence: UInt32
+    package var sequence: UInt32 = 0
     /// The method in CSeq.
     package var sequenceMethod: String
     /// The URI of the first Contact; nil when there is none that can be read.
     package var contactURI: String?
     /// The header fields in their order. Several values on one line stay so, but for Via and Route.
-    package var headers: [SIPHeaderField]
+    package var headers: [SIPHeaderField] = []
     /// The body, no longer than Content-Length says.
-    package var body: [UInt8]
+    package var body: [UInt8] = []
     /// How many bytes came after the header fields, whatever Content-Length says.
-    package var receivedBodyBytes: Int
+    package var receivedBodyBytes = 0
     /// Where it came from.
     package var source: SIPEndpoint
     /// The message as it came.
-    package var bytes: [UInt8]
+    package var bytes: [UInt8] = []
 
-    /// Makes a message.
-    package init(
-        start: Start, method: String, from: SIPParty, to: SIPParty, callID: String, sequence: UInt32,
-        sequenceMethod: String, contactURI: String? = nil, headers: [SIPHeaderField] = [], body: [UInt8] = [],
-        receivedBodyBytes: Int = 0,
-        source: SIPEndpoint, bytes: [UInt8] = []
-    ) {
+    /// Makes a message of what it must have; the rest is set one by one.
+    package init(start: Start, method: String, from: SIPParty, to: SIPParty, source: SIPEndpoint) {
         self.start = start
         self.method = method
         self.from = from
         self.to = to
-        self.callID = callID
-        self.sequence = sequence
-        self.sequenceMethod = sequenceMethod
-        self.contactURI = contactURI
-        self.headers = headers
-        self.body = body
-        self.receivedBodyBytes = receivedBodyBytes
         self.source = source
-        self.bytes = bytes
+        sequenceMethod = method
     }
 }
 

@@ -10,13 +10,24 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     /// How often all connections are looked through for ones that are closed, at most, ms.
     private static var pause: UInt64 { 100 }
 
-    private struct Entry {
+    /// A connection that somebody opened.
+    package struct Connection: Sendable {
+        /// Names the connection, whoever has its descriptor next.
         var peer: Peer
+        /// Where it comes from.
         var address: String
+        /// Whether the address is a trunk's.
         var isKnown: Bool
+
+        /// Describes a connection.
+        package init(peer: Peer, address: String, isKnown: Bool) {
+            self.peer = peer
+            self.address = address
+            self.isKnown = isKnown
+        }
     }
 
-    private var entries: [Int32: Entry] = [:]
+    private var entries: [Int32: Connection] = [:]
     private var strangers: [String: Set<Int32>] = [:]
     private var strangerCount = 0
     private var looked: UInt64?
@@ -30,14 +41,12 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     /// Takes a connection, or does not.
     /// - Parameters:
     ///   - descriptor: its socket.
-    ///   - peer: names it, whoever has the descriptor next.
-    ///   - isKnown: the address is a trunk's.
     ///   - now: ms of a monotonic clock.
     ///   - isOpen: whether a descriptor is still that peer's: nobody tells when a connection ends.
     package mutating func take(
-        _ descriptor: Int32, peer: Peer, address: String, isKnown: Bool, now: UInt64,
-        isOpen: (Int32, Peer) -> Bool
+        _ descriptor: Int32, _ connection: Connection, now: UInt64, isOpen: (Int32, Peer) -> Bool
     ) -> Bool {
+        let (address, isKnown) = (connection.address, connection.isKnown)
         remove(descriptor)
         if !isKnown, strangers[address, default: []].count >= perStranger {
             for other in strangers[address] ?? [] { look(at: other, isOpen) }
@@ -48,7 +57,7 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
             for other in Array(entries.keys) { look(at: other, isOpen) }
         }
         if isFull(isKnown) { return false }
-        entries[descriptor] = Entry(peer: peer, address: address, isKnown: isKnown)
+        entries[descriptor] = connection
         if !isKnown {
             strangers[address, default: []].insert(descriptor)
             strangerCount += 1

@@ -22,7 +22,7 @@ final class PhoneCalls {
     }
 
     private let configuration: SIPBridgeConfiguration
-    let bridge: GatewayID
+    nonisolated let bridge: GatewayID
     let logger: Logger
     let trunks: CachedRecords<AppID, SIPTrunk>
     let numbers: CachedRecords<String, SIPNumber>

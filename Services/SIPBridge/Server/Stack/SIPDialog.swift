@@ -28,23 +28,37 @@ final class SIPDialog {
         isolated deinit { cre_dialog_free(libre) }
     }
 
+    /// Whom a dialog of ours is with, and by which way.
+    struct Addresses {
+        /// The request URI.
+        var target: String
+        /// The To URI.
+        var to: String
+        /// The From URI.
+        var from: String
+        /// The name in From.
+        var displayName: String?
+        /// URIs of proxies to pass, without `lr`.
+        var routes: [String] = []
+    }
+
     /// A dialog in which we are the caller.
-    init(
-        stack: SIPStack, target: String, to: String, from: String, displayName: String?, routes: [String]
-    ) throws(SIPError) {
+    init(stack: SIPStack, _ addresses: Addresses) throws(SIPError) {
         var made: OpaquePointer?
-        let copies = routes.map { strdup($0) }
+        let copies = addresses.routes.map { strdup($0) }
         defer { copies.forEach { free($0) } }
         let pointers = copies.map { UnsafePointer($0) }
         try SIPError.check(
             cre_dialog_make(
-                &made, target, to, displayName.map(SIPEncoding.quoted), from, pointers, UInt32(pointers.count)),
+                &made, addresses.target, addresses.to, addresses.displayName.map(SIPEncoding.quoted), addresses.from,
+                pointers, UInt32(pointers.count)),
             "make a dialog")
         self.stack = stack
-        self.target = target
+        target = addresses.target
         origin = SharedDialog(made!)
         callID = String(cString: cre_dialog_call_id(made))
-        contact = stack.contact(user: Self.user(of: from), transport: Self.transport(of: routes.first ?? target))
+        contact = stack.contact(
+            user: Self.user(of: addresses.from), transport: Self.transport(of: addresses.routes.first ?? addresses.target))
     }
 
     /// A dialog that a peer set up.

@@ -19,13 +19,17 @@ extension SIPMessage {
                     text: view.uri.text, scheme: view.uri_scheme.text.lowercased(), user: view.uri_user.text,
                     host: view.uri_host.text))
             : .response(status: Int(view.status), reason: view.reason.text)
-        let received = view.body.array
         self.init(
             start: start, method: view.is_request ? view.method.text : view.sequence_method.text,
-            from: SIPParty(view.from), to: SIPParty(view.to), callID: view.call_id.text, sequence: view.sequence,
-            sequenceMethod: view.sequence_method.text,
-            contactURI: view.contact_uri.count == 0 ? nil : view.contact_uri.text, headers: headers, body: received,
-            receivedBodyBytes: received.count, source: SIPEndpoint(view.source, view.transport), bytes: view.all.array)
+            from: SIPParty(view.from), to: SIPParty(view.to), source: SIPEndpoint(view.source, view.transport))
+        callID = view.call_id.text
+        sequence = view.sequence
+        sequenceMethod = view.sequence_method.text
+        contactURI = view.contact_uri.count == 0 ? nil : view.contact_uri.text
+        self.headers = headers
+        body = view.body.array
+        receivedBodyBytes = body.count
+        bytes = view.all.array
         if let length = header("Content-Length").flatMap({ Int($0) }), length >= 0, length < body.count {
             body.removeLast(body.count - length)
         }
@@ -34,9 +38,11 @@ extension SIPMessage {
 
 extension SIPParty {
     init(_ party: cre_party) {
-        self.init(
-            displayName: party.display.text, uri: party.uri.text, user: party.user.text, host: party.host.text,
-            port: party.port == 0 ? nil : Int(party.port), tag: party.tag.count == 0 ? nil : party.tag.text)
+        self.init(uri: party.uri.text, tag: party.tag.count == 0 ? nil : party.tag.text)
+        displayName = party.display.text
+        user = party.user.text
+        host = party.host.text
+        port = party.port == 0 ? nil : Int(party.port)
     }
 }
 

@@ -86,23 +86,11 @@ final class SIPStack {
         guard ([target, to, from] + routes).allSatisfy(SIPEncoding.isURI) else {
             throw SIPError(code: EINVAL, act: "make a dialog: malformed URI")
         }
-        return try SIPDialog(
-            stack: self, target: names.replaced(in: target), to: to, from: from, displayName: displayName,
+        let addresses = SIPDialog.Addresses(
+            target: names.replaced(in: target), to: to, from: from, displayName: displayName,
             routes: routes.map(names.replaced))
+        return try SIPDialog(stack: self, addresses)
     }
-
-    /// A request outside of any dialog, with a Call-ID of its own.
-    @discardableResult
-    func request(
-        _ method: String, uri: String, to: String, from: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
-        completion: @escaping (SIPResponseEvent) -> Void
-    ) throws(SIPError) -> SIPClientRequest {
-        try makeDialog(target: uri, to: to, from: from)
-            .request(method, headers: headers, body: body, completion: completion)
-    }
-
-    /// Sends bytes of an earlier reply again, such as a 2xx that was not acknowledged yet.
-    func resend(_ bytes: [UInt8], to request: SIPServerRequest) throws(SIPError) { try request.resend(bytes) }
 
     /// Our Contact for peers that we reach by a transport.
     func contact(user: String, transport: SIPTransport) -> SIPHeaderField {
@@ -236,9 +224,8 @@ extension SIPStack {
 
     /// Whether a connection is taken.
     private func connected(_ descriptor: Int32, _ peer: SIPEndpoint) -> Bool {
-        let isTaken = connections.take(
-            descriptor, peer: peer, address: peer.host, isKnown: isKnown(peer.host), now: SIPLoop.now
-        ) { descriptor, peer in
+        let connection = ConnectionBudget.Connection(peer: peer, address: peer.host, isKnown: isKnown(peer.host))
+        let isTaken = connections.take(descriptor, connection, now: SIPLoop.now) { descriptor, peer in
             var address = cre_address()
             withUnsafeMutableBytes(of: &address.host) { room in
                 // Numeric addresses are shorter than the room.

@@ -14,9 +14,8 @@ import Testing
     ) -> Bool {
         let sockets = sockets
         sockets.open[descriptor] = Int(descriptor)
-        let taken = budget.take(descriptor, peer: Int(descriptor), address: address, isKnown: isKnown, now: now) {
-            sockets.open[$0] == $1
-        }
+        let connection = ConnectionBudget.Connection(peer: Int(descriptor), address: address, isKnown: isKnown)
+        let taken = budget.take(descriptor, connection, now: now) { sockets.open[$0] == $1 }
         if !taken { sockets.open[descriptor] = nil }
         return taken
     }
