@@ -1,7 +1,7 @@
 internal import Metrics
 internal import SIPBridgeLogic
 
-/// What the bridge counts of its calls.
+/// The bridge's metrics of its calls.
 enum PhoneMetrics {
     /// Which way a call goes; the raw value is the metric's label.
     enum Direction: String, CaseIterable {
@@ -9,7 +9,7 @@ enum PhoneMetrics {
         case inbound
     }
 
-    /// What became of a call.
+    /// How a call ended.
     enum Outcome: String, CaseIterable {
         case answered
         case refused
@@ -24,7 +24,7 @@ enum PhoneMetrics {
         case info
     }
 
-    /// Who was refused, and how.
+    /// How a request of an unknown address was treated.
     enum Stranger: String, CaseIterable {
         case refused
         case challenged
@@ -57,7 +57,7 @@ enum PhoneMetrics {
         })
     private static let drops = counters("heliograph_sip_dropped", "reason", SIPDropReason.self)
 
-    /// A call that was not dialled because its caller may not; other reasons are not counted here.
+    /// Counts a call that its caller may not make; other reasons are not counted here.
     static func countRefused(_ reason: DialogReason) { refused[reason]?.increment() }
     static func count(_ direction: Direction, _ outcome: Outcome) { calls["\(direction) \(outcome)"]?.increment() }
     static func countSent(_ way: DigitWay, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }

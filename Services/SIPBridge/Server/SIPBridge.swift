@@ -9,7 +9,7 @@ package import SignalingProtocol
 
 /// The sip-bridge: telephones' calls between the invitation service and the apps' trunks.
 ///
-/// Any number of bridges share the outbound calls; each holds the telephones of its own calls, and its end ends them.
+/// Bridges share the outbound calls. Each holds the SIP dialogs and media of its own calls, which end with its process.
 package struct SIPBridge: ServiceDeclaration {
     package static let name = ServiceName.sipBridge
     package static let libraries: [RedisFunctionLibrary] = [.leases]
@@ -24,7 +24,7 @@ package struct SIPBridge: ServiceDeclaration {
     /// - Throws: `SIPError` when libre's thread cannot be started.
     package func parts(on resources: ServiceResources<Never>) async throws -> ServiceParts<Never> {
         let (redis, logger) = (resources.redis, resources.logger)
-        // A fresh id for each run: what a bridge holds ends with its process.
+        // A new id for each run: calls do not outlive their process.
         let instance = resources.instance.filter { $0.isLetter || $0.isNumber }
         let bridge = GatewayID("\(instance)-\(SecureRandom.hex(bytes: 4))")
         let invitation = InvitationClient(

@@ -15,7 +15,7 @@ package struct SIPBridgeConfiguration: Sendable {
     package var certificateFile: String?
     /// A PEM file with the authorities that vouch for trunks; default the system's.
     package var authorityFile: String?
-    /// Whose users digest authentication of inbound calls means; default `heliograph`.
+    /// The realm of digest authentication for inbound calls; default `heliograph`.
     package var realm = "heliograph"
     /// Calls at once at most; default 2000.
     package var callBound = 2000
@@ -62,7 +62,7 @@ package struct SIPBridgeConfiguration: Sendable {
             publicHost: publicHost, connectionBound: connectionBound)
     }
 
-    /// What the media of all calls leaves of the loop's descriptors, with some for the rest of the process.
+    /// The loop's descriptors, less those for the media of all calls and some for the rest of the process.
     private var connectionBound: Int { max(256, min(4096, Int(SIPLoop.maxDescriptors) - 2 * callBound - 256)) }
 
     /// The media's settings.

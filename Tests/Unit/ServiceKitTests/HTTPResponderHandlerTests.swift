@@ -56,7 +56,8 @@ struct HTTPResponderHandlerTests {
         }
     }
 
-    private func answer(_ body: String, _ connection: String, version: String = "1.1", withBody: Bool = true) -> String {
+    private func answer(_ body: String, _ connection: String, version: String = "1.1", withBody: Bool = true) -> String
+    {
         "HTTP/\(version) 426 Upgrade Required\r\nX-Echo: 1\r\nContent-Type: application/json\r\n"
             + "Content-Length: \(body.utf8.count)\r\nConnection: \(connection)\r\n\r\n" + (withBody ? body : "")
     }

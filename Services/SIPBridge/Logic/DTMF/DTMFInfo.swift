@@ -23,13 +23,13 @@ package struct DTMFInfo: Equatable, Sendable {
 
     /// What a request says.
     package enum Content: Equatable, Sendable {
-        /// A press, whole.
+        /// A digit: press and release.
         case digit(DTMFEvent)
-        /// Something that a keypad does and that is no digit, such as a hook flash; to be answered with 200 and dropped.
+        /// A key event that is no digit, such as a hook flash: answered with 200 and ignored.
         case noDigit
-        /// A body that cannot be understood; to be answered with 400.
+        /// A body that cannot be parsed: answered with 400.
         case malformed
-        /// A type of content that is no digits; to be answered with 415.
+        /// Another content type: answered with 415.
         case unsupportedType
     }
 
@@ -39,7 +39,7 @@ package struct DTMFInfo: Equatable, Sendable {
 
 /// Reads the digits of a dialog's INFO requests. Retransmissions of a request must not get here.
 package struct DTMFInfoReceiver {
-    /// The event whose beginning came last as four bytes of `audio/telephone-event`, until its end comes.
+    /// The event that a body of `audio/telephone-event` began and none has ended yet.
     private var begun: UInt8?
 
     /// Makes a receiver that has heard nothing.
@@ -69,7 +69,7 @@ package struct DTMFInfoReceiver {
 
     private mutating func payload(_ packet: DTMFPacket) -> DTMFInfo.Content {
         guard let event = DTMFEvent(code: packet.event) else { return .noDigit }
-        // Senders tell of the end alone, or of beginning and end: then the end is the same press.
+        // Some senders report only the end of a press, others its beginning and its end: those two are one press.
         if packet.isEnd, begun == packet.event {
             begun = nil
             return .noDigit

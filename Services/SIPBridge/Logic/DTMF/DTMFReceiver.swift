@@ -1,11 +1,11 @@
-/// Makes each press of a telephone's key one digit, whatever is lost, repeated, reordered or left out on the way.
+/// Turns the packets of telephone-event into one digit per key press, whatever is lost, repeated or reordered on the way.
 ///
-/// The key of a press is its source, its time stamp and its event; a set of the last ones is kept, since stragglers come
-/// during the next digit. Neither the marker, nor the end bit, nor sequence numbers are relied upon: senders get them wrong.
+/// A press is identified by SSRC, time stamp and event. The latest are remembered, since late packets arrive during the next
+/// digit. The marker, the end bit and sequence numbers are not used: many senders get them wrong.
 package struct DTMFReceiver {
     /// Presses that are remembered.
     package static let maxRemembered = 64
-    /// How much of a long press may be lost before its next segment: 1 s.
+    /// How much of a long press may be lost before its next segment, in units of the time stamp: 1 s.
     fileprivate static let maxLostUnits: UInt32 = 8000
     /// How long a segment lasts at least: senders stop at 0xFFFF, or at their last whole packet before it.
     fileprivate static let minSegment: UInt32 = 0xF000
@@ -31,7 +31,7 @@ package struct DTMFReceiver {
     /// - Returns: the digit, with the first packet of a press that gets here; else nil.
     package mutating func receive(_ packet: DTMFPacket, source: UInt32, timestamp: UInt32) -> DTMFEvent? {
         guard let event = DTMFEvent(code: packet.event) else { return nil }
-        // The newest is the likeliest.
+        // Most packets belong to the latest press.
         let known = presses.lastIndex {
             $0.source == source && $0.timestamp == timestamp && $0.event == packet.event
         }

@@ -1,8 +1,7 @@
-/// Decides what goes out in each 20 ms frame of a call: audio, or a packet of the digit that is played.
+/// Decides for each 20 ms frame of a call whether audio goes out, or a packet of the digit that is played.
 ///
-/// Time enters as the time stamp of the frame, which the media clock raises by 160 for each, whatever is sent. An event
-/// keeps the time stamp of its first frame; the driver gives every packet the next sequence number, copies too
-/// (RFC 4733 section 2.5.1).
+/// Time enters as the frame's RTP time stamp, which rises by 160 per frame whatever is sent. All packets of an event carry the
+/// time stamp of its first frame; every packet has a sequence number of its own, repetitions too (RFC 4733, 2.5.1).
 package struct DTMFSender: ~Copyable {
     /// Names a text of digits to its sender.
     package typealias ID = Int
@@ -25,7 +24,7 @@ package struct DTMFSender: ~Copyable {
 
     /// What to do when playing stops in the middle.
     package struct Interruption: Equatable, Sendable {
-        /// The end packets that are still owed, all with this time stamp; to be sent at once.
+        /// End packets of the digit that was cut off, to be sent at once.
         package var packets: [DTMFPacket] = []
         /// Their time stamp.
         package var timestamp: UInt32 = 0

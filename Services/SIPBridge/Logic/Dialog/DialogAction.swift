@@ -2,7 +2,8 @@ package import SignalingProtocol
 
 /// What the driver has to do, in order.
 package enum DialogAction: Equatable, Sendable {
-    /// Tell the invitation service; every answer but the claim's that says "no" comes back as ``DialogStateMachine/reportRefused()``.
+    /// Report to the invitation service. If it no longer has the call, call ``DialogStateMachine/reportRefused()``; a
+    /// claim has an answer of its own, ``DialogStateMachine/claimAnswered(stands:)``.
     case report(PhoneAct, DialogNote)
     /// Invite the user that the called number belongs to, then call ``DialogStateMachine/invitationAnswered(stands:code:)``.
     case inviteUser
@@ -13,23 +14,23 @@ package enum DialogAction: Equatable, Sendable {
     case sendInvite(SessionHeaders)
     /// CANCEL the INVITE that is under way.
     case sendCancel
-    /// Acknowledge the 2xx at hand, of the dialog with this tag; the dialog is established by its first.
+    /// Send the ACK for the current 2xx, in the dialog with this tag. The first 2xx establishes that dialog.
     case acknowledge(tag: String)
     /// End the dialog with this tag, which is not the call's: another telephone answered too.
     case endFork(tag: String)
-    /// Take the session description of the 2xx or ACK at hand (or, if it has none, the latest early one), then call
-    /// ``DialogStateMachine/descriptionTaken(_:)``.
+    /// Apply the session description of the current 2xx or ACK (or, if it has none, that of the latest provisional
+    /// response), then call ``DialogStateMachine/descriptionTaken(_:)``.
     case takeDescription
     /// Begin to send and receive media.
     case startMedia
     /// Respond to the first INVITE, the call's own.
     case respondInvite(DialogReply)
-    /// Respond 200 to it with the answer (or, when it had no offer, with an offer).
+    /// Respond 200 to that INVITE, with an answer (or, if it had no offer, with an offer).
     case acceptInvite(SessionHeaders)
-    /// Respond to the request at hand.
+    /// Respond to the current request.
     case respond(DialogReply)
-    /// Answer the offer (or ask for one) of the re-INVITE or UPDATE at hand: 200 with these fields, or 488; then call
-    /// ``DialogStateMachine/offerAnswered(_:)``.
+    /// Answer the current re-INVITE or UPDATE: 200 with these fields and an answer (or an offer, if it had none), or
+    /// 488; then call ``DialogStateMachine/offerAnswered(_:)``.
     case answerOffer(DialogOffer, SessionHeaders)
     /// Send the latest 2xx of ours once more.
     case resendAnswer
@@ -41,11 +42,11 @@ package enum DialogAction: Equatable, Sendable {
     case sendBye
     /// Call ``DialogStateMachine/timerFired(_:dice:)`` after so many ms.
     case schedule(DialogTimer, after: Int64)
-    /// Don't.
+    /// Cancel that timer.
     case cancel(DialogTimer)
     /// The call is over: stop the media and all timers but what is scheduled after this.
     case close
-    /// Nothing more can come: drop the dialog.
+    /// No message of the dialog is expected any more: drop it.
     case forget
 }
 
@@ -117,7 +118,7 @@ package enum DialogReply: Equatable, Sendable {
 
 /// A peer's request that may change the session.
 package struct DialogOffer: Equatable, Sendable {
-    /// How it came.
+    /// The request's method.
     package enum Kind: Equatable, Sendable {
         /// A re-INVITE: its 200 is repeated until the ACK.
         case reinvite

@@ -1,6 +1,7 @@
 /// Sends digits by INFO, one request at a time, each after the answer to the last.
 ///
-/// A peer that refuses `application/dtmf-relay` (405, 415) is offered `application/dtmf`; one that refuses both takes no digits.
+/// A peer that refuses `application/dtmf-relay` (405, 415) is offered `application/dtmf`; one that refuses both takes
+/// no digits.
 package struct DialogInfoQueue: Equatable, Sendable {
     /// What the driver has to do.
     package enum Action: Equatable, Sendable {
@@ -8,7 +9,7 @@ package struct DialogInfoQueue: Equatable, Sendable {
         case send(DTMFInfo)
         /// Call ``paused()`` after so many ms.
         case wait(Int64)
-        /// A digit did not get through; the status, or nil when nothing came.
+        /// A digit was not accepted: the status of the response, or nil without one.
         case digitFailed(status: Int?)
         /// The peer takes no digits by INFO: all that waited are dropped.
         case refused(status: Int)
@@ -16,9 +17,9 @@ package struct DialogInfoQueue: Equatable, Sendable {
 
     /// Steps that wait at most.
     package static let bound = 256
-    /// Pause between the answer to a digit and the next, ms: as long as the digit sounds there.
+    /// Pause between the response to a digit and the next digit, ms: the peer plays the digit meanwhile.
     static let gap: Int64 = 160
-    /// A `,`, ms.
+    /// The pause that a `,` stands for, ms.
     static let pause: Int64 = 500
 
     private enum State: Equatable, Sendable {
@@ -28,7 +29,7 @@ package struct DialogInfoQueue: Equatable, Sendable {
         case sending(DTMFEvent)
         /// Goes to sending, waiting, idle.
         case waiting
-        /// The peer takes none.
+        /// The peer accepts no digits by INFO. Final.
         case refused
     }
 
@@ -36,7 +37,7 @@ package struct DialogInfoQueue: Equatable, Sendable {
     private var queue: [DTMFDigits.Step] = []
     private var usesPlain = false
 
-    /// Nothing to send.
+    /// A queue without digits.
     package init() {}
 
     /// Whether the peer takes no digits by INFO.

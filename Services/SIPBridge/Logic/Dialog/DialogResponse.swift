@@ -1,10 +1,10 @@
-/// A response as the dialog's decisions need it.
+/// The parts of a response that ``DialogStateMachine`` decides by.
 package struct DialogResponse: Equatable, Sendable {
     /// The status code.
     package var status: Int
     /// The reason phrase.
     package var phrase: String
-    /// The tag of To: which of several answering telephones it is.
+    /// The To tag: identifies the telephone, when an INVITE reached several.
     package var tag: String
     /// What it says of session timers.
     package var session: SessionTerms
@@ -24,9 +24,9 @@ package struct DialogResponse: Equatable, Sendable {
     }
 }
 
-/// Why a request of ours came to no response.
+/// Why a request of ours got no response.
 package enum DialogFailure: Equatable, Sendable {
-    /// Nobody answered in the time of the transaction.
+    /// The transaction timed out.
     case timedOut
     /// It could not be sent.
     case unreachable

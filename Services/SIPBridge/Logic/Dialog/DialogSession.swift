@@ -1,12 +1,12 @@
-/// The two roles of one request (RFC 4028): who sent it, who answers it.
+/// Which side refreshes the session (RFC 4028): the `refresher` parameter, relative to one request.
 package enum SessionRole: String, Sendable, CaseIterable {
-    /// The sender of the request.
+    /// The side that sent the request.
     case uac
-    /// The answerer of the request.
+    /// The side that answered it.
     case uas
 }
 
-/// What a message says of session timers and UPDATE.
+/// The header fields of a message that concern session timers and UPDATE.
 package struct SessionTerms: Equatable, Sendable {
     /// Session-Expires, s.
     package var interval: Int?
@@ -19,10 +19,11 @@ package struct SessionTerms: Equatable, Sendable {
     /// Whether UPDATE is among Allow; nil without an Allow.
     package var allowsUpdate: Bool?
 
-    /// Says nothing.
+    /// A message without any of these fields.
     package init() {}
 
-    /// Reads header fields, each as its values joined with commas; nil for one that is absent. What cannot be read counts as absent.
+    /// Reads header fields, each as its values joined with commas; nil for one that is absent. What cannot be read
+    /// counts as absent.
     package init(sessionExpires: String?, minimum: String?, supported: String?, allow: String?) {
         if let sessionExpires {
             let parts = sessionExpires.split(separator: ";").map(Self.trimmed)
@@ -61,7 +62,7 @@ package struct SessionHeaders: Equatable, Sendable {
     /// Whether the message says `Require: timer`.
     package var requiresTimer = false
 
-    /// Carries what is given.
+    /// Makes the fields.
     package init(interval: Int? = nil, refresher: SessionRole? = nil, minimum: Int? = nil, requiresTimer: Bool = false)
     {
         self.interval = interval
@@ -90,7 +91,7 @@ package struct SessionTimer: Equatable, Sendable {
     /// Whether we refresh; else the peer does.
     package var isOurs: Bool
 
-    /// Agrees.
+    /// Makes a timer.
     package init(interval: Int, isOurs: Bool) {
         self.interval = interval
         self.isOurs = isOurs
@@ -99,13 +100,14 @@ package struct SessionTimer: Equatable, Sendable {
     /// When we refresh, ms after the last refresh.
     var refreshAfter: Int64 { Int64(interval) * 500 }
 
-    /// When the session is given up, ms after the last refresh: the smaller of 32 s and a third before its end (RFC 4028, 10).
+    /// When the session counts as expired, ms after the last refresh: before its end by 32 s or a third of it,
+    /// whichever is less (RFC 4028, 10).
     var expireAfter: Int64 { Int64(interval) * 1000 - min(32_000, Int64(interval) * 1000 / 3) }
 }
 
 /// How session timers are agreed on (RFC 4028).
 package struct SessionPolicy: Equatable, Sendable {
-    /// What becomes of a peer's request.
+    /// How a peer's request is answered.
     enum Answer: Equatable {
         /// 422 with this Min-SE.
         case tooSmall(minimum: Int)
@@ -113,11 +115,11 @@ package struct SessionPolicy: Equatable, Sendable {
         case agreed(SessionTimer, SessionHeaders)
     }
 
-    /// The shortest that RFC 4028 allows to be demanded, s.
+    /// The smallest interval that RFC 4028 lets us insist on, s.
     static let floor = 90
-    /// The shortest that is kept although a peer should not have said it, s: below, refreshes would be a flood.
+    /// The smallest interval that is kept when a peer answers with less than it may, s: shorter ones would flood both sides.
     private static let shortest = 2
-    /// The longest that is asked for because a peer's Min-SE demands it, s.
+    /// The largest interval that a peer's Min-SE can make us ask for, s.
     private static let longest = 86_400
 
     /// Seconds that we ask for; default 1800.
@@ -127,23 +129,23 @@ package struct SessionPolicy: Equatable, Sendable {
     package init() {}
 
     /// The fields of a request of ours.
-    /// - Parameter timer: the timer that stands, whose role goes on; nil for the first INVITE.
+    /// - Parameter timer: the timer agreed on so far, whose roles stay; nil for the first INVITE.
     func request(_ timer: SessionTimer?, minimum: Int?) -> SessionHeaders {
         SessionHeaders(
             interval: max(timer?.interval ?? interval, minimum ?? 0),
             refresher: timer.map { $0.isOurs ? .uac : .uas }, minimum: minimum)
     }
 
-    /// The Min-SE of the next try after a 422; nil when there is no sense in one.
+    /// The Min-SE for another attempt after a 422; nil when another attempt would fail too.
     func minimumAfterRefusal(_ terms: SessionTerms, before: Int?) -> Int? {
         guard let minimum = terms.minimum, minimum <= Self.longest, minimum > before ?? 0 else { return nil }
         return max(minimum, Self.floor)
     }
 
-    /// What a 2xx to a request of ours agreed to; nil for no timer.
+    /// The timer that a 2xx to a request of ours agrees to; nil for none.
     func agreed(_ terms: SessionTerms) -> SessionTimer? {
         guard let interval = terms.interval else { return nil }
-        // A 2xx must name the refresher; if not, it can't hurt that we refresh.
+        // A 2xx must name the refresher. If it does not, we refresh: two refreshers do no harm.
         return SessionTimer(interval: max(interval, Self.shortest), isOurs: terms.refresher != .uas)
     }
 
@@ -151,7 +153,7 @@ package struct SessionPolicy: Equatable, Sendable {
     func answer(_ terms: SessionTerms) -> Answer {
         var interval = terms.interval ?? max(self.interval, terms.minimum ?? 0)
         if interval < Self.floor {
-            // Without `timer` a proxy asked, not the peer, who would not understand a 422 (RFC 4028, 9).
+            // Without `timer` in Supported, a proxy asked for the timer; the peer would not understand a 422 (RFC 4028, 9).
             if terms.supportsTimer { return .tooSmall(minimum: Self.floor) }
             interval = Self.floor
         }

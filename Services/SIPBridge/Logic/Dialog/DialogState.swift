@@ -1,6 +1,6 @@
 /// What the machine knows at each stage of a dialog.
 enum DialogState: Equatable, Sendable {
-    /// Nothing happened. Goes to claiming, inviting, over.
+    /// Before the first event. Goes to claiming, inviting, over.
     case fresh
     /// Outbound: the invitation service is asked whether the call is ours. Goes to preparing, over.
     case claiming
@@ -8,7 +8,7 @@ enum DialogState: Equatable, Sendable {
     case preparing
     /// Outbound: INVITE is under way. Goes to confirming, cancelling, over.
     case calling(Calling)
-    /// Outbound: nobody wants the answer of the INVITE any more. Goes to leaving, over.
+    /// Outbound: the call is given up before its answer; CANCEL is due or under way. Goes to leaving, over.
     case cancelling(Cancelling)
     /// Outbound: the 2xx is acknowledged, its description being taken. Goes to up, leaving, over.
     case confirming(DialogResponse)
@@ -18,11 +18,11 @@ enum DialogState: Equatable, Sendable {
     case alerting(Arriving)
     /// Inbound: our 2xx waits for its ACK. Goes to up, leaving, over.
     case answering(Answering)
-    /// The call stands. Goes to leaving, over.
+    /// The call is up. Goes to leaving, over.
     case up(Standing)
     /// Our BYE is under way. Goes to over.
     case leaving
-    /// The end.
+    /// The call is over. Final.
     case over
 
     /// An INVITE of ours.
@@ -35,7 +35,7 @@ enum DialogState: Equatable, Sendable {
         var minimum: Int?
     }
 
-    /// An INVITE of ours that is given up.
+    /// An INVITE of ours that is being cancelled.
     struct Cancelling: Equatable, Sendable {
         /// Whether CANCEL was sent.
         var isSent: Bool
@@ -63,7 +63,7 @@ enum DialogState: Equatable, Sendable {
         var wantsEnd = false
     }
 
-    /// A call that stands.
+    /// A call that is up.
     struct Standing: Equatable, Sendable {
         /// A request of ours that is under way and changes the session.
         enum Own: Equatable, Sendable {

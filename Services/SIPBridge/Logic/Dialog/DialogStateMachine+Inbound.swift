@@ -18,7 +18,7 @@ extension DialogStateMachine {
     }
 
     /// The invitation service answered. From inviting to alerting, or over.
-    /// - Parameter code: why not, if it said so.
+    /// - Parameter code: the error's code, when it did not invite the user.
     package mutating func invitationAnswered(stands: Bool, code: SignalingCode? = nil) -> [DialogAction] {
         switch state {
         case .inviting(let it):
@@ -27,7 +27,7 @@ extension DialogStateMachine {
             return []
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .alerting, .answering, .up, .leaving,
             .over:
-            return []  // An order, or the caller's end, overtook it.
+            return []  // An order, or the caller's CANCEL, came before the answer.
         }
     }
 
@@ -37,7 +37,7 @@ extension DialogStateMachine {
         case .inviting, .alerting:
             return [.respondInvite(.terminated), .report(.ended(.success), DialogNote(.hangup))] + finish()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
-            return []  // It crossed our final response, which stands.
+            return []  // Our final response was sent already and stands.
         }
     }
 
@@ -60,7 +60,7 @@ extension DialogStateMachine {
                 state = .up(it)
                 return stop + (wantsDescription ? [.takeDescription] : [])
             case .deciding, nil:
-                return []  // A copy.
+                return []  // A repeated ACK.
             }
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
             return []
@@ -108,7 +108,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// A copy of our 2xx is due.
+    /// It is time to repeat our 2xx.
     mutating func retransmissionDue() -> [DialogAction] {
         switch state {
         case .answering(var it):

@@ -17,7 +17,7 @@ extension DialogStateMachine {
         return [.prepare]
     }
 
-    /// Everything is there for an INVITE. From preparing to calling.
+    /// Trunk, dialog and offer are ready. From preparing to calling.
     /// - Parameter ring: how long the telephone may ring, ms.
     package mutating func prepared(ring: Int64) -> [DialogAction] {
         guard state == .preparing else { return [] }  // An order overtook it.
@@ -45,7 +45,7 @@ extension DialogStateMachine {
             return [.sendCancel, .schedule(.cancelled, after: durations.transaction)]
         case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
             .over:
-            return []  // Of another telephone that the INVITE reached, or late.
+            return []  // From another telephone that the INVITE reached, or after the final response.
         }
     }
 
@@ -66,7 +66,7 @@ extension DialogStateMachine {
             return [.cancel(.ring), .report(act, note)] + finish()
         case .cancelling:
             guard (200..<300).contains(response.status) else { return [.cancel(.cancelled)] + finish() }
-            // It crossed the CANCEL: nobody ever sees this answer.
+            // The telephone answered before the CANCEL reached it: the call is ended at once, unseen by the user.
             peerTag = response.tag
             return [.cancel(.cancelled), .acknowledge(tag: response.tag)] + leave()
         case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
@@ -75,7 +75,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// Our INVITE came to no response. To over.
+    /// Our INVITE got no response. To over.
     package mutating func inviteFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
         case .calling:
@@ -97,7 +97,7 @@ extension DialogStateMachine {
             if forks.count < Self.forkBound { forks.insert(tag) }
             return [.acknowledge(tag: tag)] + (isCopy ? [] : [.endFork(tag: tag)])
         case .fresh, .claiming, .preparing, .inviting, .alerting, .answering:
-            return []  // Nothing was asked.
+            return []  // No INVITE of ours was sent.
         }
     }
 
@@ -123,7 +123,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// The INVITE that is worth trying after a refusal; nil for none.
+    /// The actions that repeat a refused INVITE, where another attempt can succeed; nil where it cannot.
     private func nextAttempt(_ before: DialogState.Calling, _ response: DialogResponse) -> DialogState.Calling? {
         var next = before
         next.isProceeding = false

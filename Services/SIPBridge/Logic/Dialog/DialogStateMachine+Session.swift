@@ -1,11 +1,11 @@
 internal import SignalingProtocol
 
-/// Changes of a session that stands: re-INVITE, UPDATE, session timers.
+/// Changes of an established session: re-INVITE, UPDATE, session timers.
 extension DialogStateMachine {
     /// Seconds after which an early UPDATE with an offer may be tried again.
     private static let retryAfter = 3
 
-    // MARK: - The peer's
+    // MARK: - Requests of the peer
 
     /// A re-INVITE or UPDATE of the peer's.
     package mutating func offered(_ offer: DialogOffer, _ session: SessionTerms) -> [DialogAction] {
@@ -16,7 +16,7 @@ extension DialogStateMachine {
             case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
             case .unacknowledged(_, wantsDescription: false), nil: break
             }
-            // Glare: our own offer is not answered. An UPDATE that only refreshes is none (RFC 3311, 5.2).
+            // Glare: an offer of ours is still unanswered. An UPDATE without a description makes no offer (RFC 3311, 5.2).
             let isOffer = offer.kind == .reinvite || offer.hasDescription
             if isOffer, it.own == .reinvite || it.taking != nil { return [.respond(.pending)] }
             switch policy.answer(session) {
@@ -29,7 +29,7 @@ extension DialogStateMachine {
                     state = .up(it)
                     return [.respond(.refreshed(headers))] + run(timer)
                 }
-                // A new INVITE means that the last one's 2xx came through, whatever became of its ACK.
+                // A new INVITE shows that the peer got our last 2xx, even if its ACK was lost.
                 let isUnacknowledged = it.peers != nil
                 it.peers = .deciding(offer, timer)
                 state = .up(it)
@@ -37,7 +37,7 @@ extension DialogStateMachine {
                     + [.answerOffer(offer, headers)]
             }
         case .answering, .confirming:
-            return [.respond(.pending)]  // It overtook the ACK (RFC 5407, 3.1.4).
+            return [.respond(.pending)]  // It arrived before the ACK (RFC 5407, 3.1.4).
         case .inviting, .alerting, .calling:
             // Without reliable provisional responses there is no offer before the answer (RFC 3311, 5.1).
             let isOffer = offer.kind == .reinvite || offer.hasDescription
@@ -48,7 +48,7 @@ extension DialogStateMachine {
     }
 
     /// The driver answered what ``DialogAction/answerOffer(_:_:)`` asked for.
-    /// - Parameter isAccepted: false when it was 488: everything stays as it was.
+    /// - Parameter isAccepted: false when the offer was refused and the session stays as it was.
     package mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
         switch state {
         case .up(var it):
@@ -81,7 +81,7 @@ extension DialogStateMachine {
         }
     }
 
-    // MARK: - Ours
+    // MARK: - Requests of ours
 
     /// Begins a session timer, or ends it.
     func run(_ timer: SessionTimer?) -> [DialogAction] {
@@ -96,7 +96,7 @@ extension DialogStateMachine {
     mutating func refreshDue() -> [DialogAction] {
         switch state {
         case .up(var it):
-            // While the peer's own change is under way, that is the refresh, or the timer fires again after it.
+            // A change by the peer is under way: if it succeeds it refreshes the session, else this timer fires again.
             guard it.own == nil, it.peers == nil, let timer = it.timer else { return [] }
             it.own = it.allowsUpdate ? .update : .reinvite
             state = .up(it)
@@ -133,7 +133,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// Our UPDATE or re-INVITE came to no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
+    /// Our UPDATE or re-INVITE got no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
     package mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
         case .up(let it) where it.own != nil:

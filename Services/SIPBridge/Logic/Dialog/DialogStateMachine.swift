@@ -2,10 +2,12 @@ package import SignalingProtocol
 
 /// The life of one call's SIP dialog, in either direction, and what to tell the telephone and the invitation service.
 ///
-/// Each method is one event. Who the telephone is, what descriptions say and how requests look is the driver's; the machine
-/// decides what is sent when, and what it means. Sources: RFC 3261, RFC 3311 (UPDATE), RFC 4028 (session timers), RFC 5407.
+/// Each method is one event. The machine decides which message is sent when and what the peer's messages mean for the
+/// call; addresses, session descriptions and header fields are the driver's concern. Sources: RFC 3261, RFC 3311
+/// (UPDATE), RFC 4028 (session timers), RFC 5407.
 package struct DialogStateMachine: Equatable, Sendable {
-    /// Other telephones that answered the same INVITE, at most; further ones are acknowledged and ended each time.
+    /// Other telephones that answered the same INVITE: how many are remembered. Each 2xx of further ones is
+    /// acknowledged and ended.
     static let forkBound = 16
 
     var state = DialogState.fresh
@@ -13,7 +15,7 @@ package struct DialogStateMachine: Equatable, Sendable {
     let policy: SessionPolicy
     /// The tag of the telephone that the call is with.
     var peerTag: String?
-    /// Those of others that answered, and were ended.
+    /// The tags of other telephones that answered too and were sent a BYE.
     var forks: Set<String> = []
 
     /// A dialog that has not begun.
@@ -32,7 +34,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         }
     }
 
-    /// Whether nothing but late copies can come.
+    /// Whether the call is over; repeated messages may still arrive.
     package var isOver: Bool { state == .over }
 
     // MARK: - The user's side
@@ -46,14 +48,14 @@ package struct DialogStateMachine: Equatable, Sendable {
         case .refuse: letGo(reply: .busy)
         case .end: letGo(reply: .unavailable)
         case .fail: letGo(reply: DialogVerdict.reply(for: code))
-        case .message: []  // Digits are the driver's.
+        case .message: []  // The driver plays digits.
         }
     }
 
-    /// The invitation service says that the call does not stand, or cannot be reached to say.
+    /// The invitation service no longer has the call, or cannot be reached.
     package mutating func reportRefused() -> [DialogAction] { letGo(reply: .unavailable) }
 
-    /// The bridge cannot hold the call any longer, and says why.
+    /// The bridge has to give the call up, for this reason.
     package mutating func abandoned(_ reason: DialogReason) -> [DialogAction] {
         let note = DialogNote(reason)
         switch state {
@@ -68,7 +70,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         }
     }
 
-    /// Ends whatever there is, without a report.
+    /// Ends the dialog in whatever state it is, without a report.
     private mutating func letGo(reply: DialogReply) -> [DialogAction] {
         switch state {
         case .fresh, .claiming, .preparing:
@@ -103,7 +105,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         }
     }
 
-    /// The description that ``DialogAction/takeDescription`` asked for was taken, or is of no use.
+    /// ``DialogAction/takeDescription`` was performed: whether the description could be applied.
     package mutating func descriptionTaken(_ isUsable: Bool) -> [DialogAction] {
         switch state {
         case .confirming(let response):
@@ -140,7 +142,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         case .answering(let it):
             return [.respond(.ok)] + (it.wantsEnd ? [] : [hangup]) + finish()
         case .inviting, .alerting:
-            // A caller may end an early dialog so (RFC 3261, 15).
+            // A caller may send BYE in an early dialog (RFC 3261, 15).
             return [.respond(.ok), .respondInvite(.terminated), hangup] + finish()
         case .leaving:
             return [.respond(.ok)] + finish()  // Both hung up.
@@ -162,7 +164,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         return [.close, .schedule(.linger, after: durations.transaction)]
     }
 
-    /// A timer's time has come.
+    /// A timer fired.
     package mutating func timerFired(_ timer: DialogTimer) -> [DialogAction] {
         switch timer {
         case .ring: ringLimitReached()

@@ -1,10 +1,10 @@
-/// What a dialog waits for. One of each kind runs at a time; scheduling one again replaces it.
+/// The timers of a dialog. One of each kind runs at a time; scheduling it again replaces it.
 package enum DialogTimer: String, Sendable, CaseIterable {
     /// The telephone rings, and nobody answers.
     case ring
     /// A CANCEL was sent; the final response is overdue (RFC 3261, 9.1).
     case cancelled
-    /// The next copy of a 2xx is due (RFC 3261, 13.3.1.4).
+    /// A 2xx without ACK is to be repeated (RFC 3261, 13.3.1.4).
     case retransmission
     /// The ACK of a 2xx is overdue.
     case acknowledgement
@@ -25,7 +25,7 @@ package struct DialogDurations: Equatable, Sendable {
     /// RFC 3261's T2: the longest.
     package var t2: Int64 = 4000
 
-    /// The standard's.
+    /// The standard's values.
     package init() {}
 
     /// 64 × T1: how long an ACK, or the end of a cancelled INVITE, may take.

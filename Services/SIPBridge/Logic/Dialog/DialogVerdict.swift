@@ -1,16 +1,16 @@
 internal import SignalingProtocol
 
-/// Why a call came to its end, as a word for programs.
+/// Why a call ended; the raw value is the `reason` in the user's `extra`.
 package enum DialogReason: String, Sendable, CaseIterable {
     /// Busy or declined.
     case refused
-    /// A final response that is no refusal by a person.
+    /// A final response other than busy, declined, unavailable or timeout.
     case rejected
     /// The telephone is not reachable now (480).
     case offline = "peer_offline"
     /// Nobody answered.
     case timeout
-    /// Nothing can be sent there.
+    /// The telephone or its trunk cannot be reached.
     case unreachable
     /// The app has no trunk.
     case noTrunk = "no_trunk"
@@ -34,17 +34,17 @@ package enum DialogReason: String, Sendable, CaseIterable {
     case mediaTimeout = "rtp_timeout"
     /// Nobody refreshed the session.
     case sessionExpired = "session_expired"
-    /// The telephone's side no longer knows the call.
+    /// The peer no longer knows the dialog (481, 408).
     case dialogLost = "dialog_lost"
     /// The bridge stops.
     case bridgeStopped = "bridge_stopped"
-    /// The bridge was taken for lost.
+    /// The bridge lost its lease, so that the invitation service ended the call.
     case bridgeLost = "bridge_lost"
     /// The bridge cannot take one more call.
     case overloaded
 }
 
-/// What is told with a report: a word, and the SIP response that made it, if one did.
+/// Details of a report: the reason, and the SIP response behind it, if there was one.
 package struct DialogNote: Equatable, Sendable {
     /// Why; nil for a step that needs no reason.
     package var reason: DialogReason?
@@ -86,7 +86,7 @@ enum DialogVerdict {
         }
     }
 
-    /// How an INVITE is answered whose invitation came to nothing.
+    /// The response to an inbound INVITE when the user could not be invited or did not answer.
     static func reply(for code: SignalingCode?) -> DialogReply {
         code == .inviteTimeout ? .requestTimeout : .unavailable
     }

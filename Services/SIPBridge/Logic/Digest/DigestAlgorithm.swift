@@ -19,7 +19,7 @@ package enum DigestAlgorithm: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// The digest that it is made of.
+    /// The hash function.
     package var digest: ContentDigest {
         switch self {
         case .sha256, .sha256Session: .sha256
@@ -35,7 +35,7 @@ package enum DigestAlgorithm: String, Sendable, CaseIterable {
     }
 }
 
-/// What both sides of digest authentication compute.
+/// The calculation that both sides of digest authentication make.
 struct DigestCalculation {
     var algorithm: DigestAlgorithm
     var username: String

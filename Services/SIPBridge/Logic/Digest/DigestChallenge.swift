@@ -1,18 +1,18 @@
 internal import SignalingProtocol
 
-/// A challenge to show who we are.
+/// A digest challenge: a `WWW-Authenticate` or `Proxy-Authenticate` value.
 package struct DigestChallenge: Equatable, Sendable {
-    /// Whose users are meant.
+    /// The realm: whose users are meant.
     package var realm: String
-    /// The server's number used once.
+    /// The server's nonce.
     package var nonce: String
-    /// Text to give back as it is.
+    /// Opaque text, returned unchanged.
     package var opaque: String?
     /// The algorithm.
     package var algorithm: DigestAlgorithm
     /// Whether `qop=auth` is offered; without it the form of RFC 2069 answers.
     package var hasQuality: Bool
-    /// Whether the credentials were good but for the nonce's age.
+    /// Whether the credentials were right and only the nonce is too old.
     package var isStale: Bool
 
     /// Reads one value of WWW-Authenticate or Proxy-Authenticate; nil when it is none that we can answer: another scheme or
@@ -40,7 +40,7 @@ package struct DigestChallenge: Equatable, Sendable {
     }
 }
 
-/// A name and its secret.
+/// User name and password for digest authentication.
 package struct DigestCredentials: Equatable, Sendable {
     /// The user's name at the server.
     package var username: String
@@ -56,7 +56,7 @@ package struct DigestCredentials: Equatable, Sendable {
     /// The value of Authorization or Proxy-Authorization that answers a challenge.
     /// - Parameters:
     ///   - uri: the request URI, as it is sent.
-    ///   - cnonce: text of ours that nobody can foresee.
+    ///   - cnonce: the client nonce: unpredictable text.
     ///   - count: how many requests this nonce was used for, this one included.
     package func authorization(
         for challenge: DigestChallenge, method: String, uri: String, cnonce: String, count: UInt32

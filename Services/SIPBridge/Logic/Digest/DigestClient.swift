@@ -1,8 +1,8 @@
 /// Answers the challenges of one peer, by servers (401) and proxies (407) on the way, across the requests of a dialog or of a
 /// registration.
 ///
-/// Per request: ``headers(method:uri:cnonce:)`` with it; on 401 or 407 ``challenged(by:)``, and if that says so the same again
-/// as a new request; on any other final response ``concluded()``.
+/// For each request: add ``headers(method:uri:cnonce:)``; on 401 or 407 call ``challenged(by:)`` and, if it says so, send the
+/// request again; on any other final response call ``concluded()``.
 package struct DigestClient: Sendable {
     /// Challenges that one request answers; more would be a loop.
     package static let maxAttempts = 4
@@ -42,7 +42,7 @@ package struct DigestClient: Sendable {
 
     /// Takes a 401 or 407.
     /// - Returns: whether to send the request again; false when nothing in it can be answered, when the credentials were
-    ///   refused, or when it goes round in circles.
+    ///   refused, or after ``maxAttempts``.
     package mutating func challenged(by response: SIPMessage) -> Bool {
         attempts += 1
         guard attempts <= Self.maxAttempts else { return false }
@@ -53,7 +53,7 @@ package struct DigestClient: Sendable {
         }
     }
 
-    /// The request came to its end, otherwise than by a challenge.
+    /// The request ended with something other than a challenge.
     package mutating func concluded() {
         attempts = 0
         server?.isAnswered = false
@@ -62,7 +62,7 @@ package struct DigestClient: Sendable {
 
     private static func take(_ values: [String], _ known: inout Known?) -> Bool {
         guard let challenge = DigestChallenge.first(of: values) else { return false }
-        // The same question after an answer means that the answer was wrong, unless only the nonce was too old.
+        // A repeated challenge means that the answer was wrong, unless only the nonce was stale.
         if let known, known.isAnswered, !challenge.isStale { return false }
         known = Known(challenge: challenge, isAnswered: true)
         return true

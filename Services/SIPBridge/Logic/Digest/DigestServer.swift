@@ -1,20 +1,20 @@
 internal import SignalingProtocol
 internal import SignalingTokens
 
-/// Asks peers who they are, and checks what they answer.
+/// The server's side of digest authentication: makes challenges and checks answers.
 ///
-/// A nonce tells its own age and is signed, so only those that were used are remembered, each with its highest count: an answer
-/// that was overheard is good for nothing. Source: RFC 7616.
+/// A nonce carries its time and is signed, so only used ones need to be remembered, each with its highest count, so that an
+/// overheard answer cannot be replayed. Source: RFC 7616.
 package struct DigestServer: Sendable {
-    /// What an answer is worth.
+    /// The outcome of a check.
     package enum Verdict: Equatable, Sendable {
-        /// It is good.
+        /// The answer is right.
         case accepted(username: String)
-        /// There is none for our realm: challenge.
+        /// There is no answer for our realm: challenge.
         case missing
-        /// Good but for the nonce, which is old or was used so before: challenge with `stale`.
+        /// The answer is right, but its nonce is too old or was used with this count before: challenge with `stale`.
         case stale
-        /// It is wrong.
+        /// The answer is wrong.
         case refused
     }
 
@@ -22,7 +22,7 @@ package struct DigestServer: Sendable {
     package let realm: String
     /// How long a nonce is good, ms.
     package let lifetime: UInt64
-    /// The most nonces in use that are remembered; past it, answers are stale until some are too old.
+    /// How many used nonces are remembered; past that, answers count as stale until some nonces expire.
     package let maxNonces: Int
 
     private struct Use {
@@ -33,7 +33,7 @@ package struct DigestServer: Sendable {
     private var uses: [String: Use] = [:]
 
     /// Makes a server.
-    /// - Parameter secret: signs nonces; of this process.
+    /// - Parameter secret: signs nonces; this process's own.
     package init(realm: String, secret: String, lifetime: UInt64 = 300_000, maxNonces: Int = 10_000) {
         self.realm = realm
         self.secret = secret
@@ -43,10 +43,10 @@ package struct DigestServer: Sendable {
 
     /// The values of WWW-Authenticate, for MD5 and SHA-256.
     ///
-    /// MD5 comes first: peers of old look at the first only and give up on one that they do not know (sipp 3.6).
+    /// MD5 comes first: old peers look at the first challenge only, and give up if they do not know it (sipp 3.6).
     /// - Parameters:
     ///   - now: ms of a monotonic clock.
-    ///   - salt: text of hexadecimal digits that nobody can foresee.
+    ///   - salt: unpredictable hexadecimal digits.
     package func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
         let nonce = signed("\(String(now, radix: 16)).\(salt)")
         let stale = isStale ? ", stale=true" : ""
@@ -75,7 +75,7 @@ package struct DigestServer: Sendable {
             algorithm: algorithm, username: username, realm: realm, password: secret ?? "", nonce: nonce,
             quality: (text, cnonce))
         let expected = calculation.response(method: request.method, uri: uri)
-        // Compared even for an unknown name, so that the time tells nothing about names.
+        // Compared for unknown names too, so that the response time does not reveal which names exist.
         let isRight = ConstantTime.equal(expected, response.lowercased())
         guard isRight, secret != nil else { return .refused }
         guard made <= now, now - made < lifetime else { return .stale }
@@ -95,7 +95,7 @@ package struct DigestServer: Sendable {
 
     private func signed(_ text: String) -> String { "\(text).\(ContentDigest.sha256.text(of: text, key: secret))" }
 
-    /// When a nonce of ours was made; nil when it is none.
+    /// When a nonce was made; nil when it is not ours.
     private func time(of nonce: String) -> UInt64? {
         guard let dot = nonce.lastIndex(of: ".") else { return nil }
         let text = String(nonce[..<dot])

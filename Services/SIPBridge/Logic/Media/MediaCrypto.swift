@@ -1,6 +1,6 @@
 internal import SignalingProtocol
 
-/// One `a=crypto` line of an SDP: an SRTP key (SDES, RFC 4568), of the only suite that is taken here.
+/// One `a=crypto` line of an SDP: an SRTP key (SDES, RFC 4568) of the one suite that is supported.
 package struct MediaCrypto: Equatable, Sendable {
     /// The suite that is offered and accepted.
     package static let suite = "AES_CM_128_HMAC_SHA1_80"
@@ -35,7 +35,7 @@ package struct MediaCrypto: Equatable, Sendable {
             fields[2].hasPrefix("inline:"), fields.dropFirst(3).allSatisfy({ $0.hasPrefix("WSH=") })
         else { return nil }
         let parts = fields[2].dropFirst("inline:".count).split(separator: "|", omittingEmptySubsequences: false)
-        // After the key may come its lifetime, which no call reaches; an identifier has a colon.
+        // A lifetime may follow the key; no call reaches it. What has a colon is a master key identifier.
         guard parts.count <= 2, parts.count == 1 || !parts[1].contains(":"), !fields[2].contains(";"),
             let key = Base64.bytes(parts[0]), key.count == Self.keyBytes
         else { return nil }

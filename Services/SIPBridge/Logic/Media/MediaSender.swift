@@ -1,7 +1,7 @@
-/// Decides what goes out on the RTP stream of a call, 20 ms at a time: silence, or digits.
+/// Decides what the RTP stream of a call sends in each 20 ms frame: silence or digits.
 ///
-/// The media clock is derived from the time that passed, so it goes on over digits, over frames that were skipped because
-/// the loop was late, and over a hold (sip-facts 3). Sequence numbers are the socket's: one more for each packet.
+/// RTP time stamps follow the clock, so they advance during digits, over frames that were skipped because the loop was late,
+/// and during a hold (RFC 4733, 2.5.1). Sequence numbers, which count packets, are given by the socket.
 package struct MediaSender: ~Copyable {
     /// One packet.
     package struct Packet: Equatable, Sendable {

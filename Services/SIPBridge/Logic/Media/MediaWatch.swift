@@ -1,13 +1,13 @@
-/// Notices that no RTP comes any more (sip-facts 13).
+/// Detects that a call's RTP stream has stopped, which is how a vanished peer shows: SIP alone would not tell.
 package struct MediaWatch: Equatable, Sendable {
-    /// How long the first packet may take.
+    /// How long the first packet may take, ms.
     package static let firstPacketMilliseconds: Int64 = 30_000
-    /// How long a stream may be silent after it began.
+    /// How long a stream that began may pause, ms.
     package static let silenceMilliseconds: Int64 = 60_000
 
     private var isExpecting: Bool
     private var hasHeard = false
-    /// When the last packet came, or the wait for one began.
+    /// When the last packet came, or waiting for the first began.
     private var since: Int64
 
     /// Begins to wait.

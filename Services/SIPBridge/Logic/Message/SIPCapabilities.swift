@@ -1,25 +1,25 @@
-/// What the bridge can do, as it tells peers.
+/// The methods, extensions and content types that the bridge supports, and the header fields that say so.
 package enum SIPCapabilities {
-    /// Methods that are carried out.
+    /// Supported methods.
     package static let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "INFO", "UPDATE"]
-    /// Methods that are understood, but refused with 405; others are unknown and get 501.
+    /// Known methods that are refused with 405; unknown ones get 501.
     package static let refusedMethods: Set<String> = [
         "REGISTER", "PRACK", "SUBSCRIBE", "NOTIFY", "REFER", "MESSAGE", "PUBLISH",
     ]
-    /// Extensions: session timers.
+    /// Supported extensions: session timers.
     package static let extensions = ["timer"]
-    /// Bodies that are understood.
+    /// Supported content types.
     package static let bodies = [
         "application/sdp", "application/dtmf-relay", "application/dtmf", "audio/telephone-event",
     ]
 
-    /// Allow.
+    /// The `Allow` field.
     package static let allow = SIPHeaderField("Allow", methods.joined(separator: ", "))
-    /// Supported.
+    /// The `Supported` field.
     package static let supported = SIPHeaderField("Supported", extensions.joined(separator: ", "))
-    /// Accept.
+    /// The `Accept` field.
     package static let accept = SIPHeaderField("Accept", bodies.joined(separator: ", "))
-    /// Everything that an answer to OPTIONS tells. Source: RFC 3261 section 11.2.
+    /// The fields of a response to OPTIONS. Source: RFC 3261 section 11.2.
     package static let all = [
         allow, supported, accept, SIPHeaderField("Accept-Encoding", "identity"),
         SIPHeaderField("Accept-Language", "en"),

@@ -12,9 +12,9 @@ package struct SIPBody: Equatable, Sendable {
     }
 }
 
-/// The end of a message: our own header fields and the body.
+/// Writes the part of a message that follows libre's header fields: our own fields and the body.
 package enum SIPEncoding {
-    /// Puts fields and body behind what libre writes itself; nil when a field cannot be sent, such as for a line end in it.
+    /// Our header fields, the empty line and the body; nil when a field cannot be sent, such as one with a line break.
     package static func rest(headers: [SIPHeaderField], body: SIPBody?) -> [UInt8]? {
         var fields = headers
         if let body { fields.append(SIPHeaderField("Content-Type", body.type)) }

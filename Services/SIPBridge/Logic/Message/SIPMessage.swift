@@ -20,7 +20,7 @@ package struct SIPURI: Equatable, Sendable {
 
 /// A From or To header, taken apart.
 package struct SIPParty: Equatable, Sendable {
-    /// The name for people, without quotes; empty when there is none.
+    /// The display name, without quotes; empty when there is none.
     package var displayName = ""
     /// The URI.
     package var uri: String
@@ -77,7 +77,7 @@ package struct SIPMessage: Sendable, Equatable {
     /// The message as it came.
     package var bytes: [UInt8] = []
 
-    /// Makes a message of what it must have; the rest is set one by one.
+    /// Makes a message of its mandatory parts; the others are set one by one.
     package init(start: Start, method: String, from: SIPParty, to: SIPParty, source: SIPEndpoint) {
         self.start = start
         self.method = method
@@ -132,7 +132,7 @@ extension SIPMessage {
     }
 }
 
-/// Small readings of text in header fields.
+/// Parses small pieces of header fields.
 enum SIPText {
     static func trimmed(_ text: some StringProtocol) -> String {
         let bytes = Array(text.utf8)

@@ -1,11 +1,11 @@
-/// How much each address may ask for: a bucket of tokens per address, for a bounded number of addresses.
+/// A rate limit per address: one token bucket each, for a bounded number of addresses.
 package struct AddressBudget: Sendable {
     /// Tokens that an address gains in a second.
     package let perSecond: Double
-    /// The most that it can save up.
+    /// The most tokens that an address can save up.
     package let burst: Double
-    /// The most addresses that are remembered. Past it, those that have saved up everything are forgotten, and if there are
-    /// none the newcomer gets nothing: a flood from forged addresses must cost those, not memory.
+    /// How many addresses are remembered. Past that, addresses with a full bucket are forgotten; if there are none, a
+    /// new address gets no token, so that a flood from forged addresses does not fill the memory.
     package let maxAddresses: Int
 
     private struct Bucket {
@@ -14,7 +14,7 @@ package struct AddressBudget: Sendable {
     }
     private var buckets: [String: Bucket] = [:]
 
-    /// Makes a budget that nobody has used yet.
+    /// Makes a limit without any address.
     package init(perSecond: Double, burst: Double, maxAddresses: Int) {
         self.perSecond = perSecond
         self.burst = burst

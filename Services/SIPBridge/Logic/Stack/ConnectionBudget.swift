@@ -1,13 +1,13 @@
-/// Which connections of TCP and TLS are taken, so that no sender leaves without descriptors those who call: the strangers'
-/// are few, for each address and together; known addresses have the rest.
+/// Decides which TCP and TLS connections are accepted, so that strangers cannot use up the descriptors that calls need:
+/// strangers get few, per address and together; the trunks have the rest.
 package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
-    /// One stranger's connections at most; default 16.
+    /// Connections of one unknown address, at most; default 16.
     package var perStranger = 16
-    /// All strangers' at most; default 256.
+    /// Connections of all unknown addresses, at most; default 256.
     package var ofStrangers = 256
-    /// All connections that others opened; default 4096.
+    /// Connections that peers opened, at most; default 4096.
     package var total = 4096
-    /// How often all connections are looked through for ones that are closed, at most, ms.
+    /// The least time between two searches of all connections for closed ones, ms.
     private static var pause: UInt64 { 100 }
 
     /// A connection that somebody opened.
@@ -32,13 +32,13 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     private var strangerCount = 0
     private var looked: UInt64?
 
-    /// Nobody is connected.
+    /// Makes a budget without connections.
     package init() {}
 
     /// Connections that are believed to be open.
     package var count: Int { entries.count }
 
-    /// Takes a connection, or does not.
+    /// Decides about a new connection, and counts it if it is accepted.
     /// - Parameters:
     ///   - descriptor: its socket.
     ///   - now: ms of a monotonic clock.

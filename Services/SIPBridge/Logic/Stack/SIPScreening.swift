@@ -1,14 +1,14 @@
-/// The first look at a request, before anybody else sees it.
+/// Checks of every request before anything else handles it: syntax, method, URI, extensions, encoding.
 ///
 /// Source: RFC 3261 sections 8.1.1, 8.2 and 18.3.
 package enum SIPScreening {
-    /// What becomes of the request.
+    /// The outcome for a request.
     package enum Verdict: Equatable, Sendable {
-        /// It is in order.
+        /// It may be handled.
         case pass
-        /// It is answered with this.
+        /// It is answered with this response.
         case reply(status: Int, reason: String, headers: [SIPHeaderField])
-        /// Nobody answers: an ACK that is no good, or a request without a way back to its sender.
+        /// It gets no response: a malformed ACK, or a request whose response could not reach its sender.
         case drop
     }
 
@@ -19,15 +19,15 @@ package enum SIPScreening {
     private static let single = ["from", "to", "call-id", "cseq", "content-length", "max-forwards", "content-type"]
     private static let mandatory = ["from", "to", "call-id", "cseq"]
 
-    /// Looks at a request.
+    /// Checks a request.
     package static func verdict(on request: SIPMessage) -> Verdict {
-        // `maddr` would have the answer sent to a third place: nobody shall be flooded through us.
+        // `maddr` would send the response to a third address, which could be flooded that way.
         guard let via = request.header("Via"), !via.lowercased().contains("maddr") else { return .drop }
         let problem = problem(of: request)
         if request.method == "ACK" { return problem == nil ? .pass : .drop }
         if let problem { return .reply(status: 400, reason: problem, headers: []) }
         if request.method == "CANCEL" {
-            // One that has a transaction never comes here.
+            // libre handles the CANCEL of a known transaction itself.
             return .reply(status: 481, reason: SIPReason.phrase(481), headers: [])
         }
         guard SIPCapabilities.methods.contains(request.method) else {

@@ -1,9 +1,9 @@
-/// SIP messages as a trace shows them.
+/// Removes secrets from SIP messages for traces.
 package enum SIPTraceText {
     private static let secretFields: Set<String> = ["authorization", "proxy-authorization"]
     private static let secretLines = ["a=crypto:", "k="]
 
-    /// A message without what must not be in logs: credentials, media keys, and the digits in an INFO.
+    /// A message without credentials, media keys and the digits of an INFO, which must not be in logs.
     package static func redacted(_ text: String) -> String {
         var lines: [Substring] = []
         var isBody = false

@@ -1,14 +1,14 @@
-/// Stops answering those who keep sending what is refused: scanners.
+/// Stops answering addresses whose requests were refused too often: scanners.
 ///
 /// Times are ms of a clock that never goes back.
 package struct StrangerLimit: Sendable {
-    /// What becomes of a request that is to be refused.
+    /// How a request that is refused is treated.
     package enum Verdict: Equatable, Sendable {
-        /// It is refused with a response.
+        /// It gets a response that refuses it.
         case refuse
-        /// It is dropped.
+        /// It gets no response.
         case silence
-        /// The same, and the silence began with it: worth a line in the log.
+        /// It gets no response, and is the first not to: worth a log line.
         case silenceBegins
     }
 
@@ -18,7 +18,7 @@ package struct StrangerLimit: Sendable {
     package var window: Int64 = 60_000
     /// How long the silence lasts; default 1 min.
     package var silence: Int64 = 60_000
-    /// Sources remembered at most; default 10,000. Then the ones heard of longest ago are forgotten.
+    /// Sources remembered at most; default 10,000. Past that, the oldest half is forgotten.
     package var bound = 10_000
 
     private struct Source {
@@ -29,7 +29,7 @@ package struct StrangerLimit: Sendable {
 
     private var sources: [String: Source] = [:]
 
-    /// Nobody is known.
+    /// Makes a limit without any source.
     package init() {}
 
     /// How many sources are remembered.
@@ -57,7 +57,7 @@ package struct StrangerLimit: Sendable {
         return isOver ? .silenceBegins : .refuse
     }
 
-    /// A source showed that it is no stranger.
+    /// A source authenticated itself: its refusals are forgotten.
     package mutating func admitted(_ source: String) { sources[source] = nil }
 
     /// Drops those whose time is over, or else the older half, so that it is not done for each new source again.

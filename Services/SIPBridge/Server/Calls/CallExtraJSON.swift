@@ -2,7 +2,7 @@ internal import SIPBridgeLogic
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The JSON texts that users are told with a telephone's acts, and the ones that they send.
+/// The JSON in `extra`: what users are told with a telephone's acts, and what they send to a telephone.
 enum CallExtraJSON {
     /// Of a report: `{"code":700,"reason":"rejected","sip_status":404,"sip_reason":"Not Found"}`.
     static func text(_ act: PhoneAct, _ note: DialogNote) -> String {

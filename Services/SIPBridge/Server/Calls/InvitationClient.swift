@@ -5,7 +5,7 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Sends the bridge's commands to the invitation service and takes the answers from the bridge's topic.
+/// Sends the bridge's commands to the invitation service, and receives the answers on the bridge's topic.
 struct InvitationClient: Sendable {
     /// How long a command waits for its answer.
     static let patience = TimeAmount.seconds(8)
@@ -42,7 +42,7 @@ struct InvitationClient: Sendable {
             do {
                 return try await subscribed.futureResult.get()
             } catch {
-                logger.warning("no answers of services can be received yet", metadata: ["error": "\(error)"])
+                logger.warning("could not subscribe to answers; trying again", metadata: ["error": "\(error)"])
             }
         }
         throw CancellationError()
@@ -63,10 +63,10 @@ struct InvitationClient: Sendable {
         do {
             switch try GatewayEvent(payload: payload.readableBytesView) {
             case .reply(let command, let outcome): sender.received(command, outcome)
-            case .mail, .kicked, .moved: logger.error("an event for a gateway came to a sip-bridge")
+            case .mail, .kicked, .moved: logger.error("received an event that only gateways handle")
             }
         } catch {
-            logger.error("an event could not be read", metadata: ["error": "\(error)"])
+            logger.error("could not decode an event", metadata: ["error": "\(error)"])
         }
     }
 }

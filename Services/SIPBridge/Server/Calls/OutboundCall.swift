@@ -3,9 +3,9 @@ internal import SIPBridgeLogic
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Everything that the INVITE of an outbound call says, but for the media.
+/// What the INVITE of an outbound call says, except for the media: read from the trunk's settings and the caller's `extra`.
 struct OutboundCall {
-    /// Why there is none.
+    /// Why the call is not made.
     struct Problem: Error {
         var reason: DialogReason
         /// For the log: the kind of value, not the value.
@@ -13,7 +13,7 @@ struct OutboundCall {
     }
 
     private static let headerStart = "sip_header:"
-    /// Beyond the ring limit of the invitation service, which ends the call first while it lives, ms.
+    /// Added to the ring limit, ms: the invitation service ends the call at the limit; only if it does not, the bridge does.
     private static let ringGrace: Int64 = 10_000
 
     let trunk: SIPTrunk
@@ -28,7 +28,7 @@ struct OutboundCall {
     }
     var ring: Int64 { Int64(trunk.ringSeconds) * 1000 + Self.ringGrace }
 
-    /// Reads what the caller asked for.
+    /// Reads the caller's wishes.
     /// - Parameters:
     ///   - extra: the caller's JSON text; what is no JSON object asks for nothing.
     ///   - ownsNumber: whether ``shownNumber(_:extra:)`` is one of the account's own.
@@ -79,14 +79,14 @@ struct OutboundCall {
         }
         if let ofTrunk { return ofTrunk.user }
         let account = call.user.rawValue
-        // Whoever may choose an account must not choose a number with it.
+        // Users may choose any account name: one that looks like a number must not be shown as theirs unchecked.
         guard !PhoneCaller.isNumber(account) || ownsNumber || trunk.policy.allowsCaller(account) else {
             return PhoneCaller.anonymous
         }
         return PhoneCaller.user(of: account)
     }
 
-    /// What the trunk says of all its callers.
+    /// The identity headers that the trunk sets for all its callers.
     private static func identity(_ trunk: SIPTrunk) -> [SIPHeaderField] {
         var fields: [SIPHeaderField] = []
         if let identity = trunk.assertedIdentity {

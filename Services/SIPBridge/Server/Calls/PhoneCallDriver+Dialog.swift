@@ -11,7 +11,7 @@ extension PhoneCallDriver {
         digest?.headers(method: method, uri: dialog?.target ?? "", cnonce: SecureRandom.hex(bytes: 8)) ?? []
     }
 
-    /// Whether a final response is a challenge that the next request answers.
+    /// Whether a final response is a challenge that can be answered by sending the request again.
     func isChallenge(_ response: SIPMessage) -> Bool {
         guard response.status == 401 || response.status == 407 else {
             digest?.concluded()
@@ -45,7 +45,7 @@ extension PhoneCallDriver {
                 }
             }
         } catch {
-            logger.warning("a request cannot be sent", metadata: ["method": "\(method)", "error": "\(error)"])
+            logger.warning("could not send a request", metadata: ["method": "\(method)", "error": "\(error)"])
             completion(.failure(DialogRequestError(.unreachable)))
         }
     }
@@ -54,7 +54,7 @@ extension PhoneCallDriver {
         request("BYE") { [self] _ in step { $0.byeAnswered() } }
     }
 
-    /// Refreshes the session: by UPDATE without a description, or by re-INVITE with the one that stands.
+    /// Refreshes the session: by UPDATE without a description, or by re-INVITE with the current one.
     func refresh(_ method: String, _ headers: SessionHeaders) {
         var body: SIPBody?
         if method == "INVITE" {
@@ -80,7 +80,7 @@ extension PhoneCallDriver {
         do {
             try dialog?.update(target: message)
         } catch {
-            logger.warning("a Contact is of no use; the old one stays", metadata: ["error": "\(error)"])
+            logger.warning("could not use a Contact; keeping the old target", metadata: ["error": "\(error)"])
         }
     }
 
@@ -90,12 +90,12 @@ extension PhoneCallDriver {
     func takeDescription() {
         guard let media else { return step { $0.descriptionTaken(false) } }
         let message = requestAtHand?.message ?? responseAtHand
-        // Some say in 183 what they should say in 200.
+        // Some peers send the answer in 183 only.
         let source = message.flatMap { $0.hasDescription ? $0 : nil } ?? (isUp ? nil : early)
         guard let source else {
-            // A 2xx to a re-INVITE must have one; without it everything stays as it was.
+            // A 2xx to a re-INVITE must have a description; without one the session stays as it was.
             let stays = isUp && requestAtHand == nil
-            if !stays { logger.notice("an answer has no description") }
+            if !stays { logger.notice("the answer has no session description") }
             return step { $0.descriptionTaken(stays) }
         }
         media.signallingAddress = source.source.host
@@ -103,7 +103,7 @@ extension PhoneCallDriver {
             try media.receiveAnswer(source.body)
             step { $0.descriptionTaken(true) }
         } catch {
-            logger.notice("a description cannot be used", metadata: ["error": "\(error.message)"])
+            logger.notice("could not apply a session description", metadata: ["error": "\(error.message)"])
             step { $0.descriptionTaken(false) }
         }
     }

@@ -5,14 +5,14 @@ internal import SIPBridgeLogic
 
 /// The digits of one call, in both directions.
 struct PhoneDigits {
-    /// Steps that may wait for the answer; more are refused.
+    /// Steps that may wait for the answer; further ones are refused.
     static let heldBound = 256
 
-    /// How ours go; nil before the answer.
+    /// How we send digits; nil before the answer.
     var way: PhoneMetrics.DigitWay?
     /// Texts that wait for the answer.
     var held: [DTMFDigits] = []
-    /// Those that go by INFO.
+    /// Digits that are sent by INFO.
     var queue = DialogInfoQueue()
     /// The pause between two of them.
     var pause: SIPTimer?
@@ -20,7 +20,7 @@ struct PhoneDigits {
     var receiver = DTMFInfoReceiver()
     private var peersWay: PhoneMetrics.DigitWay?
 
-    /// Whether a digit of the peer's counts: a peer that sends each press both ways means one.
+    /// Whether a digit of the peer's counts: if the peer sends each press both ways, only the way that it used first does.
     mutating func admits(_ way: PhoneMetrics.DigitWay) -> Bool {
         if peersWay == nil { peersWay = way }
         return peersWay == way
@@ -39,7 +39,7 @@ extension PhoneCallDriver {
     /// The user sent a message to the telephone: only digits mean something to it.
     func send(_ extra: String) {
         guard let text = CallExtraJSON.digits(extra) else {
-            logger.debug("a message that is no digits is not for a telephone")
+            logger.debug("ignoring a message to a telephone that holds no digits")
             return
         }
         do throws(DTMFError) {
@@ -85,7 +85,7 @@ extension PhoneCallDriver {
 
     private func refuse(_ why: String) {
         PhoneMetrics.digitsFailed.increment()
-        logger.warning("digits are not sent", metadata: ["why": "\(why)"])
+        logger.warning("could not send digits", metadata: ["why": "\(why)"])
     }
 
     private func perform(_ actions: [DialogInfoQueue.Action]) {

@@ -19,7 +19,7 @@ struct InboundCall {
 
 /// Calls from a telephone, and the peer's requests in either kind of call.
 extension PhoneCallDriver {
-    /// Takes an INVITE; responds to it when nothing can come of it.
+    /// Begins the call of an INVITE, or responds to one that cannot become a call.
     func begin(_ request: SIPServerRequest, _ inbound: InboundCall) {
         let message = request.message
         inviteRequest = request
@@ -35,7 +35,7 @@ extension PhoneCallDriver {
         do {
             dialog = try request.acceptDialog()
         } catch {
-            logger.notice("an INVITE makes no dialog", metadata: ["error": "\(error)"])
+            logger.notice("could not make a dialog of an INVITE", metadata: ["error": "\(error)"])
             return reject(request, 400)
         }
         guard message.body.isEmpty || message.hasDescription else { return reject(request, 415) }
@@ -47,7 +47,7 @@ extension PhoneCallDriver {
                 answer = SIPBody(type: "application/sdp", bytes: try media.receiveOffer(message.body))
             }
         } catch {
-            logger.notice("an offer cannot be answered", metadata: ["error": "\(error.message)"])
+            logger.notice("could not answer an offer", metadata: ["error": "\(error.message)"])
             return reject(request, error.status)
         }
         step { $0.invited(SessionTerms(message), hasOffer: message.hasDescription) }
@@ -69,7 +69,7 @@ extension PhoneCallDriver {
         guard let inviteRequest else { return }
         if reply.status >= 300 {
             note(status: reply.status)
-            // The caller's own end is what the call began with.
+            // A cancelled call counts as such from its beginning.
             if reply != .terminated { result = reply == .busy ? .refused : .failed }
         }
         respond(to: inviteRequest, reply)
@@ -93,7 +93,7 @@ extension PhoneCallDriver {
             accepted = (inviteRequest, try inviteRequest.reply(200, headers: fields, body: body))
             note(status: 200)
         } catch {
-            logger.error("an INVITE cannot be accepted", metadata: ["error": "\(error)"])
+            logger.error("could not accept an INVITE", metadata: ["error": "\(error)"])
             step { $0.acceptanceFailed() }
         }
     }
@@ -103,7 +103,7 @@ extension PhoneCallDriver {
         do {
             try accepted.request.resend(accepted.bytes)
         } catch {
-            logger.warning("a 2xx cannot be repeated", metadata: ["error": "\(error)"])
+            logger.warning("could not repeat a 2xx", metadata: ["error": "\(error)"])
         }
     }
 
@@ -117,7 +117,7 @@ extension PhoneCallDriver {
             if offer.kind == .reinvite, let sent { accepted = (request, sent) }
             step { $0.offerAnswered(true) }
         } catch {
-            logger.notice("a later offer is refused", metadata: ["error": "\(error.message)"])
+            logger.notice("refusing a later offer", metadata: ["error": "\(error.message)"])
             reply(request, error.status)
             step { $0.offerAnswered(false) }
         }
@@ -130,7 +130,7 @@ extension PhoneCallDriver {
         do {
             return try request.reply(status, headers: headers, body: body)
         } catch {
-            logger.warning("a response cannot be sent", metadata: ["status": "\(status)", "error": "\(error)"])
+            logger.warning("could not send a response", metadata: ["status": "\(status)", "error": "\(error)"])
             return nil
         }
     }
@@ -176,7 +176,7 @@ extension PhoneCallDriver {
         }
         let message = request.message
         guard let type = message.contentType else {
-            // An INFO that says nothing is a sign of life.
+            // An empty INFO is a keep-alive.
             reply(request, message.body.isEmpty ? 200 : 415, message.body.isEmpty ? [] : [SIPCapabilities.accept])
             return
         }

@@ -6,7 +6,7 @@ internal import SignalingProtocol
 
 /// Calls to a telephone.
 extension PhoneCallDriver {
-    /// The trunk was looked up, and the caller's wishes read: makes the dialog and the offer.
+    /// The trunk was found and the caller's wishes read: makes the dialog and the offer.
     func prepare(_ outbound: OutboundCall) {
         guard !isOver else { return }  // The user gave up meanwhile.
         do {
@@ -23,14 +23,14 @@ extension PhoneCallDriver {
             noteCallID(dialog.callID, isTraced: outbound.isTraced)
             step { $0.prepared(ring: outbound.ring) }
         } catch {
-            logger.error("an outbound call cannot be set up", metadata: ["error": "\(error)"])
+            logger.error("could not set up an outbound call", metadata: ["error": "\(error)"])
             step { $0.unprepared(.inviteNetwork, .overloaded) }
         }
     }
 
-    /// There is no trunk, or no way to call.
+    /// The call cannot be made.
     func unprepared(_ code: SignalingCode, _ reason: DialogReason, _ why: String) {
-        logger.notice("an outbound call is not made", metadata: ["reason": "\(reason.rawValue)", "why": "\(why)"])
+        logger.notice("not making an outbound call", metadata: ["reason": "\(reason.rawValue)", "why": "\(why)"])
         step { $0.unprepared(code, reason) }
     }
 
@@ -54,7 +54,7 @@ extension PhoneCallDriver {
         do {
             invite = try dialog.request("INVITE", headers: fields, body: offer) { [self] in inviteEvent($0) }
         } catch {
-            logger.warning("INVITE cannot be sent", metadata: ["error": "\(error)"])
+            logger.warning("could not send INVITE", metadata: ["error": "\(error)"])
             step { $0.inviteFailed(.unreachable) }
         }
     }
@@ -96,17 +96,17 @@ extension PhoneCallDriver {
             }
             try target.acknowledge(response, headers: authorization("ACK"))
         } catch {
-            logger.warning("a 2xx cannot be acknowledged", metadata: ["error": "\(error)"])
+            logger.warning("could not acknowledge a 2xx", metadata: ["error": "\(error)"])
         }
     }
 
     func endFork(_ tag: String) {
         guard let fork = forks[tag] ?? dialog else { return }
-        logger.info("another telephone answered too", metadata: ["tag": "\(tag)"])
+        logger.info("another telephone answered too; ending its dialog", metadata: ["tag": "\(tag)"])
         do {
             try fork.request("BYE", headers: authorization("BYE")) { _ in }
         } catch {
-            logger.warning("another telephone's answer cannot be ended", metadata: ["error": "\(error)"])
+            logger.warning("could not end the dialog of another telephone", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -23,7 +23,7 @@ extension PhoneCallDriver {
         PhoneMetrics.countReceived(way)
         guard messages.count < Self.messageBound else {
             PhoneMetrics.reportsDropped.increment()
-            logger.warning("a digit is dropped", metadata: ["bound": "\(Self.messageBound)"])
+            logger.warning("dropping a digit: too many reports wait", metadata: ["bound": "\(Self.messageBound)"])
             return
         }
         enqueue(.message, CallExtraJSON.digit(digit))
@@ -46,7 +46,7 @@ extension PhoneCallDriver {
         enqueue(act, extra)
     }
 
-    /// Tells that a call is over that the invitation service may take for one that is not.
+    /// Reports the end of a call that the invitation service may still hold.
     func reportLost() {
         let act = PhoneAct.ended(.inviteNetwork)
         enqueue(act, CallExtraJSON.text(act, DialogNote(.unreachable)))

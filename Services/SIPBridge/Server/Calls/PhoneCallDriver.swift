@@ -19,7 +19,7 @@ final class PhoneCallDriver {
     var onMessage: (() -> Void)?
     /// The call is over.
     var onClose: (() -> Void)?
-    /// Nothing can come any more.
+    /// No message for the call is expected any more.
     var onForget: (() -> Void)?
 
     // The SIP side.
@@ -41,7 +41,7 @@ final class PhoneCallDriver {
     var invitationExtra = ""
     var ring: Int64?
 
-    /// What the event that is being performed is about.
+    /// The request or response of the event that is being performed.
     var requestAtHand: SIPServerRequest?
     var responseAtHand: SIPMessage?
     /// The latest 2xx of ours to an INVITE, for repetitions.
@@ -56,7 +56,7 @@ final class PhoneCallDriver {
     var messages: [Message] = []
     var record = PhoneRecord()
     private let startedAt = SIPLoop.now
-    /// What it counts as.
+    /// How the call counts in the metrics.
     var result = PhoneMetrics.Outcome.cancelled
 
     init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, resources: CallResources) {
@@ -80,7 +80,7 @@ final class PhoneCallDriver {
         if isTraced { resources.stack.traced.insert(id) }
     }
 
-    /// Shows a message that passed before it was known that its call is traced.
+    /// Traces a message that arrived before it was known that its call is traced.
     func trace(_ message: SIPMessage) {
         guard !resources.stack.tracesAll else { return }
         let here = SIPEndpoint(
@@ -99,7 +99,7 @@ final class PhoneCallDriver {
 
     // MARK: - Events
 
-    /// Feeds an event to the machine and performs what follows, in order, also what follows from that.
+    /// Feeds an event to the machine and performs its actions in order, and then those of the events that these cause.
     func step(_ event: (inout DialogStateMachine) -> [DialogAction]) {
         actions += event(&machine)
         guard !isPerforming else { return }
@@ -124,7 +124,7 @@ final class PhoneCallDriver {
         responseAtHand = before
     }
 
-    /// The invitation service tells what the user, or the system, did.
+    /// Handles an order of the invitation service: an act of the user or the system.
     func ordered(_ order: OrderPhone) {
         logger.debug("order", metadata: ["order": "\(order.act.rawValue)"])
         switch order.act {

@@ -12,7 +12,7 @@ final class MediaClock {
     /// Monotonic, ms.
     nonisolated static var now: Int64 { Int64(SIPLoop.now) }
 
-    /// Calls of which the media run.
+    /// The sessions that run.
     var count: Int { sessions.count }
 
     func add(_ session: MediaSession) {
@@ -30,12 +30,12 @@ final class MediaClock {
 
     private func beat() {
         let now = Self.now
-        // A session may stop itself or others in its turn; a stopped one's tick does nothing.
+        // A tick may stop its own session or others; the tick of a stopped one does nothing.
         for session in Array(sessions.values) { session.tick(now: now) }
         schedule()
     }
 
-    /// By the clock and not from now on, so that lateness does not add up.
+    /// Counts from the last due time, not from now, so that delays do not add up.
     private func schedule() {
         let now = Self.now
         next = max(next + MediaSender.frameMilliseconds, now + 1)

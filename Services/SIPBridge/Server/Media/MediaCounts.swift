@@ -2,17 +2,17 @@ internal import CRe
 
 /// RTP packets of one stream.
 struct MediaCounts: Equatable, Sendable {
-    /// Went out.
+    /// Sent.
     var sent: UInt64 = 0
-    /// Could not be sent.
+    /// Not sent: the system refused them.
     var unsent: UInt64 = 0
-    /// Were taken.
+    /// Accepted.
     var received: UInt64 = 0
-    /// Came from an address that is not the peer's; reports counted too.
+    /// Dropped, as they came from an address that is not the peer's; RTCP too.
     var strangers: UInt64 = 0
-    /// Failed the SRTP check, or repeated an earlier packet.
+    /// Dropped, as they failed SRTP authentication or repeated an earlier packet.
     var unauthentic: UInt64 = 0
-    /// Were no RTP.
+    /// Dropped, as they were no RTP.
     var malformed: UInt64 = 0
 
     init() {}

@@ -1,9 +1,9 @@
 internal import SIPBridgeLogic
 
-/// What must be remembered between the session descriptions of one call.
+/// The state between the session descriptions of one call.
 ///
-/// libre's SDP objects serve one exchange each, since they cannot go back when a description is refused; this makes a
-/// new one say what the last one did.
+/// An SDP object of libre's serves one exchange, since it cannot be rolled back when a description is refused. This keeps what
+/// makes the next one consistent with the last.
 struct MediaDescriptions {
     /// How our last offer was made, for reading its answers: there may be several, in 183 and 200.
     struct Offer: Equatable {
@@ -20,12 +20,12 @@ struct MediaDescriptions {
     let key: MediaCrypto?
     /// The last offer of the peer that was accepted: later offers must have the same streams at the same places.
     var layout: [UInt8]?
-    /// Our offer that counts.
+    /// Our latest offer, until the peer makes one.
     var offer: Offer?
 
     private let id = UInt32.random(in: 0 ... .max)
     private var version: UInt32 = 1
-    /// The last description that was sent, without its `o=` line.
+    /// The last description that was made, without its `o=` line.
     private var sent: [UInt8]?
 
     init(key: MediaCrypto?) { self.key = key }

@@ -5,10 +5,10 @@ internal import SIPBridgeLogic
 ///
 /// ``stop()`` must be called before it is let go of.
 ///
-/// RTP is taken only from the address in the peer's SDP and from the one that its SIP comes from (for peers behind NAT, whose
-/// SDP may name an address that means nothing here), from any port: many gateways send from another port than they listen on.
-/// So nobody else can put digits into a call. Ours go to the address in the SDP, until packets come from the SIP's address
-/// instead; then to where these come from (symmetric RTP, RFC 4961).
+/// RTP is accepted only from the address in the peer's SDP and from the source of its SIP (for peers behind NAT, whose SDP may
+/// name a private address), from any port, since many gateways send from another port than they listen on. So nobody else can
+/// put digits into a call. Our packets go to the address in the SDP, until packets arrive from the SIP's source instead; then
+/// they go to where these come from (symmetric RTP, RFC 4961).
 @SIPThread
 final class MediaSession {
     /// A key of the peer beside ours.
@@ -23,9 +23,9 @@ final class MediaSession {
         var peer: Peer?
         var audioType: UInt8
         var isALaw: Bool
-        /// What events are sent with; nil when the peer takes none.
+        /// The payload type for events that we send; nil when the peer takes none.
         var outgoingEventType: UInt8?
-        /// What events are received with.
+        /// The payload type of events that we receive.
         var incomingEventType: UInt8?
         var peerSends: Bool
         var peerReceives: Bool
@@ -44,7 +44,7 @@ final class MediaSession {
         var reportPort: UInt16
     }
 
-    /// Bytes of a description, ours or the peer's.
+    /// The most bytes of a description, ours or the peer's.
     static let maxDescriptionBytes = 8192
     /// Units of the time stamp in a second, for audio and events alike.
     static let clockRate: UInt32 = 8000
@@ -59,11 +59,11 @@ final class MediaSession {
     var descriptions: MediaDescriptions
     private(set) var agreement: Agreement?
 
-    /// Where the peer's SIP comes from, numeric; set before the negotiation.
+    /// The source address of the peer's SIP, numeric; set before the negotiation.
     var signallingAddress: String?
     /// A digit was received; once for each press.
     var onDigit: ((Character) -> Void)?
-    /// No RTP comes; once.
+    /// RTP has stopped, or never began; called once.
     var onRTPTimeout: (() -> Void)?
 
     private var sender: MediaSender?
@@ -120,7 +120,7 @@ final class MediaSession {
         clock.add(self)
     }
 
-    /// The call is over: a digit that sounds is ended, completions of unplayed digits are called, the ports are given back.
+    /// The call is over: ends the digit that is being played, completes the others as unplayed, and frees the ports.
     func stop() {
         clock.remove(self)
         let output = sender?.abandonDigits()
@@ -146,7 +146,7 @@ final class MediaSession {
 
     /// The clock's beat.
     func tick(now: Int64) {
-        // Taken out for the call: a completion may stop the session, and a state machine is not copied.
+        // The output is taken before any completion runs, for a completion may stop the session.
         guard let output = sender?.tick(now: now) else { return }
         sendPackets(output.packets)
         complete(output)
@@ -155,7 +155,7 @@ final class MediaSession {
         onRTPTimeout?()
     }
 
-    /// Puts a negotiation's result to work.
+    /// Applies a negotiation's result.
     func adopt(_ new: Agreement) throws(MediaError) {
         guard let stream else { throw MediaError(code: .state, message: "the media are over") }
         let old = agreement

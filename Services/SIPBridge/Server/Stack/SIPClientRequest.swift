@@ -2,17 +2,17 @@ internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
 
-/// What comes of a request.
+/// An outcome of a request that we sent.
 enum SIPResponseEvent {
-    /// A 1xx.
+    /// A provisional response (1xx).
     case provisional(SIPMessage)
-    /// A final response; the last event. Others than 2xx to INVITE have been acknowledged already.
+    /// A final response, the last event. libre has sent the ACK already, unless it is a 2xx to INVITE.
     case final(SIPMessage)
-    /// Nothing came, or it could not be sent; the last event. An errno value, such as ETIMEDOUT.
+    /// No response: an errno value, such as ETIMEDOUT. The last event.
     case failed(Int32)
 }
 
-/// A request of ours, with its transaction. It lives until its last event, also when nobody keeps it.
+/// A request that we sent, and its transaction. It keeps itself alive until its last event.
 @SIPThread
 final class SIPClientRequest {
     /// The method.
@@ -23,8 +23,8 @@ final class SIPClientRequest {
     private var libre: OpaquePointer?
     private var completion: ((SIPResponseEvent) -> Void)?
 
-    /// Sends it.
-    /// - Parameter send: hands it to libre, with what libre calls back and the context for that.
+    /// Sends the request.
+    /// - Parameter send: passes the request to libre, with libre's callback and the context for it.
     init(
         method: String, sequence: UInt32, completion: @escaping (SIPResponseEvent) -> Void,
         send: (UnsafeMutablePointer<OpaquePointer?>, @escaping Handler, UnsafeMutableRawPointer) -> Int32
@@ -47,8 +47,8 @@ final class SIPClientRequest {
 
     typealias Handler = @convention(c) (UnsafeMutableRawPointer?, Int32, OpaquePointer?) -> Void
 
-    /// Cancels an INVITE: at once if a provisional response came, else with the first one (RFC 3261 section 9.1). The events go
-    /// on: 487, or a 200 that crossed the CANCEL.
+    /// Cancels an INVITE: at once if there was a provisional response, else after the first one (RFC 3261, 9.1). A
+    /// final response follows: 487, or a 200 that was sent before the CANCEL arrived.
     func cancel() {
         if let libre { cre_client_request_cancel(libre) }
     }

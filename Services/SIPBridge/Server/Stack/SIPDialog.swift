@@ -2,18 +2,18 @@ internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
 
-/// A dialog: who talks to whom, by which route, under which numbers. Starts as one that is not established when we call.
+/// A SIP dialog: its parties, route set, target and CSeq numbers. One that we begin is established by a response.
 @SIPThread
 final class SIPDialog {
     /// The Call-ID.
     let callID: String
 
-    /// The URI that requests go to, as it stands in their first line.
+    /// The remote target: the URI in the first line of our requests.
     private(set) var target: String
 
     private let stack: SIPStack
     private let contact: SIPHeaderField
-    /// The dialog before any answer, from which each fork's is made; nil when the peer called.
+    /// The dialog before any response, from which each fork's is made; nil when the peer called.
     private let origin: SharedDialog?
     private var peer: SharedDialog?
     private var peerTag: String?
@@ -57,8 +57,8 @@ final class SIPDialog {
         target = addresses.target
         origin = SharedDialog(made!)
         callID = String(cString: cre_dialog_call_id(made))
-        contact = stack.contact(
-            user: Self.user(of: addresses.from), transport: Self.transport(of: addresses.routes.first ?? addresses.target))
+        let nextHop = addresses.routes.first ?? addresses.target
+        contact = stack.contact(user: Self.user(of: addresses.from), transport: Self.transport(of: nextHop))
     }
 
     /// A dialog that a peer set up.
@@ -78,10 +78,10 @@ final class SIPDialog {
         target = response.contactURI ?? dialog.target
     }
 
-    /// Whether the other end has its tag.
+    /// Whether the dialog is established: the peer's tag is known (RFC 3261, 12.1).
     var isEstablished: Bool { peer != nil }
 
-    /// The CSeq number that the next request gets, ACK apart.
+    /// The CSeq number of the next request other than ACK.
     var nextSequence: UInt32 { cre_dialog_next_sequence(current) }
 
     /// Sends a request. Our Contact is added where it sets the target (INVITE, UPDATE) unless it is among the headers.
@@ -99,7 +99,7 @@ final class SIPDialog {
             })
     }
 
-    /// Acknowledges a 2xx to INVITE; each copy of it anew. Establish the dialog with it first.
+    /// Sends the ACK for a 2xx to INVITE, again for each repetition of it. The 2xx must have established the dialog.
     func acknowledge(
         _ response: SIPMessage, headers: [SIPHeaderField] = [], body: SIPBody? = nil
     ) throws(SIPError) {
@@ -109,8 +109,8 @@ final class SIPDialog {
             rest.withSpan { cre_dialog_acknowledge(libre, current, response.sequence, $0) }, "send ACK")
     }
 
-    /// Makes the dialog that of a response's fork: its tag, its route, its target. For one that is established with the same
-    /// tag already, only the target is taken. Throws EBADMSG without a usable Contact.
+    /// Establishes the dialog by a response: takes its tag, route set and target. If it is established with the same
+    /// tag already, only the target changes. Throws EBADMSG without a usable Contact.
     func establish(with response: SIPMessage) throws(SIPError) {
         if peer != nil, peerTag == nil || peerTag == response.to.tag {
             try update(target: response)
@@ -142,14 +142,15 @@ final class SIPDialog {
         return (try? decoded(message) { cre_dialog_matches(dialog, $0) }) ?? false
     }
 
-    /// Takes note of a request's CSeq; false when it is older than the last one's, which asks for a 500.
+    /// Records a request's CSeq number; false when it is lower than that of an earlier request, which is answered with 500
+    /// (RFC 3261, 12.2.2).
     func acceptsSequence(of message: SIPMessage) -> Bool {
         let dialog = current
         return (try? decoded(message) { cre_dialog_accepts_sequence(dialog, $0) }) ?? false
     }
 
     private var current: OpaquePointer {
-        // One of both is always there: who called has an origin, who was called has a peer from the start.
+        // A dialog of ours has an origin, one of the peer's has `peer` from the start.
         (peer ?? origin)!.libre
     }
 
@@ -160,7 +161,7 @@ final class SIPDialog {
         return SharedDialog(made!)
     }
 
-    /// Lends a message to libre, which reads it anew: only values leave the SIP thread.
+    /// Has libre parse a copied message again, for the length of a call: a ``SIPMessage`` holds no pointer of libre's.
     private func decoded<Value>(_ message: SIPMessage, _ act: (OpaquePointer) -> Value) throws(SIPError) -> Value {
         guard let libre = message.bytes.withSpan({ cre_message_decode($0.bytes, $0.count) }) else {
             throw SIPError(code: EBADMSG, act: "read a message again")

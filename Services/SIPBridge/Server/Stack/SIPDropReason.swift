@@ -1,15 +1,15 @@
-/// Why a request or response that arrived went no further; the raw value is the metric's label.
+/// Why a message that arrived was dropped; the raw value is the metric's label.
 enum SIPDropReason: String, CaseIterable {
-    /// An ACK that is no good, or a request without a way back to its sender.
+    /// A malformed ACK, or a request whose response could not reach its sender.
     case malformed
     /// A datagram that is no SIP message.
     case garbage
-    /// More OPTIONS than the address may send.
+    /// An OPTIONS beyond the address's rate limit.
     case tooManyOptions = "too_many_options"
-    /// A connection beyond those that its address, strangers together, or everybody may have.
+    /// A connection beyond the bound for its address, for strangers together, or for all.
     case tooManyConnections = "too_many_connections"
-    /// A response to nothing that was asked.
+    /// A response without a transaction.
     case strayResponse = "stray_response"
-    /// An answer could not be sent.
+    /// A request whose response could not be sent.
     case unsent
 }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Why libre did not do what was asked.
+/// An operation of libre that failed.
 struct SIPError: Error, Equatable, CustomStringConvertible {
     /// An errno value.
     var code: Int32
-    /// What was asked.
+    /// The operation, as in `send INVITE`.
     var act: String
 
     var description: String { "\(act): \(String(cString: strerror(code)))" }

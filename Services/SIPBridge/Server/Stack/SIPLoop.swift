@@ -2,7 +2,8 @@ internal import CRe
 internal import Glibc
 internal import Synchronization
 
-/// libre's event loop on a thread of its own, as an executor: jobs run between the loop's events. It runs until the process ends.
+/// libre's event loop on a thread of its own, as an executor: jobs run between the loop's events. It runs until the
+/// process ends.
 final class SIPLoop: SerialExecutor {
     /// The most descriptors that the loop can watch; two for each call's media, and connections.
     static let maxDescriptors: Int32 = 16_384

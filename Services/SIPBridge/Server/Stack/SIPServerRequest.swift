@@ -4,26 +4,27 @@ internal import SIPBridgeLogic
 
 /// A request from a peer, with its transaction.
 ///
-/// Keep it until it has its final answer: a request that is let go of unanswered stays silent, and its retransmissions come
-/// as new requests. An ACK has no transaction and cannot be answered.
+/// It must be kept until its final response: one that is released without a response never gets one, and its retransmissions
+/// arrive as new requests. An ACK has no transaction and cannot be answered.
 @SIPThread
 final class SIPServerRequest {
-    /// What the peer sent.
+    /// The request.
     let message: SIPMessage
-    /// Called once when the peer cancels before the final answer. libre has answered the CANCEL; reply 487 to this.
+    /// Called once if the peer cancels before the final response. libre has answered the CANCEL; this request is still
+    /// to be answered with 487.
     var onCancel: (() -> Void)? {
         get { cell.act }
         set { cell.act = newValue }
     }
-    /// Whether it has its final answer.
+    /// Whether its final response was sent.
     private(set) var isAnswered = false
 
     let stack: SIPStack
     private let libre: OpaquePointer
     private let cell = Cell()
 
-    /// What libre calls back. It lives until the request is freed on the SIP thread, which may be after the last reference to the
-    /// request is gone.
+    /// What libre calls back. It lives until the request is freed on the SIP thread, which may be after the last
+    /// reference to the request is gone.
     @SIPThread
     private final class Cell {
         var act: (() -> Void)?
@@ -40,9 +41,9 @@ final class SIPServerRequest {
 
     isolated deinit { cre_server_request_free(libre) }
 
-    /// Answers it; libre repeats the answer for retransmissions, but a 2xx to INVITE is repeated by the caller of this with
-    /// ``resend(_:)`` until its ACK. Our Contact is added to answers that set up or refresh a dialog.
-    /// - Returns: the answer as it went out.
+    /// Sends a response. libre repeats it for retransmissions of the request; a 2xx to INVITE has to be repeated with
+    /// ``resend(_:)`` until its ACK. Our Contact is added to responses that establish or refresh a dialog.
+    /// - Returns: the response's bytes.
     @discardableResult
     func reply(
         _ status: Int, _ reason: String? = nil, headers: [SIPHeaderField] = [], body: SIPBody? = nil
@@ -72,12 +73,12 @@ final class SIPServerRequest {
     /// Answers OPTIONS with what the bridge can do.
     func answerOptions() throws(SIPError) { try reply(200, headers: SIPCapabilities.all) }
 
-    /// Sends the bytes of an earlier answer again.
+    /// Sends the bytes of an earlier response again.
     func resend(_ bytes: [UInt8]) throws(SIPError) {
         try SIPError.check(bytes.withSpan { cre_server_request_resend(libre, $0) }, "repeat an answer")
     }
 
-    /// The dialog that an INVITE sets up, with the tag that all answers to it carry. Throws EBADMSG without a usable Contact.
+    /// The dialog that an INVITE begins; its local tag is that of all responses. Throws EBADMSG without a usable Contact.
     func acceptDialog() throws(SIPError) -> SIPDialog {
         var dialog: OpaquePointer?
         try SIPError.check(cre_dialog_accept(&dialog, libre), "set up a dialog")

@@ -2,12 +2,12 @@ internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
 
-/// libre's SIP: transports, transactions, and who gets what arrives.
+/// libre's SIP transports and transactions: hands out what arrives, and makes dialogs.
 ///
 /// OPTIONS outside of dialogs, unknown methods, unsupported extensions and malformed requests are answered here.
 @SIPThread
 final class SIPStack {
-    /// Free ports of UDP are tried for TCP this many times, when any port will do.
+    /// How many ports are tried for one that is free for both UDP and TCP, when any port will do.
     private static let portAttempts = 20
     private static let maxLocalAddresses = 16
 
@@ -16,21 +16,21 @@ final class SIPStack {
     private(set) var port = 0
     /// The port of TLS; nil without TLS.
     private(set) var tlsPort: Int?
-    /// The host that our Contact names.
+    /// The host in our Contact.
     private(set) var contactHost = ""
 
     /// Gets every request that passed the screening and is no retransmission, also ACK for 2xx, and OPTIONS with a To tag
     /// (answer those with ``SIPServerRequest/answerOptions()``). Unanswered requests stay silent once they are let go of.
     var onRequest: ((SIPServerRequest) -> Void)?
-    /// Gets a 2xx to INVITE that belongs to no transaction any more: another copy, or another fork's.
+    /// Gets a 2xx to INVITE whose transaction is over: a repetition, or the 2xx of another fork.
     var onStray2xx: ((SIPMessage) -> Void)?
     /// Gets the messages of calls in ``traced``, or of all calls if ``tracesAll``.
     var onTrace: ((SIPTraceRecord) -> Void)?
-    /// Told of each message that goes no further.
+    /// Told of each message that is dropped.
     var onDrop: ((SIPDropReason) -> Void)?
-    /// The first look at each request; the bridge's own rules unless another takes their place.
+    /// Checks each request first; default: ``SIPScreening``.
     var screen: (SIPMessage) -> SIPScreening.Verdict = SIPScreening.verdict
-    /// Whether an address is a trunk's, and so no stranger's.
+    /// Whether an address belongs to a trunk.
     var isKnown: (String) -> Bool = { _ in false }
     /// Call-IDs to trace.
     var traced: Set<String> = []
@@ -52,7 +52,7 @@ final class SIPStack {
 
     isolated deinit { precondition(libre == nil, "a SIP stack was let go of without close()") }
 
-    /// Ends it: pending requests fail with ECONNABORTED, and nothing can be answered any more.
+    /// Closes the transports: pending requests fail with ECONNABORTED, and requests can no longer be answered.
     func close() {
         guard let libre else { return }
         self.libre = nil
@@ -92,7 +92,7 @@ final class SIPStack {
         return try SIPDialog(stack: self, addresses)
     }
 
-    /// Our Contact for peers that we reach by a transport.
+    /// Our Contact in messages that go by a transport.
     func contact(user: String, transport: SIPTransport) -> SIPHeaderField {
         let place = user.isEmpty ? "" : "\(user)@"
         let (port, parameter) =
@@ -161,7 +161,7 @@ extension SIPStack {
         tlsPort = bound
     }
 
-    /// Both on one port, the same for all addresses. When any port will do, one that is free for all is looked for.
+    /// Binds UDP and TCP to one port, the same on all addresses. If any port will do, looks for one that is free on all.
     private func bindUDPAndTCP(_ hosts: [String]) throws(SIPError) {
         var attempt = 1
         while true {
@@ -222,7 +222,7 @@ extension SIPStack {
         do { try act() } catch { onDrop?(.unsent) }
     }
 
-    /// Whether a connection is taken.
+    /// Whether a connection that a peer opened is accepted.
     private func connected(_ descriptor: Int32, _ peer: SIPEndpoint) -> Bool {
         let connection = ConnectionBudget.Connection(peer: peer, address: peer.host, isKnown: isKnown(peer.host))
         let isTaken = connections.take(descriptor, connection, now: SIPLoop.now) { descriptor, peer in

@@ -1,4 +1,4 @@
-/// Where a stack listens and what it shows.
+/// Where a stack listens, and what it tells peers.
 struct SIPStackConfiguration: Sendable {
     /// The numeric address to bind; `0.0.0.0` or `::` for all of the machine's.
     var host = "127.0.0.1"
@@ -12,13 +12,13 @@ struct SIPStackConfiguration: Sendable {
     var authorityFile: String?
     /// The host in our Contact when it is not the address that is bound.
     var publicHost: String?
-    /// What User-Agent and Server say.
+    /// The value of User-Agent and Server.
     var software = "Heliograph"
-    /// OPTIONS that one address may send per second.
+    /// OPTIONS per second from one address.
     var optionsPerSecond = 50.0
-    /// The most of them that it can save up.
+    /// How many OPTIONS an address may send at once after a pause.
     var optionsBurst = 200.0
-    /// Connections of TCP and TLS that others may open, together.
+    /// TCP and TLS connections that peers may open, all together.
     var connectionBound = 4096
 
     var isWildcard: Bool { host == "0.0.0.0" || host == "::" }

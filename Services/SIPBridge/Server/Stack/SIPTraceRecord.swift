@@ -1,6 +1,6 @@
 internal import SIPBridgeLogic
 
-/// A message that passed, for a trace.
+/// A message that was sent or received, for a trace.
 struct SIPTraceRecord: Sendable {
     /// Whether we sent it.
     var isSent: Bool

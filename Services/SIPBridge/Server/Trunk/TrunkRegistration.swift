@@ -20,11 +20,11 @@ struct TrunkRegistrationTarget: Equatable, Sendable {
 final class TrunkRegistration {
     /// How it stands.
     enum Standing: Equatable {
-        /// Calls can come, for so many seconds.
+        /// Registered for so many seconds.
         case registered(seconds: Int)
-        /// They cannot; the registrar's status, if it gave one.
+        /// Not registered; the registrar's status, if it responded.
         case lost(status: Int?)
-        /// It was taken away.
+        /// The binding was removed.
         case ended
     }
 
@@ -62,7 +62,7 @@ final class TrunkRegistration {
         perform(machine.start())
     }
 
-    /// Takes the binding away; ``Standing/ended`` follows.
+    /// Removes the binding; ``Standing/ended`` follows.
     func stop() {
         timer?.stop()
         perform(machine.stop())
@@ -91,7 +91,7 @@ final class TrunkRegistration {
             headers += digest?.headers(method: "REGISTER", uri: dialog.target, cnonce: SecureRandom.hex(bytes: 8)) ?? []
             try dialog.request("REGISTER", headers: headers) { [weak self] event in self?.came(event) }
         } catch {
-            // Such as a host without an address: it may have one later.
+            // The host may have no address now and have one later.
             perform(machine.failed(random: .random(in: 0..<1)))
         }
     }

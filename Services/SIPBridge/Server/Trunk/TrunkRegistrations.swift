@@ -21,13 +21,13 @@ struct TrunkRegistrations {
     private static let lost = Counter(label: "heliograph_sip_registrations_total", dimensions: [("result", "lost")])
 
     private var entries: [AppID: Entry] = [:]
-    /// Those whose last REGISTER is under way.
+    /// Registrations whose binding is being removed.
     private var ending: [Entry] = []
 
-    /// Bindings that are being taken away.
+    /// How many bindings are being removed.
     var endingCount: Int { ending.count { !$0.isEnded } }
 
-    /// Begins, replaces and ends registrations so that they are those of the table.
+    /// Begins, replaces and ends registrations to match the table.
     mutating func follow(_ trunks: [SIPTrunk], stack: SIPStack, logger: Logger) {
         var wanted: [AppID: TrunkRegistrationTarget] = [:]
         for trunk in trunks {
@@ -37,7 +37,7 @@ struct TrunkRegistrations {
             do {
                 try stack.trust(trunk.host)
             } catch {
-                logger.error("a registrar's name cannot be trusted", metadata: ["error": "\(error)"])
+                logger.error("could not trust a registrar's host name for TLS", metadata: ["error": "\(error)"])
             }
         }
         ending.removeAll(where: \.isEnded)
@@ -59,7 +59,7 @@ struct TrunkRegistrations {
         }
     }
 
-    /// Takes all bindings away: no more calls come by them.
+    /// Removes all bindings, so that no more calls come by them.
     mutating func stop() {
         for entry in entries.values { end(entry) }
         entries = [:]

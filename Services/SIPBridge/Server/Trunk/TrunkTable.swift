@@ -18,6 +18,6 @@ struct TrunkTable {
     /// The trunks that an address belongs to.
     func trunks(at address: String) -> [SIPTrunk] { byAddress[address] ?? [] }
 
-    /// The trunks whose calls are also taken from elsewhere, with digest.
+    /// The trunks whose calls are also accepted from unknown addresses, by digest.
     private(set) var withDigest: [SIPTrunk] = []
 }

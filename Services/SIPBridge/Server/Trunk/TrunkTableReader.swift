@@ -5,11 +5,11 @@ internal import PostgresStore
 
 /// Reads the trunk table and resolves its hosts.
 actor TrunkTableReader {
-    /// How old what is known of the table may be.
+    /// How often the table is read.
     static let pause = Duration.seconds(1)
     /// How long a host's addresses are used before they are asked for again.
     private static let freshness = Duration.seconds(30)
-    /// How long after a failure.
+    /// When they are asked for again after a failure.
     private static let retry = Duration.seconds(5)
 
     private struct Host {
@@ -32,7 +32,7 @@ actor TrunkTableReader {
         do {
             trunks = try await store.list()
         } catch {
-            logger.debug("trunks cannot be read", metadata: ["error": "\(error)"])
+            logger.debug("could not read the trunks", metadata: ["error": "\(error)"])
             return nil
         }
         let wanted = Set(trunks.map(\.host))
@@ -47,7 +47,7 @@ actor TrunkTableReader {
             hosts[name] = Host(addresses: found, due: .now + Self.freshness)
         } else {
             logger.warning("a trunk's host has no address", metadata: ["host": "\(name)"])
-            // Its calls are still taken from where it was last seen.
+            // Calls from its last known addresses are still accepted.
             hosts[name] = Host(addresses: hosts[name]?.addresses ?? [], due: .now + Self.retry)
         }
     }

@@ -36,7 +36,7 @@ struct DTMFSenderTests {
         return played
     }
 
-    @Test("One digit, packet by packet: fact 3 of the SIP facts")
+    @Test("One digit, packet by packet")
     func oneDigit() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("5"), id: 7)
@@ -80,7 +80,7 @@ struct DTMFSenderTests {
         #expect(starts.map(\.timestamp) == [1000, 2760, 4520])
     }
 
-    @Test("A comma is half a second of silence: fact 13")
+    @Test("A comma is half a second of silence")
     func pause() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("1,2"), id: 1)
@@ -127,7 +127,7 @@ struct DTMFSenderTests {
         #expect(end.frame == .event(DTMFPacket(event: 1, isEnd: true, duration: 0xFFFF), marker: false, timestamp: 0))
     }
 
-    @Test("At tear-down an event is ended, with three packets in all: fact 3")
+    @Test("At tear-down an event is ended, with three packets in all")
     func stop() throws {
         for frames in 1...8 {
             var sender = DTMFSender()

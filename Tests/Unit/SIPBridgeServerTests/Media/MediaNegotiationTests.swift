@@ -66,7 +66,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Events are sent with the answer's payload type and received with the offered one: fact 2")
+    @Test("Events are sent with the answer's payload type and received with the offered one")
     func asymmetricTypes() async throws {
         try await script { session in
             _ = try session.makeOffer()
@@ -101,7 +101,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Unwanted media are answered with port 0 at their place, and stay there in later offers: fact 10")
+    @Test("Unwanted media are answered with port 0 at their place, and stay there in later offers")
     func unwantedMedia() async throws {
         try await script { session in
             let media = "m=video 5000 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n\(audio)m=audio 6000 RTP/AVP 0\r\n"
@@ -114,7 +114,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Hold: sendonly is answered with recvonly, inactive with inactive, and back: fact 10")
+    @Test("Hold: sendonly is answered with recvonly, inactive with inactive, and back")
     func hold() async throws {
         try await script { session in
             for (offered, answered, isHold) in [
@@ -138,7 +138,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("The version rises exactly when something changed: fact 10")
+    @Test("The version rises exactly when something changed")
     func versions() async throws {
         try await script { session in
             var versions: [UInt32?] = []
@@ -150,7 +150,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("What is refused leaves the session as it was: fact 10")
+    @Test("What is refused leaves the session as it was")
     func refused() async throws {
         try await script { session in
             let first = try session.receiveOffer(offer(audio))
