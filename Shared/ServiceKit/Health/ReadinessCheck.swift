@@ -1,8 +1,9 @@
-/// Something that a service can't work without.
+/// A dependency that a service needs to be ready.
 package struct ReadinessCheck: Sendable {
     /// The dependency's name, as in `redis`.
     package let name: String
-    /// Tells what is wrong with it; nil when it answers. Given up on after ``HealthResponder/checkTimeout``.
+    /// Asks the dependency: nil when it answers, else what is wrong. A check that takes longer than
+    /// ``HealthResponder/checkTimeout`` counts as failed.
     package let check: @Sendable () async -> String?
 
     /// Creates a check.

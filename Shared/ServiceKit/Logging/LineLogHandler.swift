@@ -1,6 +1,6 @@
 internal import Logging
 
-/// A log handler that makes one line of each event.
+/// The process's log handler: writes each event as one line.
 struct LineLogHandler: LogHandler {
     let label: String
     let format: LogFormat

@@ -1,8 +1,8 @@
 internal import Logging
 
-/// One log event, on its way to bytes.
+/// One log event, and its two encodings.
 struct LogLine {
-    /// Bytes of a message or a metadata value; what is longer is cut.
+    /// The most bytes of a message or a metadata value; longer ones are cut.
     static let textBound = 4096
 
     let time: Timestamp

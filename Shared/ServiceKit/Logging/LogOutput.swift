@@ -8,7 +8,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Where finished log lines go: one at a time, whole.
+/// Writes log lines, one at a time and each whole.
 final class LogOutput: Sendable {
     /// The process's standard output, unbuffered.
     static let standardOutput = LogOutput { line in

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Counters get the suffix `_total`, timers become histograms in seconds, aggregating recorders histograms, others gauges.
 /// The same label with the same dimensions is one series, however often it is made.
 package final class PrometheusRegistry: MetricsFactory {
-    /// Series kept at most; further ones count nothing but `heliograph_metrics_refused_total`.
+    /// How many series are exposed, at most; a further one is only counted, in `heliograph_metrics_refused_total`.
     package static let seriesBound = 10_000
 
     enum Kind: String {
@@ -57,7 +57,7 @@ package final class PrometheusRegistry: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind)
             if let known = family.series[labels] as? Series { return known }
             let new = make()
-            // Two kinds under one name can't be written down; the first wins.
+            // The text format allows one kind per name; the first wins.
             guard family.series[labels] == nil, family.kind == kind, state.count < Self.seriesBound else {
                 state.refused += 1
                 return new
@@ -112,14 +112,14 @@ extension PrometheusRegistry {
         }
     }
 
-    /// Forgets a counter.
+    /// Removes a counter.
     package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
-    /// Forgets a counter of fractions.
+    /// Removes a counter of fractions.
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
-    /// Forgets a gauge.
+    /// Removes a gauge.
     package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
-    /// Forgets a recorder.
+    /// Removes a recorder.
     package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
-    /// Forgets a timer.
+    /// Removes a timer.
     package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 }

@@ -1,12 +1,12 @@
 internal import Metrics
 internal import Synchronization
 
-/// One line, or one histogram, of the exposition.
+/// One time series of the exposition: a line, or the lines of a histogram.
 protocol PrometheusSeries: AnyObject, Sendable {
     func append(name: String, labels: String, to text: inout String)
 }
 
-/// Counts up in whole numbers, without a lock: counters stand on the hot path.
+/// A counter of whole numbers, without a lock: messages count on the hot path.
 final class PrometheusCounter: CounterHandler, PrometheusSeries {
     private let value = Atomic<Int64>(0)
 
@@ -19,7 +19,7 @@ final class PrometheusCounter: CounterHandler, PrometheusSeries {
     }
 }
 
-/// A number that goes anywhere; also a counter of fractions, which never is decreased.
+/// A gauge; also serves as a counter of fractions, which is only increased.
 final class PrometheusGauge: MeterHandler, RecorderHandler, FloatingPointCounterHandler, PrometheusSeries {
     private let value = Mutex(0.0)
 
@@ -36,7 +36,7 @@ final class PrometheusGauge: MeterHandler, RecorderHandler, FloatingPointCounter
     }
 }
 
-/// Counts values into buckets with upper bounds.
+/// A histogram: counts values in buckets with upper bounds.
 final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusSeries {
     /// Bounds for timers: 100 microseconds to 10 seconds.
     static let seconds = [
@@ -46,7 +46,7 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusSeries
     static let values: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000]
 
     private struct State {
-        /// One for each bound, then one for what exceeds them all.
+        /// Per bucket; the last is for values above all bounds.
         var counts: [Int64]
         var sum = 0.0
     }
