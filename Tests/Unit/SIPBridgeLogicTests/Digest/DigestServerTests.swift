@@ -7,11 +7,13 @@ struct DigestServerTests {
     private var server = DigestServer(realm: "a \"b\"", secret: "s", lifetime: 1_000, maxNonces: 2)
 
     private func answer(
-        _ challenge: SIPHeaderField, count: UInt32 = 1, user: String = "u", password: String = "p",
+        _ challenge: SIPHeaderField, count: UInt32 = 1,
+        as credentials: DigestCredentials = DigestCredentials(username: "u", password: "p"),
         uri: String = "sip:b@a.test", method: String = "INVITE"
     ) throws -> SIPMessage {
         let parsed = try #require(DigestChallenge(challenge.value))
-        let value = DigestCredentials(username: user, password: password)
+        let value =
+            credentials
             .authorization(for: parsed, method: method, uri: uri, cnonce: "c", count: count)
         return SIPSample.request("INVITE", headers: [SIPHeaderField("Authorization", value)])
     }
@@ -48,9 +50,9 @@ struct DigestServerTests {
     @Test("A wrong password, name, URI or method")
     mutating func refused() throws {
         let challenge = server.challenges(now: 100, salt: "ab")[0]
-        #expect(verdict(try answer(challenge, password: "q")) == .refused)
-        #expect(verdict(try answer(challenge, user: "v")) == .refused)
-        #expect(verdict(try answer(challenge, user: "v", password: "")) == .refused)
+        #expect(verdict(try answer(challenge, as: DigestCredentials(username: "u", password: "q"))) == .refused)
+        #expect(verdict(try answer(challenge, as: DigestCredentials(username: "v", password: "p"))) == .refused)
+        #expect(verdict(try answer(challenge, as: DigestCredentials(username: "v", password: ""))) == .refused)
         #expect(verdict(try answer(challenge, uri: "sip:c@a.test")) == .refused)
         #expect(verdict(try answer(challenge, method: "BYE")) == .refused)
         #expect(verdict(try answer(challenge, uri: "sip:b.test")) == .refused)

@@ -129,12 +129,10 @@ struct ParsedRTP: Equatable {
         payload = Array(bytes[12...])
     }
 
-    /// An event's packet as bytes.
-    static func event(
-        _ event: UInt8, type: UInt8, sequence: UInt16, timestamp: UInt32, duration: UInt16, isEnd: Bool = false
-    ) -> [UInt8] {
+    /// The bytes of an event's first packet: 20 ms, without the end bit.
+    static func event(_ event: UInt8, type: UInt8, sequence: UInt16, timestamp: UInt32) -> [UInt8] {
         var bytes: [UInt8] = [0x80, type, UInt8(sequence >> 8), UInt8(sequence & 255)]
         for shift in [24, 16, 8, 0] { bytes.append(UInt8(timestamp >> UInt32(shift) & 255)) }
-        return bytes + [0, 0, 0, 9, event, isEnd ? 0x8A : 0x0A, UInt8(duration >> 8), UInt8(duration & 255)]
+        return bytes + [0, 0, 0, 9, event, 0x0A, 0, 160]
     }
 }

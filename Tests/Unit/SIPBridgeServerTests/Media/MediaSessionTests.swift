@@ -110,11 +110,11 @@ struct MediaSessionTests {
             $0.start()
             return $0.port
         }
-        stranger.send(ParsedRTP.event(6, type: 96, sequence: 1, timestamp: 1, duration: 160), to: port)
+        stranger.send(ParsedRTP.event(6, type: 96, sequence: 1, timestamp: 1), to: port)
         try await eventually("the stranger is seen") { try await scene.with(index) { $0.counts.strangers } == 1 }
         // From another port of the peer's address: taken, but answers go to the port in the SDP.
         let other = try PeerSocket()
-        other.send(ParsedRTP.event(1, type: 96, sequence: 1, timestamp: 1, duration: 160), to: port)
+        other.send(ParsedRTP.event(1, type: 96, sequence: 1, timestamp: 1), to: port)
         other.send([0x80, 0], to: port)
         try await eventually("the peer is heard") { await scene.heard(index) == "1" }
         _ = peer.received()
@@ -124,7 +124,7 @@ struct MediaSessionTests {
             $0.signallingAddress = "127.0.0.2"
             _ = try $0.receiveOffer(offer(peer.port))
         }
-        stranger.send(ParsedRTP.event(2, type: 96, sequence: 2, timestamp: 2000, duration: 160), to: port)
+        stranger.send(ParsedRTP.event(2, type: 96, sequence: 2, timestamp: 2000), to: port)
         try await eventually("behind NAT") { await scene.heard(index) == "12" }
         try await eventually("our stream goes there") { !stranger.received().isEmpty }
         #expect(try await scene.with(index) { $0.counts.strangers } == 1)
@@ -140,8 +140,8 @@ struct MediaSessionTests {
             _ = try $0.receiveOffer(offer(peer.port))
             return $0.port
         }
-        peer.send(ParsedRTP.event(3, type: 101, sequence: 1, timestamp: 1, duration: 160), to: port)
-        var padded = ParsedRTP.event(4, type: 96, sequence: 2, timestamp: 2, duration: 160) + [0, 0, 0, 4]
+        peer.send(ParsedRTP.event(3, type: 101, sequence: 1, timestamp: 1), to: port)
+        var padded = ParsedRTP.event(4, type: 96, sequence: 2, timestamp: 2) + [0, 0, 0, 4]
         padded[0] |= 0x20
         peer.send(padded, to: port)
         padded[padded.count - 1] = 200
@@ -203,7 +203,7 @@ struct MediaSessionTests {
         let second = try await scene.add(.required)
         try await scene.connect(first, second)
         let port = try await scene.with(second) { $0.port }
-        try PeerSocket().send(ParsedRTP.event(3, type: 101, sequence: 1, timestamp: 1, duration: 160), to: port)
+        try PeerSocket().send(ParsedRTP.event(3, type: 101, sequence: 1, timestamp: 1), to: port)
         try await eventually("dropped") { try await scene.with(second) { $0.counts.unauthentic } == 1 }
         #expect(await scene.heard(second) == "")
         await scene.close()

@@ -18,6 +18,16 @@ struct SIPCallTests {
             displayName: "Alice \"A\" \\")
     }
 
+    /// Expects the INVITE of ``dialog(_:to:transport:)`` with ``offer``.
+    private static func expectOffer(_ message: SIPMessage) {
+        #expect(message.method == "INVITE")
+        #expect(message.requestURI?.user == "+15550100")
+        #expect(message.from.displayName.contains("Alice"))
+        #expect(message.from.user == "alice")
+        #expect(message.contentType == "application/sdp")
+        #expect(message.body == offer.bytes)
+    }
+
     @Test("INVITE, 180, 200, ACK, then BYE from the other side", arguments: ["", ";transport=tcp"])
     func call(transport: String) async throws {
         try await withTwoStacks { caller, callee in
@@ -26,13 +36,8 @@ struct SIPCallTests {
             let (invite, events) = try caller.invite(outgoing, headers: [header], body: Self.offer)
 
             let arrived = await callee.requests.next()
-            #expect(arrived.message.method == "INVITE")
-            #expect(arrived.message.requestURI?.user == "+15550100")
-            #expect(arrived.message.from.displayName.contains("Alice"))
-            #expect(arrived.message.from.user == "alice")
+            Self.expectOffer(arrived.message)
             #expect(arrived.message.header("x-ticket") == "17")
-            #expect(arrived.message.contentType == "application/sdp")
-            #expect(arrived.message.body == Self.offer.bytes)
             #expect(arrived.message.sequence == invite.sequence)
             #expect(arrived.message.source.transport == (transport.isEmpty ? .udp : .tcp))
             let contact = "sip:alice@127.0.0.1:\(caller.stack.port)\(transport)"
