@@ -212,6 +212,12 @@ let package = Package(
             unitTests("ClusterState", ["SignalingProtocol"]),
             unitTests("RedisStore", ["ClusterState", "SignalingProtocol", "SignalingWire", nioCore]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
+            unitTests(
+                "ClusterService",
+                [
+                    "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire",
+                    lifecycle, logging,
+                ]),
             unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(

@@ -15,8 +15,8 @@ package struct EndedLease: Equatable, Sendable {
 
 /// Judges whether the holders of a fleet's leases are gone, for the service that then deals with what they held.
 package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
-    /// After so long (ms) a lease is looked at again that cannot be judged yet.
-    private static var pause: Int64 { 1000 }
+    /// After so long a lease is looked at again that cannot be judged yet.
+    private static var pause: Duration { .seconds(1) }
 
     private let fleet: LeaseFleet
     private let leases: GatewayLeases
@@ -46,7 +46,7 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
         guard let heartbeat = try await lastHeartbeat(of: holder) else { return nil }
         guard heartbeat != 0 else { return EndedLease(isGivenBack: true, abandonedAt: now, now: now) }
         guard let since = uptime.since else {
-            try await lookAgain(at: holder, at: now + Self.pause)
+            try await lookAgain(at: holder, at: now + Self.pause.wholeMilliseconds)
             return nil
         }
         let earliest = since + fleet.watchDelay
@@ -58,7 +58,7 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
     }
 
     /// Has the holder's timer fire again, because not all that it held is dealt with.
-    /// - Parameter time: the Redis clock, ms; default in a second.
+    /// - Parameter time: the Redis clock, ms.
     package func lookAgain(at holder: GatewayID, at time: Int64) async throws(SignalingError) {
         try await timers.set(timer(holder), at: time)
     }

@@ -22,12 +22,14 @@ extension Never: ServiceTimer {
 /// fire twice, or with nothing left to do. See `DueTimers`.
 package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
     private let due: DueTimers
+    private let redis: RedisConnection
     private let service: ServiceName
     private let logger: Logger
 
     /// The timers of a service.
     package init(service: ServiceName, connection: RedisConnection, logger: Logger) {
         due = DueTimers(service: service, connection: connection)
+        redis = connection
         self.service = service
         self.logger = logger
     }
@@ -47,6 +49,12 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
         } catch {
             throw error.signaling
         }
+    }
+
+    /// Sets a timer, or moves it, to a time from now on.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    package func set(_ timer: Timer, after delay: Duration) async throws(SignalingError) {
+        try await set(timer, at: try await redis.time() + delay.wholeMilliseconds)
     }
 
     /// Removes a timer; no effect if there is none.

@@ -18,8 +18,8 @@ package struct AttributeSettlement: Sendable {
     package enum Action: Equatable, Sendable {
         /// The change can be acknowledged.
         case settled
-        /// Look again after that many milliseconds.
-        case lookAgain(milliseconds: Int)
+        /// Look again after that time.
+        case lookAgain(after: Duration)
         /// Look whether PostgreSQL is older than the cache: its version is then below one that the cache has seen.
         case compare
         /// Read all attributes from PostgreSQL and put them into the cache.
@@ -44,7 +44,7 @@ package struct AttributeSettlement: Sendable {
         case .waiting:
             guard looks < Self.patience else { return .load }
             looks += 1
-            return .lookAgain(milliseconds: min(5 << looks, 100))
+            return .lookAgain(after: .milliseconds(min(5 << looks, 100)))
         }
     }
 }

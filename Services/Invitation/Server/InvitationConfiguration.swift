@@ -1,4 +1,5 @@
 internal import InvitationLogic
+internal import RedisStore
 package import ServiceKit
 
 /// The service's own settings.
@@ -27,7 +28,7 @@ package struct InvitationConfiguration: Sendable {
 
     var durations: CallDurations {
         var durations = CallDurations()
-        durations.ring = Int64(ringLimit / .milliseconds(1))
+        durations.ring = ringLimit.wholeMilliseconds
         return durations
     }
 }

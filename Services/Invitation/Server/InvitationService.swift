@@ -47,8 +47,7 @@ package struct InvitationService: ServiceDeclaration {
         parts.background = [
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
             CallReconciliation(
-                store: store, records: driver.records, messages: driver.messages, redis: redis,
-                instance: resources.instance, pause: configuration.reconciliation, logger: logger),
+                driver, store: store, redis: redis, instance: resources.instance, pause: configuration.reconciliation),
         ]
         return parts
     }

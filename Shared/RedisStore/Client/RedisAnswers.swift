@@ -1,5 +1,15 @@
 package import SignalingProtocol
 
+extension Duration {
+    /// The whole milliseconds of a time span, as Redis and its functions count them.
+    package var wholeMilliseconds: Int64 { Int64(self / .milliseconds(1)) }
+}
+
+extension RedisArgument {
+    /// A time span in whole milliseconds, as decimal text.
+    package static func milliseconds(_ span: Duration) -> RedisArgument { .int64(span.wholeMilliseconds) }
+}
+
 /// How services ask Redis: a failure is told in the terms in which whoever asked the service is told of it.
 extension RedisConnection {
     /// Runs a command.

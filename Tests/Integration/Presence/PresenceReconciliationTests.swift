@@ -246,7 +246,7 @@ import Testing
             let check = SessionMirrorCheck(
                 functions: functions, store: MirrorStore(pool: stage.pool),
                 ending: SessionEnding(functions: functions, logger: ServicesStage.silent), uptime: uptime,
-                settling: 0)
+                settling: .zero)
             try await check.round {}
             asking.cancel()
             _ = try await asking.value

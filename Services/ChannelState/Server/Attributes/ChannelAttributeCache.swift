@@ -8,8 +8,8 @@ internal import SignalingProtocol
 struct ChannelAttributeCache: Sendable {
     /// Reads of PostgreSQL before it is left to the timer: each was overtaken by a concurrent change.
     private static let attempts = 3
-    /// Looks at a reload that another process has under way, and the pause (ms) between them.
-    private static let patience = (looks: 50, milliseconds: 20)
+    /// Looks at a reload that another process has under way, and the pause between them.
+    private static let patience = (looks: 50, pause: Duration.milliseconds(20))
 
     let functions: ChannelFunctions
     let store: AttributeStore
@@ -102,5 +102,5 @@ struct ChannelAttributeCache: Sendable {
     }
 
     /// A cancelled process looks again at once; the looks are bounded.
-    private func pause() async { try? await Task.sleep(for: .milliseconds(Self.patience.milliseconds)) }
+    private func pause() async { try? await Task.sleep(for: Self.patience.pause) }
 }

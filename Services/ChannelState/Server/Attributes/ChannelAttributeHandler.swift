@@ -8,8 +8,8 @@ internal import SignalingProtocol
 /// Changes channels' attributes: counted, committed in PostgreSQL, then cached and published in the order of their
 /// versions.
 struct ChannelAttributeHandler: Sendable {
-    /// After this long (ms) a timer looks whether what was committed is published too.
-    private static let patience: Int64 = 10_000
+    /// After this long a timer looks whether what was committed is published too.
+    private static let patience = Duration.seconds(10)
 
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache
@@ -67,7 +67,7 @@ struct ChannelAttributeHandler: Sendable {
                 begun = try await functions.begin(command, channel, context)
             }
             // Should this process die after the commit and the command not come again in time, the timer publishes it.
-            var due: [(ChannelTimer, Int64)] = [(.attributes(channel), begun.now + Self.patience)]
+            var due: [(ChannelTimer, Int64)] = [(.attributes(channel), begun.now + Self.patience.wholeMilliseconds)]
             if begun.members == 0, channel.name.special == nil {
                 due.append((.expiry(channel), begun.now + Int64(Limits.channelTimeToLive) * 1000))
             }
@@ -87,9 +87,9 @@ struct ChannelAttributeHandler: Sendable {
             switch settlement.answered(answer) {
             case .settled: return
             case .compare: return try await cache.followIfBehind(channel, account: actor.user.account, uid: actor.uid)
-            case .lookAgain(let milliseconds):
+            case .lookAgain(let pause):
                 // A cancelled process stops waiting; the loop is bounded by the settlement's patience.
-                try? await Task.sleep(for: .milliseconds(milliseconds))
+                try? await Task.sleep(for: pause)
             case .load:
                 try await cache.load(channel, account: actor.user.account, uid: actor.uid)
                 return

@@ -12,8 +12,8 @@ internal import SignalingProtocol
 struct ChannelSurvey: Sendable {
     /// Channels of one page.
     private static let page = 200
-    /// Who looks keeps the others from it for so long (ms).
-    private static let turn = 55_000
+    /// Who looks keeps the others from it for so long.
+    private static let turn = Duration.seconds(55)
     private static let lock = "survey:channel-state"
 
     let functions: ChannelFunctions
@@ -24,7 +24,7 @@ struct ChannelSurvey: Sendable {
 
     func run() async throws {
         let turn = try await functions.redis.answer(
-            to: RedisCommand("SET", .string(Self.lock), "1", "NX", "PX", .int(Self.turn)))
+            to: RedisCommand("SET", .string(Self.lock), "1", "NX", "PX", .milliseconds(Self.turn)))
         guard !turn.isNull else { return }
         try await store.forgetJoined()
         var last: ChannelKey?
@@ -54,6 +54,6 @@ struct ChannelSurvey: Sendable {
         guard try await functions.adopt(channel) else { return }
         ChannelMetrics.adopted.increment()
         logger.notice("a forgotten channel", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
-        try await timers.set(.expiry(channel), at: try await functions.redis.time())
+        try await timers.set(.expiry(channel), after: .zero)
     }
 }

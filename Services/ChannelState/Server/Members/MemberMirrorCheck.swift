@@ -12,8 +12,8 @@ internal import SignalingProtocol
 struct MemberMirrorCheck: Sendable {
     /// Rows looked at in one pipeline.
     private static let page = 500
-    /// How long (ms) gateways have, after Redis is back, to tell what they hold: several times what they need.
-    private static let settling: Int64 = 30_000
+    /// How long gateways have, after Redis is back, to tell what they hold: several times what they need.
+    private static let settling = Duration.seconds(30)
     /// Between two pages.
     private static let pause = Duration.milliseconds(100)
     /// Since when Redis has known anything, us: set when it is empty.
@@ -31,7 +31,7 @@ struct MemberMirrorCheck: Sendable {
             // Even when it is too early to look: the sooner it is set, the truer it is.
             let born = try await self.born(try await functions.redis.time())
             // Without it, what Redis forgot would wait for the round after this one.
-            guard try await uptime.wait(for: Self.settling, renew) else { return }
+            guard try await uptime.wait(for: Self.settling.wholeMilliseconds, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.redis.answers(
                 to: rows.map {

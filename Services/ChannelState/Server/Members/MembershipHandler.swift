@@ -12,8 +12,8 @@ internal import SignalingProtocol
 /// not yet left until the last step is done: after a crash the redelivered command, the session's next join or its end
 /// makes up for the rest.
 struct MembershipHandler: Sendable {
-    /// When attributes that could not be read are read again, in ms.
-    private static let retryPause: Int64 = 2000
+    /// After this long attributes that could not be read are read again.
+    private static let retryPause = Duration.seconds(2)
 
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
@@ -131,9 +131,7 @@ struct MembershipHandler: Sendable {
         do throws(SignalingError) {
             try await attributes.load(channel, account: actor.user.account, uid: actor.uid)
         } catch {
-            if let now = try? await functions.redis.time() {
-                try? await timers.set(.attributes(channel), at: now + Self.retryPause)
-            }
+            try? await timers.set(.attributes(channel), after: Self.retryPause)
             logger.warning(
                 "joined without attributes",
                 metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "error": "\(error)"])

@@ -10,35 +10,50 @@ internal import SignalingProtocol
 
 /// Compares the call log with the calls: one without an end whose record is gone, because Redis came back without it, gets
 /// its end, and the parties whose sessions still stand are told.
-struct CallReconciliation: Service {
+actor CallReconciliation: Service {
     /// Calls of one page, and of one look.
     private static let page = 200
     private static let pages = 10
-    /// While entries wait longer than that to be copied, ms, the log is not what has happened: an ended call's record is kept
+    /// While entries wait longer than that to be copied, the log is not what has happened: an ended call's record is kept
     /// for longer.
-    private static let delay: Int64 = 30_000
+    private static let delay = Duration.seconds(30)
 
-    let store: CallStore
-    let records: CallRecordStore
-    let messages: MessageStore
-    let redis: RedisConnection
-    let instance: String
-    /// Between two looks, over all instances; calls that began less than that ago are left alone.
-    let pause: Duration
-    let logger: Logger
+    private let store: CallStore
+    private let records: CallRecordStore
+    private let messages: MessageStore
+    private let redis: RedisConnection
+    private let instance: String
+    private let pause: Duration
+    private let logger: Logger
+    /// Where the next look begins; nil for the beginning.
+    private var cursor: OpenCallCursor?
+
+    /// - Parameter pause: between two looks, over all instances; calls that began less than that ago are left alone.
+    init(_ driver: CallDriver, store: CallStore, redis: RedisConnection, instance: String, pause: Duration) {
+        self.store = store
+        records = driver.records
+        messages = driver.messages
+        logger = driver.logger
+        self.redis = redis
+        self.instance = instance
+        self.pause = pause
+    }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var cursor: OpenCallCursor?
             while !Task.isCancelled {
-                do {
-                    if try await isMyTurn() { cursor = try await look(from: cursor) }
-                } catch {
-                    logger.debug("the call log cannot be compared now", metadata: ["error": "\(error)"])
-                }
-                // A cancelled pause is the end.
-                try? await Task.sleep(for: pause * Double.random(in: 0.9...1.1))
+                await self.lookIfItIsMyTurn()
+                // When the pause is cancelled, so is the loop.
+                try? await Task.sleep(for: self.pause * Double.random(in: 0.9...1.1))
             }
+        }
+    }
+
+    private func lookIfItIsMyTurn() async {
+        do {
+            if try await isMyTurn() { try await look() }
+        } catch {
+            logger.debug("could not compare the call log with the calls", metadata: ["error": "\(error)"])
         }
     }
 
@@ -47,14 +62,12 @@ struct CallReconciliation: Service {
         let reply = try await redis.answer(
             to: RedisCommand(
                 "SET", "reconcile:invitation", .string(instance), "NX", "PX",
-                .int64(Int64(pause / .milliseconds(1)) * 8 / 10)))
+                .milliseconds(pause * 8 / 10)))
         return !reply.isNull
     }
 
-    /// - Returns: where the next look begins; nil for the beginning.
-    private func look(from start: OpenCallCursor?) async throws -> OpenCallCursor? {
-        guard try await CallLogStream(redis: redis).delay() < Self.delay else { return start }
-        var cursor = start
+    private func look() async throws {
+        guard try await CallLogStream(redis: redis).delay() < Self.delay else { return }
         for _ in 0..<Self.pages {
             let (calls, next) = try await store.open(
                 longerThan: Int(pause / .seconds(1)), after: cursor, limit: Self.page)
@@ -63,7 +76,6 @@ struct CallReconciliation: Service {
             cursor = next
             if next == nil { break }
         }
-        return cursor
     }
 
     private func end(_ record: CallRecord) async throws {

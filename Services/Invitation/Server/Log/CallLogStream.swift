@@ -28,8 +28,8 @@ struct CallLogStream: Sendable {
         return fields.encoded
     }
 
-    /// How long the oldest entry has been waiting to be copied, ms; 0 when there is none.
-    func delay() async throws(SignalingError) -> Int64 {
+    /// How long the oldest entry has been waiting to be copied; zero when there is none.
+    func delay() async throws(SignalingError) -> Duration {
         let replies = try await redis.answers(to: [
             RedisCommand("TIME"),
             RedisCommand("XRANGE", .string(KeySpace.mirror(.invitation)), "-", "+", "COUNT", 1),
@@ -37,8 +37,8 @@ struct CallLogStream: Sendable {
         let time = replies[0].array ?? []
         guard let entry = replies[1].array?.first?.array?.first?.string,
             let added = entry.split(separator: "-").first.flatMap({ Int64($0) }), let seconds = time.first?.int
-        else { return 0 }
-        return max(0, seconds * 1000 - added)
+        else { return .zero }
+        return .milliseconds(max(0, seconds * 1000 - added))
     }
 
     /// Copies entries into PostgreSQL; one that PostgreSQL can never take is dropped, with a metric and a log line.

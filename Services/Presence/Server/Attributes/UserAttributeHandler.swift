@@ -7,8 +7,8 @@ internal import SignalingProtocol
 
 /// Sets and tells users' attributes.
 struct UserAttributeHandler: Sendable {
-    /// After this long (ms) a timer looks whether a change that was committed is cached too.
-    private static let patience: Int64 = 10_000
+    /// After this long a timer looks whether a change that was committed is cached too.
+    private static let patience = Duration.seconds(10)
 
     let functions: PresenceFunctions
     let cache: UserAttributeCache
@@ -30,7 +30,7 @@ struct UserAttributeHandler: Sendable {
         try UserAttributeRules.check(command.attribute)
         // Should this process die after the commit and the command not come again in time, the timer mends the cache.
         let due = timers.setting(
-            .attributes(command.user), at: try await functions.redis.time() + Self.patience)
+            .attributes(command.user), at: try await functions.redis.time() + Self.patience.wholeMilliseconds)
         do {
             _ = try await functions.redis.answers(to: [due, PresenceFunctions.begin(command, context)])
         } catch {

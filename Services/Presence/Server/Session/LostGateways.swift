@@ -12,8 +12,8 @@ struct LostGateways: Sendable {
     private static let page = 250
     /// How long one look may take, because other timers wait for it. What is left then has a look of its own.
     private static let slice = Duration.milliseconds(250)
-    /// After this long (ms) a gateway is looked at again whose sessions could not all be detached.
-    private static let pause: Int64 = 1000
+    /// After this long a gateway is looked at again whose sessions could not all be detached.
+    private static let pause = Duration.seconds(1)
 
     let functions: PresenceFunctions
     let watch: LeaseWatch<PresenceTimer>
@@ -32,7 +32,7 @@ struct LostGateways: Sendable {
             let kept = try await detach(routes, of: gateway, lease)
             // It is back and reasserts what it holds.
             if try await watch.isBack(gateway) { return }
-            if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause) }
+            if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause.wholeMilliseconds) }
         }
         try await watch.lookAgain(at: gateway, at: lease.now)
     }

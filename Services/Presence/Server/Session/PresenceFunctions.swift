@@ -9,6 +9,9 @@ internal import SignalingProtocol
 ///
 /// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
 struct PresenceFunctions: Sendable {
+    /// How long staged attributes are kept that nobody takes into the cache, because their process died.
+    private static let stagingLife = Duration.seconds(60)
+
     let redis: RedisConnection
 
     // MARK: - Sessions
@@ -248,7 +251,8 @@ struct PresenceFunctions: Sendable {
             let some = rest.prefix(step.count)
             rest = rest.dropFirst(step.count)
             _ = try await redis.answers(to: [
-                RedisCommand("HSET", arguments: [key] + Self.pairs(some)), RedisCommand("PEXPIRE", key, 60_000),
+                RedisCommand("HSET", arguments: [key] + Self.pairs(some)),
+                RedisCommand("PEXPIRE", key, .milliseconds(Self.stagingLife)),
             ])
         }
         return try await redis.answer(

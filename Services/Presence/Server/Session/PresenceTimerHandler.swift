@@ -5,8 +5,8 @@ internal import SignalingProtocol
 
 /// Acts when timers of presence fire.
 struct PresenceTimerHandler: Sendable {
-    /// After this long (ms) a session is looked at again while it is not known since when Redis answers.
-    private static let pause: Int64 = 1000
+    /// After this long a session is looked at again while it is not known since when Redis answers.
+    private static let pause = Duration.seconds(1)
 
     let functions: PresenceFunctions
     let ending: SessionEnding
@@ -26,8 +26,7 @@ struct PresenceTimerHandler: Sendable {
 
     private func look(at session: SessionID, of user: UserKey) async throws(SignalingError) {
         guard let since = uptime.since else {
-            let later = try await functions.redis.time() + Self.pause
-            return try await timers.set(.session(user, session), at: later)
+            return try await timers.set(.session(user, session), after: Self.pause)
         }
         switch try await functions.due(user, session, since: since) {
         case .ended(let ended): try await ending.carryOut(ended, of: user)

@@ -8,8 +8,8 @@ internal import SignalingProtocol
 
 /// Carries out what follows from the end of a session; again, without harm, when it was interrupted.
 struct SessionEnding: Sendable {
-    /// After this long (ms) an ending that its process did not finish is taken up by the timer.
-    static let patience: Int64 = 10_000
+    /// After this long an ending that its process did not finish is taken up by the timer.
+    static let patience = Duration.seconds(10)
 
     let functions: PresenceFunctions
     let logger: Logger

@@ -26,7 +26,7 @@ struct SessionHandler: Sendable {
         let user = command.line.user
         let known = try await functions.known(user)
         if let older = known.session, older != command.line.session {
-            try await timers.set(.session(user, older), at: try await functions.redis.time() + SessionEnding.patience)
+            try await timers.set(.session(user, older), after: SessionEnding.patience)
         }
         let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
@@ -163,8 +163,7 @@ struct SessionHandler: Sendable {
     }
 
     func close(_ command: CloseSession, _ context: CommandContext) async throws(SignalingError) -> Done {
-        let now = try await functions.redis.time()
-        try await timers.set(.session(command.user, command.session), at: now + SessionEnding.patience)
+        try await timers.set(.session(command.user, command.session), after: SessionEnding.patience)
         if let ended = try await functions.close(command, context.id, deadline: context.deadline) {
             let line = Line(user: command.user, session: command.session, secret: "-")
             await afterwards(line) { () async throws(SignalingError) in

@@ -19,15 +19,15 @@ struct SessionMirrorCheck: Sendable {
     let store: MirrorStore
     let ending: SessionEnding
     let uptime: RedisUptime
-    /// How long (ms) gateways have, after Redis is back, to tell what they hold: several times what they need.
-    var settling: Int64 = 30_000
+    /// How long gateways have, after Redis is back, to tell what they hold: several times what they need.
+    var settling = Duration.seconds(30)
 
     /// Looks at all rows.
     func round(_ renew: () async throws -> Void) async throws {
         var last: UserKey?
         repeat {
             // Without it, what Redis forgot would wait for the round after this one.
-            guard try await uptime.wait(for: settling, renew) else { return }
+            guard try await uptime.wait(for: settling.wholeMilliseconds, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
             let known = try await functions.redis.answers(
                 to: rows.map { RedisCommand("EXISTS", .string(UserKeys($0.user).session)) })

@@ -55,7 +55,7 @@ struct SessionReassertion: Sendable {
     ) async throws(SignalingError) -> PresenceFunctions.Reassertion {
         let user = held.line.user
         // Whatever becomes of this process, what follows from its end is done.
-        try await timers.set(.session(user, older), at: try await functions.redis.time() + SessionEnding.patience)
+        try await timers.set(.session(user, older), after: SessionEnding.patience)
         let result = try PresenceFunctions.reasserted(
             try await functions.redis.answer(to: PresenceFunctions.reassert(held, on: gateway, replacing: older)))
         if case .ended(let ended) = try await functions.due(user, older, since: 0) {
