@@ -8,12 +8,15 @@ struct CallScript {
     var now: Int64 = 1_000_000
     let alice: Actor
     let bob: Actor
+    /// The account that stands for the telephone.
+    let telephone: Account
     let channel: ChannelName
 
     init() throws {
         let app = try AppID("app")
         alice = Actor(
             user: UserKey(app: app, account: try Account("alice")), uid: 11, session: SessionID("alice-session"))
+        telephone = try Account(Self.phone)
         bob = Actor(user: UserKey(app: app, account: try Account("bob")), uid: 22, session: SessionID("bob-session"))
         channel = try ChannelName("room")
     }

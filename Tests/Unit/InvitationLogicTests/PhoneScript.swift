@@ -66,13 +66,10 @@ extension CallScript {
     mutating func inviteFromPhone(
         _ call: String = "c1", ring: Int64? = nil, online: Bool = true
     ) throws -> [String] {
-        let phoneCall = PhoneCall(
-            id: call, channel: ChannelKey(app: alice.user.app, name: channel), user: alice.user.account,
-            phone: try Account(Self.phone))
         let leg = PhoneLeg(
             role: .caller, bridge: GatewayID("b1"), ring: ring, record: PhoneRecord(sipCallID: "sip-1"))
         return machine.invite(
-            from: leg, in: phoneCall, extra: "{}", callee: CalleePresence(online: online, uid: online ? 11 : 0),
+            from: leg, in: phoneCall(call), extra: "{}", callee: CalleePresence(online: online, uid: online ? 11 : 0),
             now: now
         ).map(describe)
     }
@@ -81,8 +78,14 @@ extension CallScript {
         _ act: PhoneAct, of call: String = "c1", by bridge: String = "b1", extra: String = "x",
         record: PhoneRecord = PhoneRecord()
     ) -> [String] {
-        machine.phoneActed(act, in: CallID(call), by: GatewayID(bridge), extra: extra, record: record, now: now)
-            .map(describe)
+        let report = PhoneReport(
+            call: phoneCall(call), bridge: GatewayID(bridge), act: act, extra: extra, record: record)
+        return machine.phoneActed(report, now: now).map(describe)
+    }
+
+    private func phoneCall(_ id: String) -> PhoneCall {
+        PhoneCall(
+            id: id, channel: ChannelKey(app: alice.user.app, name: channel), user: alice.user.account, phone: telephone)
     }
 
     mutating func loseBridge(_ bridge: String = "b1", call: String = "c1") -> [String] {

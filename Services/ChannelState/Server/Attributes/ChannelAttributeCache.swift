@@ -64,12 +64,10 @@ struct ChannelAttributeCache: Sendable {
         _ read: VersionedAttributes, account: Account, uid: UInt32, _ channel: ChannelKey
     ) async throws(SignalingError) -> Bool {
         let all = AttributeSteps.of(read.attributes)
-        let id = SecureRandom.hex(bytes: 8)
+        let attempt = ChannelFunctions.ReloadAttempt(version: read.version, account: account, uid: uid)
         for _ in 0..<Self.patience.looks {
             if all.count == 1 {
-                switch try await functions.reloadAtOnce(
-                    all[0], version: read.version, account: account, uid: uid, channel)
-                {
+                switch try await functions.reloadAtOnce(all[0], attempt, channel) {
                 case .begun, .known: return true
                 case .old: return false
                 case .busy:
@@ -79,7 +77,7 @@ struct ChannelAttributeCache: Sendable {
                 }
             }
             var steps = all
-            switch try await functions.beginReload(id, version: read.version, channel) {
+            switch try await functions.beginReload(attempt, channel) {
             case .begun: break
             case .differs:
                 let cached = try await functions.cachedAttributes(channel)
@@ -92,8 +90,7 @@ struct ChannelAttributeCache: Sendable {
             }
             for (index, step) in steps.enumerated() {
                 let isUnderWay = try await functions.reloadStep(
-                    step, isLast: index == steps.count - 1, of: id, version: read.version, account: account, uid: uid,
-                    channel)
+                    step, isLast: index == steps.count - 1, of: attempt, channel)
                 guard isUnderWay else { return false }
             }
             return true

@@ -71,11 +71,24 @@ extension ChannelFunctions {
         case busy
     }
 
+    /// One attempt to put what PostgreSQL has into the cache.
+    struct ReloadAttempt {
+        /// Tells it from attempts of other processes.
+        let id = SecureRandom.hex(bytes: 8)
+        /// Of the attributes in PostgreSQL.
+        var version: Int64
+        /// In whose name members are told of differences.
+        var account: Account
+        var uid: UInt32
+    }
+
     /// Puts what PostgreSQL has into the cache of a channel of which nothing is cached. ``Reload/begun`` when it is done.
     func reloadAtOnce(
-        _ changes: [AttributeChange], version: Int64, account: Account, uid: UInt32, _ channel: ChannelKey
+        _ changes: [AttributeChange], _ attempt: ReloadAttempt, _ channel: ChannelKey
     ) async throws(SignalingError) -> Reload {
-        let head: [RedisArgument] = [.int64(version), .string(account.rawValue), .int(uid)]
+        let head: [RedisArgument] = [
+            .int64(attempt.version), .string(attempt.account.rawValue), .int(attempt.uid),
+        ]
         return try Self.reload(
             try await redis.answer(
                 to: .function(
@@ -84,20 +97,21 @@ extension ChannelFunctions {
     }
 
     /// Begins to put what PostgreSQL has into the cache.
-    func beginReload(_ id: String, version: Int64, _ channel: ChannelKey) async throws(SignalingError) -> Reload {
+    func beginReload(_ attempt: ReloadAttempt, _ channel: ChannelKey) async throws(SignalingError) -> Reload {
         try Self.reload(
             try await redis.answer(
-                to: .function("channel_reload", tag: KeySpace.tag(channel), .string(id), .int64(version))))
+                to: .function(
+                    "channel_reload", tag: KeySpace.tag(channel), .string(attempt.id), .int64(attempt.version))))
     }
 
     /// Applies a step's differences, and tells members of them in an account's name.
     /// - Returns: false when the reload is not under way any more.
     func reloadStep(
-        _ changes: [AttributeChange], isLast: Bool, of id: String, version: Int64, account: Account, uid: UInt32,
-        _ channel: ChannelKey
+        _ changes: [AttributeChange], isLast: Bool, of attempt: ReloadAttempt, _ channel: ChannelKey
     ) async throws(SignalingError) -> Bool {
         let head: [RedisArgument] = [
-            .string(id), .int64(version), .string(account.rawValue), .int(uid), isLast ? 1 : 0,
+            .string(attempt.id), .int64(attempt.version), .string(attempt.account.rawValue), .int(attempt.uid),
+            isLast ? 1 : 0,
         ]
         let reply = try await redis.answer(
             to: .function(

@@ -27,7 +27,7 @@ struct MembershipHandler: Sendable {
         let entered = try await functions.enter(command, context.id, deadline: context.deadline)
         for left in entered.leaving {
             let id = context.id.derived("leave-\(PercentEscape.escape(left.rawValue))")
-            try await leave(actor, ChannelKey(app: actor.user.app, name: left), .leaveByUser, id)
+            try await leave(LeaveChannel(actor: actor, channel: left, reason: .leaveByUser), id)
         }
         if !entered.attributesAreCached { await loadAttributes(channel, actor) }
         let joined: ChannelFunctions.Joined
@@ -49,19 +49,19 @@ struct MembershipHandler: Sendable {
         switch try ChannelFunctions.presence(replies.last, actor, command.channel) {
         case .alive: return joined.answer
         case .over, .unknown:
-            try await leave(actor, channel, .leaveDisconnected, context.id.derived("undo"))
+            let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveDisconnected)
+            try await leave(leaving, context.id.derived("undo"))
             throw SignalingError(.notLoggedIn, .sessionOver, "the session is over")
         case .elsewhere:
             // Only after a time-out: the session's next join overtook this one.
-            try await leave(actor, channel, .leaveByUser, context.id.derived("undo"))
+            let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveByUser)
+            try await leave(leaving, context.id.derived("undo"))
             throw SignalingError(.joinOther, .superseded, "the session joined another channel meanwhile")
         }
     }
 
     func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> Done {
-        let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
-        try await leave(
-            command.actor, channel, command.reason, context.id, deadline: context.deadline, turn: command.turn)
+        try await leave(command, context.id, deadline: context.deadline)
         return Done()
     }
 
@@ -73,13 +73,14 @@ struct MembershipHandler: Sendable {
             to: ChannelFunctions.exit(command.actor, command.channel, turn: command.turn))
     }
 
-    /// - Parameter id: of the step; the same whenever it is repeated.
-    private func leave(
-        _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode, _ id: CommandID, deadline: Int64 = 0,
-        turn: Int64 = 0
-    ) async throws(SignalingError) {
+    /// - Parameters:
+    ///   - id: of the step; the same whenever it is repeated.
+    ///   - deadline: after it nothing is done (Redis clock, ms); 0 for none.
+    private func leave(_ leave: LeaveChannel, _ id: CommandID, deadline: Int64 = 0) async throws(SignalingError) {
+        let (actor, reason) = (leave.actor, leave.reason)
+        let channel = ChannelKey(app: actor.user.app, name: leave.channel)
         let left = try await functions.leave(actor, channel, id, deadline: deadline)
-        var after = [ChannelFunctions.exit(actor, channel.name, turn: turn)]
+        var after = [ChannelFunctions.exit(actor, channel.name, turn: leave.turn)]
         if let left {
             after.append(
                 MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))

@@ -65,12 +65,11 @@ extension CallStateMachine {
     }
 
     /// A sip-bridge reports.
-    package mutating func phoneActed(
-        _ act: PhoneAct, in id: CallID, by bridge: GatewayID, extra: String, record: PhoneRecord, now: Int64
-    ) -> [CallAction] {
-        if act == .claimed { return claim(id, by: bridge, record) }
-        guard let role = note(record, in: id, by: bridge) else { return [] }
-        switch act {
+    package mutating func phoneActed(_ report: PhoneReport, now: Int64) -> [CallAction] {
+        let (id, extra) = (CallID(report.call.id), report.extra)
+        if report.act == .claimed { return claim(id, by: report.bridge, report.record) }
+        guard let role = note(report.record, in: id, by: report.bridge) else { return [] }
+        switch report.act {
         case .claimed: return []
         case .ringing: return role == .callee ? phoneRang(extra, now) : []
         case .accepted: return role == .callee ? phoneAccepted(extra, now) : []

@@ -82,26 +82,35 @@ extension CallStateMachine {
                     it.cancellation
                 ])
         case .ringing(let it):
-            return lost(it.call, account, session, now, tellsCaller: .failed, [it.cancellation])
+            let role = it.call.role(of: account, in: session)
+            return lost(it.call, role, now, tellsCaller: .failed, [it.cancellation])
         case .accepted(let call):
-            return lost(call, account, session, now, tellsCaller: .ended, [])
+            return lost(call, call.role(of: account, in: session), now, tellsCaller: .ended, [])
         case .none, .waiting, .ended:
             return []
         }
     }
 
+    /// - Parameter role: whose session is over; nil when it was no party's.
     private mutating func lost(
-        _ call: Call, _ account: Account, _ session: SessionID, _ now: Int64, tellsCaller: CallEventType,
-        _ closing: [CallAction]
+        _ call: Call, _ role: CallRole?, _ now: Int64, tellsCaller: CallEventType, _ closing: [CallAction]
     ) -> [CallAction] {
-        if call.caller == account, call.callerSession == session {
+        switch role {
+        case .caller:
             let end = CallEnd.callerGone
             return finish(call, end, now, call.tellCallee(.ended, end.extra) + closing)
-        }
-        if call.callee == account, call.calleeSession == session {
+        case .callee:
             let end = CallEnd.calleeGone
             return finish(call, end, now, call.tellCaller(tellsCaller, end.extra) + closing)
+        case nil: return []
         }
-        return []
+    }
+}
+
+extension Call {
+    /// Which party has the call in that session; nil when none has.
+    fileprivate func role(of account: Account, in session: SessionID) -> CallRole? {
+        if caller == account, callerSession == session { return .caller }
+        return callee == account && calleeSession == session ? .callee : nil
     }
 }

@@ -101,7 +101,8 @@ struct CallDriver: Sendable {
             let id = command.id.derived("\(index)")
             switch action {
             case .deliverInvitation(let delivery):
-                try await invite(delivery, channel, tag, command, id, now)
+                let mail = CallMail(delivery, in: channel).message(id, now: now)
+                try await invite(delivery, mail, tag, command)
             case .deliver(let delivery):
                 try await deliver(delivery, channel, id, now)
             case .withdrawInvitation(let callee, let version):
@@ -115,10 +116,8 @@ struct CallDriver: Sendable {
                     CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
             case .forget(let call, let account):
                 try await records.forget(CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
-            case .dial(let call, let extra, let until):
-                try await phones.dial(call, extra, id, until: until)
-            case .order(let order):
-                try await phones.send(order, id)
+            case .dial(let call, let extra, let until): try await phones.dial(call, extra, id, until: until)
+            case .order(let order): try await phones.send(order, id)
             case .hold(let call, let bridge):
                 try await hold(CallReference(call: call, tag: tag), bridge, now)
             case .release(let call, let bridge):
@@ -134,12 +133,11 @@ struct CallDriver: Sendable {
     }
 
     private func invite(
-        _ delivery: CallDelivery, _ channel: ChannelKey, _ tag: String, _ command: CommandContext, _ id: CommandID,
-        _ now: Int64
+        _ delivery: CallDelivery, _ mail: UserMessage, _ tag: String, _ command: CommandContext
     ) async throws(SignalingError) {
         // By way of `playOnce`: if Redis is away, the whole command is repeated.
         do throws(SignalingError) {
-            let queued = try await messages.sendToUser(CallMail(delivery, in: channel).message(id, now: now))
+            let queued = try await messages.sendToUser(mail)
             let report = CommandContext(id: command.id.derived("queued"), deadline: 0)
             let event: Event = { machine, _ throws(SignalingError) in
                 machine.invitationQueued(call: delivery.call, version: queued.version)

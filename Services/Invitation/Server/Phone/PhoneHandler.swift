@@ -15,8 +15,7 @@ struct PhoneHandler: Sendable {
         try CallMessage.checkSize(command.extra)
         let id = CallID(command.call.id)
         let snapshot = try await driver.play(command.call.tag, context) { machine, now throws(SignalingError) in
-            machine.phoneActed(
-                command.act, in: id, by: command.bridge, extra: command.extra, record: command.record, now: now)
+            machine.phoneActed(command, now: now)
         }
         return PhoneStanding(stands: snapshot?.stands(id, with: command.bridge) == true)
     }

@@ -46,11 +46,12 @@ struct PresenceFunctions: Sendable {
         var hasAudience: Bool
     }
 
-    /// - Parameter read: what PostgreSQL has of the user's attributes, to be cached; nil when they are.
+    /// - Parameters:
+    ///   - timeout: seconds that the session outlives its connection.
+    ///   - read: what PostgreSQL has of the user's attributes, to be cached; nil when they are.
     /// - Returns: nil when a later commit of the attributes is known: they are to be read again.
     func open(
-        _ command: OpenSession, uid: UInt32, timeout: Int, caching read: VersionedAttributes?, _ id: CommandID,
-        deadline: Int64
+        _ command: OpenSession, _ context: CommandContext, uid: UInt32, timeout: Int, caching read: VersionedAttributes?
     ) async throws(SignalingError) -> Opened? {
         let line = command.line
         var attributes: [RedisArgument] = [""]
@@ -65,7 +66,7 @@ struct PresenceFunctions: Sendable {
             .function(
                 "session_open", tag: KeySpace.tag(line.user),
                 arguments: [
-                    .string(id.rawValue), .int64(deadline), .string(command.gateway.rawValue),
+                    .string(context.id.rawValue), .int64(context.deadline), .string(command.gateway.rawValue),
                     .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
                     command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry),
                 ] + attributes),

@@ -50,7 +50,7 @@ struct SessionHandler: Sendable {
         var timeout = ConnectionTimeout.seconds(known.connectionTimeout)
         if let uid = known.uid, known.attributesAreCached {
             let opened = try await functions.open(
-                command, uid: uid, timeout: timeout, caching: nil, context.id, deadline: context.deadline)
+                command, context, uid: uid, timeout: timeout, caching: nil)
             guard let opened else { throw .unreadableAnswer }
             return (uid, opened)
         }
@@ -79,7 +79,7 @@ struct SessionHandler: Sendable {
                 cached = nil
             }
             let opened = try await functions.open(
-                command, uid: uid, timeout: timeout, caching: cached, context.id, deadline: context.deadline)
+                command, context, uid: uid, timeout: timeout, caching: cached)
             if let opened { return (uid, opened) }
         }
         throw .unreadableAnswer
