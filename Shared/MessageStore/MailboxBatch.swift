@@ -3,23 +3,23 @@ package import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
-/// Messages to users, and what users have processed: those of one turn of the event loop each go in one call of a Redis
-/// Function, which costs Redis about half of what a call for each does. One alone waits for nothing.
+/// Collects messages to users, and users' acknowledgements, within one turn of the event loop and sends each kind in one call
+/// of a Redis Function. That costs Redis about half of one call each; batching adds no delay.
 ///
 /// All of it happens on the connection's event loop. The connection must load ``MessageStore/library``.
 package final class MailboxBatch {
-    /// Messages, or mailboxes, in one call at most: so long Redis does nothing else.
+    /// Messages, or mailboxes, in one call at most: Redis does nothing else during the call.
     package static let bound = 64
-    /// No message is added to a call whose lines have so many bytes.
+    /// Bytes of lines after which a call takes no further message.
     package static let byteBound = 65_536
 
-    /// How long a message with a command id is sent again when the connection to Redis breaks before the answer: as long
-    /// as its sender waits.
+    /// How long a message with a command id is resent if the connection to Redis breaks before the answer: as long as its
+    /// sender waits.
     package static let patience = TimeAmount.seconds(8)
 
     /// A call that is being put together.
     private struct Call {
-        /// Whether all of it may come twice.
+        /// Whether all of its messages have command ids, so that the call may be sent twice.
         var isRepeatable = true
         var lineBytes = 0
         var keys = RedisArguments()
@@ -57,7 +57,7 @@ package final class MailboxBatch {
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         awaitTurn()
-        // What may come twice and what may not go apart, in their order.
+        // Messages with and without a command id go in separate calls, in their order.
         if messages.isRepeatable != (command != nil), !messages.completions.isEmpty { sendMessages() }
         messages.isRepeatable = command != nil
         messages.keys.append(KeySpace.tag(user))
@@ -73,8 +73,8 @@ package final class MailboxBatch {
         if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
     }
 
-    /// Forgets a user's entries up to a version, in the name of the user's session; a lower one than before is no news, and none
-    /// that was not given is forgotten. Completes once, with the highest version forgotten.
+    /// Deletes a user's entries up to a version, in the name of the user's session. A version lower than one before changes
+    /// nothing, one above the highest given counts as that. Completes once, with the highest version deleted.
     package func clear(
         _ user: UserKey, in session: SessionID, through version: Int64,
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
@@ -96,7 +96,7 @@ package final class MailboxBatch {
         }
     }
 
-    /// Sends what was gathered, so that what follows on the connection is answered after it.
+    /// Sends what is collected now, so that commands sent later on the connection are answered after it.
     package func flush() {
         sendMessages()
         sendClears()

@@ -25,10 +25,10 @@ extension MessageStore {
             Self.log, completion)
     }
 
-    /// Lets the functions see that Redis goes on, on the loop; each second, also when nobody sends anything. After a pause that they
-    /// can't tell from a failover the versions of mailboxes jump to the clock.
+    /// Tells the functions that Redis has been running without a gap; called on the loop each second, even without traffic.
+    /// After a gap, which may have been a failover, the versions of mailboxes jump to the clock.
     package func keepNumbers() {
-        // When it fails, they jump.
+        // A failure is such a gap.
         connection.send(.function("messages_awake", keys: [], arguments: [])) { _ in }
     }
 
@@ -42,7 +42,7 @@ extension MessageStore {
             guard let buffer = part.buffer,
                 let event = try? SignalingProtocol.ChannelEvent(payload: buffer.readableBytesView)
             else {
-                // One that a newer version wrote must not cost the others.
+                // An event that a newer release wrote must not hide the others.
                 unreadable.increment()
                 continue
             }

@@ -22,7 +22,7 @@ extension MessageStore {
         perform(command, Self.page, completion)
     }
 
-    /// Destroys an entry, such as an invitation whose time is over; no effect when it is gone.
+    /// Deletes an entry, such as an invitation that has expired; no effect when it is gone.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func removeMail(_ user: UserKey, version: Int64) async throws(SignalingError) {
         try await perform(

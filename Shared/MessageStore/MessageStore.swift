@@ -29,7 +29,7 @@ package struct MessageStore: Sendable {
     package func sendToChannel(
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
-        // One that is known by its id is sent again when its outcome is lost with a connection.
+        // A message with a command id is resent if the connection breaks before the answer.
         let until = message.command.map { _ in NIODeadline.now() + MailboxBatch.patience }
         perform(Self.command(message), repeatedUntil: until, Self.sent, completion)
     }

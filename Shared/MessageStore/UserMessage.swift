@@ -2,14 +2,14 @@ package import SignalingProtocol
 
 /// An entry for a user's mailbox that a service adds, in nobody's name: a call event. Messages go by ``MailboxBatch``.
 package struct UserMessage: Equatable, Sendable {
-    /// When the entry may be delivered. A client that is told of a call it does not know breaks, so it never is.
+    /// When the entry may be delivered. Clients fail on events of calls that they do not know, so they never get one.
     package enum Condition: Equatable, Sendable {
         /// To any session, also a later one.
         case always
         /// The same, for an invitation; it is dropped together with the end of its call.
         case invitation(call: String)
-        /// Only to a present session that can know the call: the session `knownBy`, or one that was shown, or will be shown
-        /// first, the invitation, which is the entry of version `invitedAt`. Else the event is dropped.
+        /// Only to a live session that knows the call: the session `knownBy`, or one that has got, or will get before this
+        /// event, the invitation, which is the entry of version `invitedAt`. Otherwise the event is dropped.
         case callEvent(type: String, call: String, knownBy: SessionID?, invitedAt: Int64?)
     }
 

@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// What makes of cached attributes those that PostgreSQL has.
+/// The changes that turn cached attributes into PostgreSQL's.
 package enum AttributeDifferences {
     /// The changes from what is cached to what was read; in the order of what was read, deletions last.
     package static func between(_ cached: [Attribute], and read: [Attribute]) -> [AttributeChange] {
@@ -8,7 +8,7 @@ package enum AttributeDifferences {
         var changes: [AttributeChange] = []
         for attribute in read {
             let value = old.removeValue(forKey: attribute.name)
-            // Swift's strings are equal when they mean the same; values are bytes.
+            // Compared as bytes: Swift's == also takes different encodings of the same character for equal.
             if value.map({ $0.utf8.elementsEqual(attribute.value.utf8) }) != true { changes.append(.update(attribute)) }
         }
         return changes + old.keys.sorted().map { .delete($0) }

@@ -1,4 +1,5 @@
-/// How a committed change of attributes gets into the cache when another instance may hold the change before it.
+/// How a committed change of attributes gets into the cache, which takes changes in the order of their versions: the change
+/// before it may still be on its way from another instance.
 ///
 /// waiting (up to ``patience`` looks) -> settled, or -> loading or comparing -> settled.
 package struct AttributeSettlement: Sendable {
@@ -37,8 +38,8 @@ package struct AttributeSettlement: Sendable {
     package mutating func answered(_ answer: Answer) -> Action {
         switch answer {
         case .applied: return .settled
-        // One that waited was put in with the change that it waited for. One that is known at once came before, or with a
-        // reload, or has a number that was given already.
+        // Known after waiting: the change before it brought it in. Known at once: a redelivery or a reload brought it in, or
+        // PostgreSQL has lost commits and gives versions again.
         case .known: return looks > 0 ? .settled : .compare
         case .first: return .load
         case .waiting:

@@ -18,7 +18,7 @@ package enum ChannelAttributeRules {
             }
             guard let builtIn = try builtIn(attribute.name, of: channel) else { return }
             let range = range(of: builtIn)
-            // Redis Functions compare the text: a number has one spelling.
+            // Redis Functions compare the text, so a number may be spelled in one way only.
             guard let value = Int(attribute.value), range.contains(value), String(value) == attribute.value else {
                 throw SignalingError(
                     .wrongParameter, .invalidBuiltIn,

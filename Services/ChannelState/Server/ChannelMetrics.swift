@@ -10,15 +10,15 @@ enum ChannelMetrics {
     static let attributesRefused = Counter(label: "heliograph_channel_attributes_refused_total")
     /// Refused because the channel's attributes changed too often.
     static let attributesLimited = Counter(label: "heliograph_channel_attribute_changes_limited_total")
-    /// Caches that were ahead of PostgreSQL.
+    /// Caches reloaded because they were ahead of PostgreSQL, which had lost commits.
     static let reloaded = Counter(label: "heliograph_channel_attributes_reloaded_total")
     static let numbersTold = Counter(label: "heliograph_channel_numbers_told_total")
-    /// Ended channels of which PostgreSQL keeps nothing any more.
+    /// Ended channels whose rows were deleted from PostgreSQL.
     static let forgotten = Counter(label: "heliograph_channels_forgotten_total")
-    /// Channels that Redis had forgotten before their time was over.
+    /// Channels that Redis had lost before their time to live was over.
     static let adopted = Counter(label: "heliograph_channels_adopted_total")
     static let expired = Counter(label: "heliograph_channels_expired_total")
-    /// Members that only PostgreSQL's copy had, or that had no session.
+    /// Members removed because only PostgreSQL's copy had them, or because they had no session.
     static let membersForgotten = Counter(label: "heliograph_channel_members_forgotten_total")
 
     /// A change of attributes was refused before it was made.

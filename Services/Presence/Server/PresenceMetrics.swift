@@ -6,11 +6,11 @@ enum PresenceMetrics {
     static let resumed = Counter(label: "heliograph_presence_sessions_resumed_total")
     static let detached = Counter(label: "heliograph_presence_sessions_detached_total")
     static let closed = Counter(label: "heliograph_presence_sessions_closed_total")
-    /// Sessions that only PostgreSQL's copy had, ended.
+    /// Sessions ended because only PostgreSQL's copy had them.
     static let forgotten = Counter(label: "heliograph_presence_sessions_forgotten_total")
     static let gatewaysLost = Counter(label: "heliograph_presence_gateways_lost_total")
     /// Refused because the user would have more attributes than one may.
     static let attributesRefused = Counter(label: "heliograph_user_attributes_refused_total")
-    /// Caches that were ahead of PostgreSQL.
+    /// Caches reloaded because they were ahead of PostgreSQL, which had lost commits.
     static let attributesReloaded = Counter(label: "heliograph_user_attributes_reloaded_total")
 }

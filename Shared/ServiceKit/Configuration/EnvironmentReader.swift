@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// Reads settings named `HELIOGRAPH_...` and remembers everything that is wrong with them, to report it at once.
+/// Reads settings named `HELIOGRAPH_...` and collects everything that is wrong with them, to report it all together.
 ///
 /// An empty value counts as not set, because that is what `NAME=${NAME:-}` in a container's definition means.
 package struct EnvironmentReader: Sendable {

@@ -1,4 +1,4 @@
-/// A setting that a process takes from its environment, as ``EnvironmentReader`` came to know it.
+/// A setting that a process takes from its environment, as declared by its read in ``EnvironmentReader``.
 package struct Setting: Equatable, Sendable {
     /// The whole name, with the prefix.
     package let name: String

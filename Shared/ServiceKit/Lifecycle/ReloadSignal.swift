@@ -1,6 +1,6 @@
 internal import UnixSignals
 
-/// The operator's word that files have changed: SIGHUP.
+/// SIGHUP: the operator says that files, such as certificates, have changed.
 package enum ReloadSignal {
     /// Calls back for each signal until the task is cancelled. From the first call on SIGHUP no longer ends the process.
     package static func each(_ act: @Sendable () async -> Void) async {

@@ -33,7 +33,7 @@ package enum ServiceRunner {
     }
 }
 
-/// Stands last among the services and so is the first to learn of the shutdown.
+/// Started last, so it is the first to learn of the shutdown.
 private struct DrainNotice: Service {
     let state: HealthState
     let logger: Logger

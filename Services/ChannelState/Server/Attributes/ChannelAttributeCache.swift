@@ -4,9 +4,9 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Fills the cache of channels' attributes from PostgreSQL, where they are kept.
+/// Loads channels' attributes from PostgreSQL, which keeps them, into the cache in Redis.
 struct ChannelAttributeCache: Sendable {
-    /// Reads of PostgreSQL before it is left to the timer: each was overtaken by a concurrent change.
+    /// Reads of PostgreSQL, each overtaken by a concurrent change, after which the timer takes over.
     private static let attempts = 3
     /// Looks at a reload that another process has under way, and the pause between them.
     private static let patience = (looks: 50, pause: Duration.milliseconds(20))
@@ -27,10 +27,10 @@ struct ChannelAttributeCache: Sendable {
         }
     }
 
-    /// Looks whether PostgreSQL is older than what is cached, as it is after a failover that lost commits or when a backup
-    /// was restored: then the cache is made to follow it. Its versions go on above those that were seen.
+    /// Makes the cache follow PostgreSQL where PostgreSQL is the older one, after a failover that lost commits or a restored
+    /// backup. New versions begin above the highest that was cached.
     func followIfBehind(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
-        // In this order: what is cached now is no newer than what PostgreSQL has a moment later.
+        // The cache is read first: PostgreSQL, read later, then is older only if it has lost commits.
         guard let cached = try await functions.cached(channel).version else { return }
         do {
             guard try await store.channelVersion(channel) < cached else { return }
@@ -42,7 +42,7 @@ struct ChannelAttributeCache: Sendable {
         try await load(channel, account: account, uid: uid)
     }
 
-    /// Looks whether the cache is what PostgreSQL has, and loads what it lacks.
+    /// Makes the cache equal to PostgreSQL.
     func mend(_ channel: ChannelKey, account: Account) async throws(SignalingError) {
         let cached = try await functions.cached(channel)
         guard let version = cached.version else {
@@ -98,6 +98,6 @@ struct ChannelAttributeCache: Sendable {
         return false
     }
 
-    /// A cancelled process looks again at once; the looks are bounded.
+    /// Returns at once when the task is cancelled; the loop around it is bounded.
     private func pause() async { try? await Task.sleep(for: Self.patience.pause) }
 }

@@ -62,11 +62,11 @@ struct ChannelAttributeHandler: Sendable {
         do {
             var begun = try await functions.begin(command, channel, context)
             if !begun.attributesAreCached {
-                // The limit is an attribute itself, and the cache must know the version before to publish this one.
+                // The limit is itself an attribute, and the cache publishes a version only when it has the one before.
                 try await cache.load(channel, account: actor.user.account, uid: actor.uid)
                 begun = try await functions.begin(command, channel, context)
             }
-            // Should this process die after the commit and the command not come again in time, the timer publishes it.
+            // If this process dies after the commit and the command is not redelivered, the timer publishes the change.
             var due: [(ChannelTimer, Int64)] = [(.attributes(channel), begun.now + Self.patience.wholeMilliseconds)]
             if begun.members == 0, channel.name.special == nil {
                 due.append((.expiry(channel), begun.now + Int64(Limits.channelTimeToLive) * 1000))
@@ -88,7 +88,7 @@ struct ChannelAttributeHandler: Sendable {
             case .settled: return
             case .compare: return try await cache.followIfBehind(channel, account: actor.user.account, uid: actor.uid)
             case .lookAgain(let pause):
-                // A cancelled process stops waiting; the loop is bounded by the settlement's patience.
+                // Returns at once when the task is cancelled; the settlement's patience bounds the loop.
                 try? await Task.sleep(for: pause)
             case .load:
                 try await cache.load(channel, account: actor.user.account, uid: actor.uid)

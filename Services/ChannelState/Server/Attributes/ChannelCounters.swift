@@ -6,8 +6,8 @@ internal import SignalingProtocol
 
 /// Tells members the numbers that the system keeps, `_member_num` and `_total_member_num`.
 ///
-/// Each counter of a channel has one timer at most, set by whatever changes the number and by a change of the settings. It
-/// says only when to look; the function that looks tells atomically, so a timer that fires twice tells once.
+/// Each counter of a channel has at most one timer, set by every change of the number and of the settings. The timer says only
+/// when to look; the Redis Function that looks also tells, in one step, so a timer that fires twice tells once.
 struct ChannelCounters: Sendable {
     let functions: ChannelFunctions
     let timers: ServiceTimers<ChannelTimer>
@@ -19,7 +19,7 @@ struct ChannelCounters: Sendable {
         }
     }
 
-    /// Sets the timers by what was not told yet: the intervals have changed.
+    /// The intervals have changed: sets the timers of numbers that are not told yet.
     func settingsChanged(_ channel: ChannelKey) async throws(SignalingError) {
         let commands = scheduling(try await functions.counters(channel), channel)
         if !commands.isEmpty { _ = try await functions.redis.answers(to: commands) }

@@ -30,8 +30,8 @@ extension ChannelFunctions {
         return Begun(attributesAreCached: cached == 1, members: Int(members), now: now)
     }
 
-    /// Asks whether a session may act: the last look before the act takes effect. What a gateway was told to do before it was
-    /// cut off, and does when it is back, is refused: others may have the account meanwhile.
+    /// Asks whether the session may act, as the last check before the act takes effect. A gateway that was cut off and now
+    /// passes on old requests is refused: the account may have another session meanwhile.
     static func acts(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
         .function(
             "session_acts", tag: KeySpace.tag(actor.user), .int64(context.deadline), .string(actor.session.rawValue),

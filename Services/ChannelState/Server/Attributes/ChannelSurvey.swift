@@ -7,12 +7,12 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Finds channels whose members have left and which Redis has forgotten since, so that they end with their attributes all the
-/// same. One instance of the service at a time looks, once a minute.
+/// Ends channels that Redis lost after their last member had left: PostgreSQL still has their attributes, but no timer would
+/// end them. One instance of the service at a time looks, once a minute.
 struct ChannelSurvey: Sendable {
     /// Channels of one page.
     private static let page = 200
-    /// Who looks keeps the others from it for so long.
+    /// For so long after one instance has begun a survey, no other does.
     private static let turn = Duration.seconds(55)
     private static let lock = "survey:channel-state"
 
@@ -47,13 +47,15 @@ struct ChannelSurvey: Sendable {
         try await store.noteJoined(joined)
     }
 
-    /// Its time begins now: when its last member left is forgotten.
+    /// Its time to live begins now, because Redis has lost when its last member left.
     private func adopt(_ channel: ChannelKey) async throws {
         // Its time to live is one of its attributes.
         try await cache.load(channel, account: try Account("system"), uid: 0)
         guard try await functions.adopt(channel) else { return }
         ChannelMetrics.adopted.increment()
-        logger.notice("a forgotten channel", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
+        logger.notice(
+            "found a channel that Redis had forgotten, it ends at its time",
+            metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
         try await timers.set(.expiry(channel), after: .zero)
     }
 }

@@ -37,7 +37,7 @@ struct ChannelExpiry: Sendable {
         }
     }
 
-    /// PostgreSQL first: if this process dies in between, the timer finds the channel still there.
+    /// Clears PostgreSQL before Redis: if this process dies in between, the timer still finds the channel.
     private func end(_ channel: ChannelKey) async throws {
         let account = try Account("system")
         // A channel that never had an attribute leaves nothing in PostgreSQL.
@@ -51,7 +51,7 @@ struct ChannelExpiry: Sendable {
         if try await functions.delete(channel, version: version) {
             ended(channel)
         } else {
-            // Somebody joined in between: for them the attributes were cleared.
+            // Somebody joined after the clear: tells them that the attributes are gone.
             try await cache.load(channel, account: account, uid: 0)
         }
     }

@@ -3,8 +3,8 @@ internal import Metrics
 internal import PostgresStore
 internal import ServiceLifecycle
 
-/// Once a minute, forgets what PostgreSQL keeps of channels that ended long ago, and looks for channels that Redis has
-/// forgotten. Each instance does the first; rows that another has locked are left to it.
+/// Once a minute, deletes the rows of channels that ended long ago from PostgreSQL, and surveys channels that Redis has lost.
+/// Every instance deletes; rows that another has locked are skipped.
 struct ChannelRetention: Service {
     private static let pause = Duration.seconds(60)
 
@@ -24,9 +24,10 @@ struct ChannelRetention: Service {
                     } while count == AttributeStore.forgetBatch && !Task.isCancelled
                     try await survey.run()
                 } catch {
-                    logger.debug("channels could not be looked through", metadata: ["error": "\(error)"])
+                    logger.debug(
+                        "could not look through the channels kept in PostgreSQL", metadata: ["error": "\(error)"])
                 }
-                // Ends early at the shutdown, and with it the loop.
+                // The shutdown cancels the pause, and with it the loop.
                 try? await Task.sleep(for: Self.pause)
             }
         }

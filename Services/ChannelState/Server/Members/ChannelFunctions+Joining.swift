@@ -26,7 +26,7 @@ extension ChannelFunctions {
         var hasAudience: Bool
     }
 
-    /// Attributes that change at every look are looked at so often.
+    /// Attempts at a join and its attributes as of one version; each fails only if a change comes in between.
     private static let looks = 20
 
     /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
@@ -34,8 +34,8 @@ extension ChannelFunctions {
         _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
     ) async throws(SignalingError) -> Joined {
         let keys = ChannelKeys(channel)
-        // Redis mostly does a pipeline in one go. Where another client's change comes in between, the same join is asked for
-        // again, which tells the sequence number anew.
+        // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same join is
+        // asked for again, which takes effect once and gives the new sequence number.
         for _ in 0..<Self.looks {
             let replies = try await redis.answers(to: [
                 .function(

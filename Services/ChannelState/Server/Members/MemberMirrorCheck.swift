@@ -5,10 +5,10 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Corrects what PostgreSQL's copy of the members and Redis do not agree about, and members whose sessions are over.
+/// Corrects differences between PostgreSQL's copy of the members and Redis, and removes members whose sessions are over.
 ///
-/// A member whom only the copy has was forgotten with an empty Redis, and is not told of yet by anybody; or has left, and only
-/// the copy missed it. A member without a session is the trace of a leave that was lost.
+/// A member that only the copy has was either lost with Redis' data, and no gateway has reasserted it, or has left, and the
+/// copy has missed it. A member without a session is left over from a leave that was lost.
 struct MemberMirrorCheck: Sendable {
     /// Rows looked at in one pipeline.
     private static let page = 500
@@ -16,7 +16,7 @@ struct MemberMirrorCheck: Sendable {
     private static let settling = Duration.seconds(30)
     /// Between two pages.
     private static let pause = Duration.milliseconds(100)
-    /// Since when Redis has known anything, us: set when it is empty.
+    /// The key of the time (us) since which Redis has kept its data: set whenever it is missing.
     private static let birth = "channel-state:birth"
 
     let functions: ChannelFunctions
@@ -28,9 +28,9 @@ struct MemberMirrorCheck: Sendable {
     func round(_ renew: () async throws -> Void) async throws {
         var last: MemberMirrorRow?
         repeat {
-            // Even when it is too early to look: the sooner it is set, the truer it is.
+            // Set even if it is too early for the round: the sooner it is set, the more exact it is.
             let born = try await self.born(try await functions.redis.time())
-            // Without it, what Redis forgot would wait for the round after this one.
+            // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
             guard try await uptime.wait(for: Self.settling.wholeMilliseconds, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.redis.answers(

@@ -4,9 +4,10 @@ internal import SignalingProtocol
 
 /// Answers questions about channels' members.
 struct MemberQueries: Sendable {
-    /// Members of one function call, so that a large channel holds up nobody else in Redis.
+    /// Members given by one call of a Redis Function, so that a large channel does not hold up Redis.
     private static let page = 500
-    /// Members of one answer, and bytes of their accounts with what stands around them: below ``Limits/replyBytes``.
+    /// Bounds of one answer: members, and the bytes of their accounts with the overhead of each, which keep it below
+    /// ``Limits/replyBytes``.
     static let listBound = 50_000
     private static let listBytes = 3 << 20
     private static let memberOverhead = 24

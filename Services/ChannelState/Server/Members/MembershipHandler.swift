@@ -8,9 +8,9 @@ internal import SignalingProtocol
 
 /// Joins and leaves.
 ///
-/// A join works on the user's keys and on two channels' keys, so it is several steps. The session remembers what it has
-/// not yet left until the last step is done: after a crash the redelivered command, the session's next join or its end
-/// makes up for the rest.
+/// A join changes the user's keys and those of two channels, which lie in different hash slots, so it takes several steps. The
+/// session's record keeps the channels that it has yet to leave until the last step is done: after a crash the redelivered
+/// command, the session's next join or its end completes the rest.
 struct MembershipHandler: Sendable {
     /// After this long attributes that could not be read are read again.
     private static let retryPause = Duration.seconds(2)
@@ -37,7 +37,7 @@ struct MembershipHandler: Sendable {
             if error.reason == .timeout { try await undo(command) }
             throw error
         }
-        // In one pipeline, in this order: what a break of the connection cuts off, the redelivered command makes up for.
+        // One pipeline, in this order: if the connection breaks in the middle, the redelivered command completes it.
         var after = commands(after: joined, actor, channel, context.id)
         if !entered.leaving.isEmpty { after.append(ChannelFunctions.entered(actor, command.channel)) }
         after.append(ChannelFunctions.whereabouts(actor))
@@ -65,7 +65,7 @@ struct MembershipHandler: Sendable {
         return Done()
     }
 
-    /// A join came too late, half of it done: the session is in no channel, unless it was in this one before.
+    /// The deadline passed between the steps of a join: the session is in no channel, unless it was in this one before.
     private func undo(_ command: JoinChannel) async throws(SignalingError) {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
@@ -107,7 +107,7 @@ struct MembershipHandler: Sendable {
         ]
         after += counters.scheduling(joined.telling, channel)
         if joined.count == 1, channel.name.special == nil {
-            // While the channel lives, a timer watches over it: no crash at its last leave can make it live for ever.
+            // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose it.
             let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
             after.append(timers.setting(.expiry(channel), at: due))
         }
@@ -126,15 +126,15 @@ struct MembershipHandler: Sendable {
         return [announcement.publishing(id.derived("announce"))]
     }
 
-    /// Without PostgreSQL a channel that was never cached is joined all the same, without attributes: members are told of
-    /// them when they can be read.
+    /// While PostgreSQL is away, a channel whose attributes are not cached is joined without them; members are told of them
+    /// as soon as they can be read.
     private func loadAttributes(_ channel: ChannelKey, _ actor: Actor) async {
         do throws(SignalingError) {
             try await attributes.load(channel, account: actor.user.account, uid: actor.uid)
         } catch {
             try? await timers.set(.attributes(channel), after: Self.retryPause)
             logger.warning(
-                "joined without attributes",
+                "could not read a channel's attributes, it is joined without them",
                 metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "error": "\(error)"])
         }
     }

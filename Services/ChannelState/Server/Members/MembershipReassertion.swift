@@ -5,11 +5,11 @@ internal import Logging
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Makes members again whom Redis forgot, and no members of those whose leave it forgot, as their gateways tell. Nobody else
-/// hears of either: they never left, or left before.
+/// Corrects the members of channels after Redis has lost data, as gateways report them: restores members that it has lost, and
+/// removes those whose leave it has lost. Other members are not told: for them nothing has changed.
 ///
-/// The sessions' records decide who is in which channel: gateways reassert them first. They are other keys than the
-/// channel's, so each act looks at them before and after, and is undone when a join or leave came in between.
+/// The sessions' records, which gateways reassert first, decide who is in which channel. They lie in other hash slots than the
+/// channel, so each act checks them before and after, and is undone if a join or a leave came in between.
 struct MembershipReassertion: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
@@ -40,7 +40,7 @@ struct MembershipReassertion: Sendable {
         guard try await places([held], channel) != [.alive] else { return }
         try await remove(actor, from: channel, isTold: isTold)
         _ = try await functions.redis.answer(to: ChannelFunctions.forgot(actor, channel.name))
-        // It has joined again meanwhile.
+        // The session has joined again in the meantime.
         if try await places([held], channel) == [.alive] { try await add([held], to: channel) }
     }
 
@@ -54,12 +54,12 @@ struct MembershipReassertion: Sendable {
         }
         after += counters.scheduling(reasserted.telling, channel)
         if channel.name.special == nil {
-            // Redis may have forgotten the timer that watches over the channel too.
+            // Redis may also have lost the timer that ends the channel.
             let due = change / 1000 + Int64(Limits.channelTimeToLive) * 1000
             after.append(timers.setting(.expiry(channel), at: due))
         }
         _ = try await functions.redis.answers(to: after)
-        // Who left or went elsewhere in between is no member.
+        // Removes those who left, or joined another channel, in between.
         for (held, place) in zip(added, try await places(added, channel)) where place != .alive {
             try await remove(actor(held, channel), from: channel, isTold: false)
         }
@@ -98,7 +98,7 @@ struct MembershipReassertion: Sendable {
             user: UserKey(app: channel.app, account: held.member.account), uid: held.member.uid, session: held.session)
     }
 
-    /// A channel that Redis forgot takes its limits from its attributes again.
+    /// Loads the attributes of a channel that Redis has lost: its limits are among them.
     private func restoreAttributes(_ channel: ChannelKey, _ member: Member) async {
         let cached = try? await functions.redis.answer(
             to: RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)))

@@ -1,6 +1,6 @@
 internal import SignalingProtocol
 
-/// Who may do what, and the words to each party.
+/// Which party may do what, and what each party is told.
 extension Call {
     static let unknown = SignalingError(
         .failed, .unknownCall, "there is no such call with that peer in that channel")
@@ -80,7 +80,7 @@ extension Call {
             ? [timer, .keepLine(id, caller, until: hangUp + CallDurations.lineGrace)] : [timer]
     }
 
-    /// Who is told of a call that nobody holds any more: the parties whose sessions had it.
+    /// Tells the parties of a call whose record is lost, where their sessions are known.
     package var lostDeliveries: [CallDelivery] {
         let extra = CallEnd.lost.extra
         let actions = tellCaller(acceptedAt == nil ? .failed : .ended, extra) + tellCallee(.ended, extra)

@@ -219,7 +219,7 @@ package struct CallStateMachine: Equatable, Sendable {
 // MARK: - Steps that several events share
 
 extension CallStateMachine {
-    /// Ends a pending call that only seems to stand in the way of a new one.
+    /// Ends a pending call that is over but not marked so, and would keep a new one from beginning.
     mutating func makeRoom(
         for caller: Actor, calleeOnline: Bool, _ now: Int64
     ) throws(SignalingError) -> [CallAction] {
@@ -238,7 +238,7 @@ extension CallStateMachine {
             case nil: nil
             }
         if let session, session != caller.session {
-            // The account logged in anew, and the word that its old session is over is still on its way.
+            // The account has logged in anew, and the end of its old session has not arrived yet.
             return sessionEnded(of: account, session: session, now: now)
         }
         if let timer = pending.timer, let deadline = pending.deadline, now >= deadline + durations.lostTimer {

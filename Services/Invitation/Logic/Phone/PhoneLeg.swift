@@ -25,7 +25,7 @@ package struct PhoneLeg: Equatable, Sendable {
         self.record = record
     }
 
-    /// With what a report says; what it does not say stays.
+    /// Updated by a report; what the report leaves out stays.
     func noting(_ news: PhoneRecord) -> PhoneLeg {
         var leg = self
         leg.record = PhoneRecord(
@@ -41,7 +41,7 @@ package struct PhoneOrder: Equatable, Sendable {
     package var bridge: GatewayID
     /// The call.
     package var call: PhoneCall
-    /// What the telephone is to be told.
+    /// What it orders.
     package var act: PhoneOrderAct
     /// JSON text.
     package var extra: String
@@ -70,7 +70,7 @@ package struct TrunkTerms: Equatable, Sendable {
     /// New ones in a minute.
     package var newLinesPerApp = Limits.newPhoneCallsPerApp
 
-    /// States the terms; what is not said is the default.
+    /// Terms with the default bounds.
     package init(ring: Int64) { self.ring = ring }
 }
 
@@ -84,8 +84,8 @@ extension Call {
         }
     }
 
-    /// For the telephone, when it is `role`; nil when that party is a user. Empty while no bridge holds it: the one that
-    /// comes to take it will find what happened.
+    /// Orders for the telephone in the party `role`; nil when that party is a user. Empty while no bridge holds the telephone:
+    /// the bridge that takes it over finds the state of the call.
     func tellPhone(_ role: CallRole, _ type: CallEventType, _ extra: String) -> [CallAction]? {
         guard let phone, phone.role == role, let phoneCall else { return nil }
         guard let bridge = phone.bridge, let act = type.order else { return [] }

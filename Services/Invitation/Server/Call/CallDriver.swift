@@ -8,10 +8,10 @@ internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Plays one event into a call's state machine: load, decide, commit, carry out.
+/// Plays one event into a call's state machine: loads the call, decides, commits, carries out the actions.
 ///
-/// The state is committed together with the actions that follow, under the command's id; a command that comes again
-/// repeats those actions, and each of them is idempotent. So a process may die at any point.
+/// The new state is committed together with its actions, under the command's id. A redelivered command repeats those actions,
+/// each of which is idempotent, so a process may die at any point.
 struct CallDriver: Sendable {
     /// An event: what changes at that time (Redis clock, ms), and what is to be done.
     typealias Event = @Sendable (inout CallStateMachine, Int64) throws(SignalingError) -> [CallAction]
@@ -20,7 +20,7 @@ struct CallDriver: Sendable {
     private static let conflictBound = 16
     /// How long an event is repeated while Redis is away.
     private static let patience = Duration.seconds(4)
-    /// The same once the event may stand: what follows from it is owed, and is known for a minute.
+    /// The same once the event may have been committed: its actions must be carried out, and Redis knows them for a minute.
     private static let debt = Duration.seconds(50)
     /// The pause before the first repetition; doubles with each, up to a second.
     private static let pause = Duration.milliseconds(50)
@@ -48,7 +48,9 @@ struct CallDriver: Sendable {
             } catch {
                 let end = start + (isBegun ? Self.debt : Self.patience)
                 guard error.reason == .unavailable, ContinuousClock.now + pause < end else { throw error }
-                logger.debug("repeating", metadata: ["command": "\(command.id)", "error": "\(error)"])
+                logger.debug(
+                    "repeating an event that Redis did not take",
+                    metadata: ["command": "\(command.id)", "error": "\(error)"])
                 // A cancelled pause only means an earlier repetition.
                 try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, .seconds(1))
@@ -88,7 +90,8 @@ struct CallDriver: Sendable {
         }
         InvitationMetrics.conflictBoundHit.increment()
         logger.warning(
-            "a call changes too often", metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
+            "gave up on an event, its call changed too often meanwhile",
+            metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
         throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times meanwhile, try again")
     }
 
@@ -127,7 +130,7 @@ struct CallDriver: Sendable {
             case .freeLine(let call, let account):
                 try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
-                note(entry)  // It stands in the stream since the commit.
+                note(entry)  // The commit has put it into the stream.
             }
         }
     }
@@ -166,14 +169,15 @@ struct CallDriver: Sendable {
             try await withdraw(UserKey(app: channel.app, account: delivery.receiver), version)
         } catch {
             guard error.code == .messageOther else { throw error }
-            // The call goes on: one party's full mailbox must not hold up the other.
+            // The call goes on: a full mailbox of one party must not affect the other.
             InvitationMetrics.eventsDropped.increment()
             logger.warning(
-                "an event was dropped", metadata: ["call": "\(delivery.call)", "why": "\(error.reason)"])
+                "dropped a call event, the receiver's mailbox is full",
+                metadata: ["call": "\(delivery.call)", "why": "\(error.reason)"])
         }
     }
 
-    /// With a look at the bridge's lease afterwards: the bridge may have been lost, and its calls ended, just before.
+    /// Notes the call and sets the bridge's timer: the bridge may have been lost just before, and its other calls ended.
     private func hold(_ call: CallReference, _ bridge: GatewayID, _ now: Int64) async throws(SignalingError) {
         try await records.hold(call, by: bridge)
         try await timers.set(.bridge(bridge), at: now + LeaseFleet.bridges.watchDelay)

@@ -64,7 +64,7 @@ struct CallHandler: Sendable {
         if let present = callingParty.session, present != caller.session {
             throw SignalingError(.notLoggedIn, .sessionOver, "a newer login took the account")
         }
-        // Each is looked at when a session ends, and none may be forgotten: so there is an end to them.
+        // The end of a session goes through all of the user's calls, so their number is bounded.
         guard max(callingParty.calls, calledParty.calls) < Limits.callsPerUser else {
             InvitationMetrics.callsOfUserBoundHit.increment()
             throw SignalingError(.inviteOther, .tooManyCalls, "a party has \(Limits.callsPerUser) calls")
@@ -82,12 +82,12 @@ struct CallHandler: Sendable {
         }
     }
 
-    /// With a line of the user and one of the app, taken first.
+    /// Takes a line of the user and one of the app, then plays the dialling.
     private func dial(
         _ request: InvitationRequest, _ trunk: TrunkTerms?, _ tag: String, _ context: CommandContext
     ) async throws(SignalingError) {
         let user = request.caller.user
-        // A redelivered command's call may be over, and its lines given back.
+        // Not for a redelivered command: its call may be over, and its lines given back.
         if let trunk, try await records.load(tag, command: context.id).done == nil {
             let patience = driver.durations.dial + trunk.ring + CallDurations.lineGrace
             try await lines.take(request.call, of: user, on: trunk, for: patience)
@@ -97,7 +97,7 @@ struct CallHandler: Sendable {
                 try machine.dial(request, trunk: trunk, now: now)
             }
         } catch {
-            // Unless it is not known what became of it: then the lines are given back by the call's end, or by time.
+            // If the outcome is unknown, the call's end gives the lines back, or their expiry does.
             if error.reason != .unavailable { try await lines.free(request.call, of: user) }
             throw error
         }
@@ -108,7 +108,7 @@ struct CallHandler: Sendable {
         case telephone(TrunkTerms?)
     }
 
-    /// Only where the route depends on the app's trunk is PostgreSQL asked.
+    /// Asks for the app's trunk only where the route depends on it.
     private func way(of request: InvitationRequest, isOnline: Bool) async throws(SignalingError) -> Way {
         let app = request.caller.user.app
         switch request.route {

@@ -24,7 +24,7 @@ struct CallMail {
     private func line(now: Int64) -> String {
         let content = CallContent(
             channel: channel.name, peer: delivery.peer.rawValue, extra: delivery.extra, peerUID: delivery.peerUID)
-        // Rounded up: the line's own mark must not end before the entry.
+        // Rounded up: the time to live that the line states must not end before the entry's.
         let seconds = Int((delivery.timeToLive + 999) / 1000)
         return MessageLine.call(
             type: delivery.type.rawValue, from: delivery.peer.rawValue, to: delivery.receiver, ttl: seconds,

@@ -8,14 +8,14 @@ internal import RedisStore
 internal import ServiceLifecycle
 internal import SignalingProtocol
 
-/// Compares the call log with the calls: one without an end whose record is gone, because Redis came back without it, gets
-/// its end, and the parties whose sessions still stand are told.
+/// Ends calls whose records Redis has lost: they stand in the call log without an end. The log gets the end, and the parties
+/// whose sessions still live are told.
 actor CallReconciliation: Service {
     /// Calls of one page, and of one look.
     private static let page = 200
     private static let pages = 10
-    /// While entries wait longer than that to be copied, the log is not what has happened: an ended call's record is kept
-    /// for longer.
+    /// While entries wait longer than this to be copied, the log is too old to compare with: an ended call's record is kept
+    /// for twice as long.
     private static let delay = Duration.seconds(30)
 
     private let store: CallStore
@@ -91,7 +91,7 @@ actor CallReconciliation: Service {
         }
         try await CallLogStream(redis: redis).append(CallLogEntry(call: call, endedAt: now, end: .lost))
         InvitationMetrics.callsLost.increment()
-        logger.warning("a call ended because its record is gone", metadata: ["call": "\(record.id)"])
+        logger.warning("ended a call whose record Redis has lost", metadata: ["call": "\(record.id)"])
     }
 }
 

@@ -3,7 +3,7 @@ internal import Metrics
 internal import PostgresStore
 internal import ServiceLifecycle
 
-/// Removes calls from the log when their time is over, in steps that hold nobody up.
+/// Deletes calls from the log after the days that they are kept, in small batches.
 struct CallLogPruning: Service {
     /// Calls of one step.
     private static let batch = 1000
@@ -21,7 +21,7 @@ struct CallLogPruning: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 let removed = await step()
-                // A cancelled pause is the end.
+                // When the pause is cancelled, so is the loop.
                 try? await Task.sleep(for: removed == Self.batch ? Self.breath : Self.pause)
             }
         }
@@ -34,7 +34,7 @@ struct CallLogPruning: Service {
             InvitationMetrics.logPruned.increment(by: removed)
             return removed
         } catch {
-            logger.warning("the call log cannot be pruned now", metadata: ["error": "\(error)"])
+            logger.warning("could not prune the call log", metadata: ["error": "\(error)"])
             return 0
         }
     }

@@ -7,21 +7,21 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The way of the call log to PostgreSQL, by the service's mirror stream: a call goes on while PostgreSQL is away, and
-/// its log entries wait.
+/// The call log on its way to PostgreSQL, in the service's mirror stream. While PostgreSQL is away calls go on and their
+/// entries wait here.
 struct CallLogStream: Sendable {
     private let redis: RedisConnection
 
     init(redis: RedisConnection) { self.redis = redis }
 
-    /// Appends an entry that comes of no change of a record.
+    /// Appends an entry of its own; the change of a call's record appends its entry together with the change.
     func append(_ entry: CallLogEntry) async throws(SignalingError) {
         var fields = FieldWriter()
         entry.write(to: &fields)
         _ = try await redis.answer(to: MirrorStream.recording(fields, for: .invitation))
     }
 
-    /// An entry as the stream has it: a change of a record brings its own.
+    /// An entry as it stands in the stream.
     static func encode(_ entry: CallLogEntry) -> [UInt8] {
         var fields = FieldWriter()
         entry.write(to: &fields)
@@ -72,7 +72,8 @@ struct CallLogStream: Sendable {
 
     private static func drop(_ call: String, _ why: String, _ logger: Logger) {
         InvitationMetrics.logEntriesDropped.increment()
-        logger.error("a call log entry was dropped", metadata: ["call": "\(call)", "error": "\(why)"])
+        logger.error(
+            "dropped a call log entry that cannot be kept", metadata: ["call": "\(call)", "error": "\(why)"])
     }
 }
 

@@ -55,7 +55,7 @@ struct LostBridges: Sendable {
         // The record may have been replaced or expired, and then nothing released it.
         try await driver.records.release(reference, by: bridge)
         logger.notice(
-            "call ended because its sip-bridge is lost",
+            "ended a call whose sip-bridge is lost",
             metadata: ["bridge": "\(bridge)", "call": "\(reference.call)"])
     }
 }

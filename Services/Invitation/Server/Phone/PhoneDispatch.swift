@@ -20,14 +20,14 @@ struct PhoneDispatch: Sendable {
             to: CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
     }
 
-    /// Tells the bridge that holds a call. One that is gone is told nothing: its calls end by its loss.
+    /// Gives an order to the bridge that holds a call. If the bridge is gone the order is dropped: its loss ends the call.
     func send(_ order: PhoneOrder, _ id: CommandID) async throws(SignalingError) {
         let command = OrderPhone(call: order.call, act: order.act, extra: order.extra)
         let reply = try await redis.answer(to: CommandPost.command(for: command, id: id, to: order.bridge))
         guard reply.isNull else { return }
         InvitationMetrics.ordersDropped.increment()
         logger.warning(
-            "a telephone's bridge takes no orders",
+            "dropped an order for a telephone, its sip-bridge is gone",
             metadata: [
                 "call": "\(order.call.id)", "bridge": "\(order.bridge)", "order": "\(order.act.rawValue)",
             ])

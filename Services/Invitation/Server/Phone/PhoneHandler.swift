@@ -26,7 +26,7 @@ struct PhoneHandler: Sendable {
         let call = command.call
         let user = UserKey(app: call.channel.app, account: call.user)
         let callee = await callees.presence(of: user, try await driver.records.party(user))
-        // While PostgreSQL is away and the app's trunk was never read, the service's own limit holds.
+        // If PostgreSQL is away and the app's trunk was never read, the service's own limit applies.
         let longest = try? await trunks.terms(of: user.app)?.longest
         let phone = PhoneLeg(
             role: .caller, bridge: command.bridge, ring: command.ring, longest: longest, record: command.record)
@@ -36,7 +36,7 @@ struct PhoneHandler: Sendable {
             }
             return PhoneStanding(stands: snapshot?.stands(CallID(call.id), with: command.bridge) == true)
         } catch {
-            // The user's mailbox is full: the call is over, and logged.
+            // The user's mailbox is full: the call has ended and is in the log.
             guard error.code == .inviteOther else { throw error }
             return PhoneStanding(stands: false)
         }

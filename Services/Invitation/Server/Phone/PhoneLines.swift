@@ -4,10 +4,10 @@ internal import Metrics
 internal import RedisStore
 internal import SignalingProtocol
 
-/// How many calls to telephones stand, per user and per app, through the functions of `Functions/calls.lua`.
+/// Bounds the calls to telephones per user and per app, through the functions of `calls.lua`.
 ///
-/// What is counted are the calls themselves, each with the time at which it is forgotten, so that no count can be wrong for
-/// longer than a call can live.
+/// Redis keeps the set of calls, each with an expiry, rather than a number: a call that is never given back counts no longer
+/// than a call can last.
 struct PhoneLines: Sendable {
     private let redis: RedisConnection
 

@@ -7,7 +7,7 @@ internal import SignalingProtocol
 
 /// Users' attributes: kept in PostgreSQL, read from Redis where they are loaded there.
 struct UserAttributeCache: Sendable {
-    /// Reads of PostgreSQL before an answer that a concurrent change has overtaken is given all the same.
+    /// Reads of PostgreSQL after which attributes are used even though a concurrent change has overtaken them.
     static let attempts = 3
 
     let functions: PresenceFunctions
@@ -62,11 +62,10 @@ struct UserAttributeCache: Sendable {
         return read.attributes
     }
 
-    /// Looks whether the cache is what PostgreSQL has. Where PostgreSQL is older than what is cached, as after a failover
-    /// that lost commits or when a backup was restored, the cache is made to follow it; its versions go on above those that
-    /// were seen.
+    /// Makes the cache equal to PostgreSQL. PostgreSQL may be the older one, after a failover that lost commits or a restored
+    /// backup; the cache follows it then too, and new versions begin above the highest that was cached.
     func mend(_ user: UserKey) async throws(SignalingError) {
-        // In this order: what is cached now is no newer than what PostgreSQL has a moment later.
+        // The cache is read first: PostgreSQL, read later, then is older only if it has lost commits.
         guard let cached = try await functions.cachedVersion(of: user) else { return }
         do {
             let stored = try await store.userVersion(user)

@@ -28,7 +28,7 @@ struct UserAttributeHandler: Sendable {
 
     func set(_ command: SetUserAttribute, _ context: CommandContext) async throws(SignalingError) -> Done {
         try UserAttributeRules.check(command.attribute)
-        // Should this process die after the commit and the command not come again in time, the timer mends the cache.
+        // If this process dies after the commit and the command is not redelivered, the timer updates the cache.
         let due = timers.setting(
             .attributes(command.user), at: try await functions.redis.time() + Self.patience.wholeMilliseconds)
         do {
@@ -50,7 +50,8 @@ struct UserAttributeHandler: Sendable {
             throw .tooManyAttributes(of: "user")
         }
         let committed = try await functions.committed(command.attribute, of: command.user, version: version)
-        // It came before, or with a reload, or it has a number that was given already: PostgreSQL may be older than it was.
+        // The version was cached already: a redelivery or a reload brought it, or PostgreSQL lost commits and gives versions
+        // again.
         if committed.isKnown { try await cache.mend(command.user) }
         if let moved = committed.moved {
             try await timers.set(.session(command.user, moved.session), at: moved.over)

@@ -4,7 +4,7 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// What gateways hold, and what PostgreSQL remembers, against what Redis knows.
+/// Reassertion: sessions that gateways hold, or that PostgreSQL's copy has, compared with those in Redis.
 extension PresenceFunctions {
     /// What a reassertion found.
     enum Reassertion: Equatable {
@@ -14,7 +14,7 @@ extension PresenceFunctions {
         case lost(reason: SignalingCode)
         /// Another gateway got it later.
         case moved
-        /// Another session of the account, opened earlier, is recorded; it is replaced when this is asked again, naming it.
+        /// Redis records another session of the account, opened earlier; asking again with its id replaces it.
         case older(SessionID)
     }
 
@@ -24,7 +24,7 @@ extension PresenceFunctions {
         var since: Int64
         /// The last version given in the user's mailbox.
         var mailbox: Int64
-        /// The channel that Redis named wrongly; it is recorded as to be left.
+        /// A channel that Redis had recorded wrongly for the session; it is now among those to be left.
         var wrongChannel: ChannelName?
     }
 
@@ -58,7 +58,7 @@ extension PresenceFunctions {
         }
     }
 
-    /// What became of a session that Redis does not know.
+    /// The answer for a session that PostgreSQL's copy has and Redis does not.
     enum Forgotten: Equatable {
         /// It ends now.
         case ended(EndedSession)

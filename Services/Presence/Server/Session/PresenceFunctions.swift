@@ -42,7 +42,7 @@ struct PresenceFunctions: Sendable {
         var replaced: EndedSession?
         /// False when the gateway has no lease: nobody would notice its end.
         var gatewayLives: Bool
-        /// Whether anybody hears that the user is online.
+        /// Whether a server is in the special channel where logins are announced.
         var hasAudience: Bool
     }
 
@@ -194,7 +194,7 @@ struct PresenceFunctions: Sendable {
         var over: Int64
     }
 
-    /// Asks whether a session may set an attribute now: the last look before it is committed.
+    /// Asks whether the session may set the attribute, as the last check before the commit in PostgreSQL.
     static func begin(_ command: SetUserAttribute, _ context: CommandContext) -> RedisCommand {
         .function(
             "user_attribute_begin", tag: KeySpace.tag(command.user), .int64(context.deadline),
@@ -234,7 +234,8 @@ struct PresenceFunctions: Sendable {
         }
     }
 
-    /// Puts what PostgreSQL has into the cache; what is much is brought there in steps first.
+    /// Puts PostgreSQL's attributes into the cache. Many are first staged under another key, in steps, so that no single call
+    /// holds Redis up.
     /// - Returns: false when a later commit is known: read again.
     func load(_ attributes: [Attribute], of user: UserKey, version: Int64) async throws(SignalingError) -> Bool {
         let keys = UserKeys(user)

@@ -19,7 +19,7 @@ struct PresenceTimerHandler: Sendable {
         switch timer {
         case .gateway(let gateway): try await gateways.check(gateway)
         case .session(let user, let session): try await look(at: session, of: user)
-        // A process may have died between a commit and the cache.
+        // A process may have died after a commit in PostgreSQL and before the cache was told.
         case .attributes(let user): try await cache.mend(user)
         }
     }

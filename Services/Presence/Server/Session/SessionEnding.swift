@@ -6,7 +6,7 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Carries out what follows from the end of a session; again, without harm, when it was interrupted.
+/// Carries out the consequences of a session's end. Interrupted work is repeated from the start, which does no harm.
 struct SessionEnding: Sendable {
     /// After this long an ending that its process did not finish is taken up by the timer.
     static let patience = Duration.seconds(10)
@@ -14,9 +14,9 @@ struct SessionEnding: Sendable {
     let functions: PresenceFunctions
     let logger: Logger
 
-    /// - Throws: `SignalingError` when something is not done; the session's timer will try again.
+    /// - Throws: `SignalingError` when a step fails; the session's timer repeats all of them.
     func carryOut(_ ended: EndedSession, of user: UserKey) async throws(SignalingError) {
-        // Named for the session, which ends once: whoever carries it out sends the same commands.
+        // Ids derive from the session, which ends once: every process that carries this out sends the same commands.
         let base = CommandID(ended.session.rawValue)
         var commands: [RedisCommand] = []
         for consequence in ended.consequences {
@@ -40,7 +40,7 @@ struct SessionEnding: Sendable {
             }
         }
         _ = try await functions.redis.answers(to: commands)
-        // Not in the same pipeline: what of it fails is to be tried again.
+        // Only after the pipeline above has succeeded: otherwise the timer must repeat it.
         _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
         logger.info(
             "session ended",

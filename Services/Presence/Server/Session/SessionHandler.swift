@@ -10,8 +10,8 @@ internal import SignalingProtocol
 
 /// Opens, resumes, detaches and closes sessions.
 ///
-/// Each act is one function call; what follows in other slots is repeated by the redelivered command or by the session's
-/// timer when this process dies in between.
+/// Each act is one call of a Redis Function. What it entails for keys of other hash slots is done in later steps; if this
+/// process dies in between, the redelivered command or the session's timer does them.
 struct SessionHandler: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
@@ -59,7 +59,7 @@ struct SessionHandler: Sendable {
             do {
                 login = try await logins.submit(command.line.user)
             } catch {
-                // A user whose attributes cannot be read just now gets the default, rather than no login.
+                // While PostgreSQL is away, a user whose number is known logs in with the default timeout.
                 guard known.uid != nil else { throw error.signaling }
                 login = nil
             }
@@ -70,7 +70,7 @@ struct SessionHandler: Sendable {
                 timeout = ConnectionTimeout.seconds(read?.attributes.first { $0.name.rawValue == name }?.value)
             }
             guard let uid = known.uid ?? login?.uid else { throw .unreadableAnswer }
-            // What concurrent changes overtake again and again is not cached, but used all the same.
+            // Attributes that concurrent changes overtake again and again are used, but no longer cached.
             var cached = attempt < UserAttributeCache.attempts ? read : nil
             if let large = cached, AttributeSteps.of(large.attributes).count > 1 {
                 guard try await functions.load(large.attributes, of: command.line.user, version: large.version) else {
@@ -109,7 +109,7 @@ struct SessionHandler: Sendable {
         do {
             resumed = try await functions.resume(command, context.id, deadline: context.deadline)
         } catch {
-            // The route was added first, so that no crash can leave a session without one.
+            // The route was added before the attempt, so that no crash can leave a session without one.
             _ = try? await functions.redis.answer(
                 to: PresenceFunctions.removeRoute(user, command.line.session, from: command.gateway))
             throw error
@@ -139,7 +139,7 @@ struct SessionHandler: Sendable {
         case .detached(let detached):
             _ = try await functions.redis.answers(to: commands(after: detached, route, on: command.gateway))
         case .absent:
-            // Or else the gateway, which does not have it, would tell so each minute.
+            // With the route left in place, the gateway would report once a minute that it does not hold the session.
             _ = try await functions.redis.answer(
                 to: PresenceFunctions.removeRoute(command.user, command.session, from: command.gateway))
         case .kept: break
@@ -184,14 +184,14 @@ struct SessionHandler: Sendable {
         return UserStatus(online: exists.int == 1)
     }
 
-    /// What follows a change that has taken effect must not make it look failed: the client would be turned away while its
-    /// session lives. An ending that is not carried out is left to its timer.
+    /// Runs the later steps of a change that has already taken effect. If one fails, the command succeeds all the same: a
+    /// client told otherwise would be turned away while its session lives. The session's timer repeats an unfinished ending.
     private func afterwards(_ line: Line, _ follow: () async throws(SignalingError) -> Void) async {
         do throws(SignalingError) {
             try await follow()
         } catch {
             logger.error(
-                "what follows a change of a session is not done",
+                "could not complete the consequences of a session change",
                 metadata: ["account": "\(line.user.account)", "session": "\(line.session)", "error": "\(error)"])
         }
     }

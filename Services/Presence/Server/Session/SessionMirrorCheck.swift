@@ -7,8 +7,8 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Ends sessions that PostgreSQL's copy has and Redis does not: of users who were detached when Redis came back empty, or
-/// whose gateways went with it.
+/// Ends sessions that stand in PostgreSQL's copy but not in Redis. They were detached when Redis lost its data, or their
+/// gateways were lost with it, so that nobody reasserts them.
 struct SessionMirrorCheck: Sendable {
     /// Rows looked at in one pipeline.
     private static let page = 500
@@ -26,7 +26,7 @@ struct SessionMirrorCheck: Sendable {
     func round(_ renew: () async throws -> Void) async throws {
         var last: UserKey?
         repeat {
-            // Without it, what Redis forgot would wait for the round after this one.
+            // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
             guard try await uptime.wait(for: settling.wholeMilliseconds, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
             let known = try await functions.redis.answers(

@@ -5,7 +5,8 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Compares what gateways hold with what Redis knows of it, and corrects the one or the other.
+/// Compares the sessions that a gateway holds with those in Redis: restores what Redis has lost, and tells the gateway which
+/// of its sessions are over.
 struct SessionReassertion: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
@@ -17,7 +18,7 @@ struct SessionReassertion: Sendable {
     ) async throws(SignalingError) -> SessionsReasserted {
         let gateway = command.gateway
         guard !command.sessions.isEmpty else { return SessionsReasserted(held: [], lost: []) }
-        // The routes first: a crash in between must not leave a session that nobody would find.
+        // The routes first, so that no crash can leave a session that its gateway's loss would not reach.
         let routes = PresenceFunctions.addRoutes(command.sessions.map(\.line), to: gateway)
         let calls = command.sessions.map { PresenceFunctions.reassert($0, on: gateway) }
         let replies = try await functions.redis.answers(to: [routes] + calls).dropFirst()
@@ -49,12 +50,12 @@ struct SessionReassertion: Sendable {
         return answer
     }
 
-    /// Redis has forgotten that one login replaced another.
+    /// Redis records an older session of the account, because it has lost the login that replaced it: ends that one.
     private func replace(
         _ older: SessionID, by held: HeldSession, on gateway: GatewayID
     ) async throws(SignalingError) -> PresenceFunctions.Reassertion {
         let user = held.line.user
-        // Whatever becomes of this process, what follows from its end is done.
+        // If this process dies, the timer carries out the older session's end.
         try await timers.set(.session(user, older), after: SessionEnding.patience)
         let result = try PresenceFunctions.reasserted(
             try await functions.redis.answer(to: PresenceFunctions.reassert(held, on: gateway, replacing: older)))
