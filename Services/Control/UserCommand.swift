@@ -56,7 +56,7 @@ struct UserCommand: AsyncParsableCommand {
                 logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })
             connection.start()
             let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")
-            let posted = await connection.execute([CommandPost.command(for: command, id: id)])
+            let posted = await connection.execute([PostedCommand.command(for: command, id: id)])
             await connection.close()
             for result in posted { _ = try result.get() }
         }

@@ -87,7 +87,7 @@ package struct ServiceParts<Timer: ServiceTimer> {
     }
 }
 
-/// Something that one of a service's processes does once in a period, whichever comes first; see `ExclusiveRounds`.
+/// Something that one of a service's processes does once in a period, whichever comes first; see `SingletonJob`.
 package struct ServiceRound: Sendable {
     /// Names it among all services' rounds.
     package let name: String

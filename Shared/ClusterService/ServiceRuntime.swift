@@ -57,7 +57,7 @@ package enum ServiceRuntime {
         }
         for round in parts.rounds {
             services.append(
-                ExclusiveRounds(
+                SingletonJob(
                     round.name, every: TimeAmount(round.period), connection: stores.redis, logger: logger,
                     round: round.perform))
         }

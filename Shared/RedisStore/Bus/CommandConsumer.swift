@@ -94,63 +94,56 @@ package struct CommandConsumer: Service {
     package func run() async throws {
         let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
         reader.start()
-        let works = works(reader)
+        let streams = handlers(reader)
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             await withTaskGroup { tasks in
-                tasks.addTask { await keepAlive(works) }
-                if isOrdered { await readInOrder(works[0]) } else { await read(works) }
+                tasks.addTask { await keepAlive(streams) }
+                if isOrdered { await readInOrder(streams[0]) } else { await read(streams) }
                 tasks.cancelAll()
             }
-            for work in works { await work.finishing?.drain() }
+            for stream in streams { await stream.acknowledger?.drain() }
         }
         await reader.close()
     }
 
-    private func works(_ reader: RedisConnection) -> [CommandWork] {
-        let inFlight = InFlightEntries(bound: limits.inFlight)
+    /// The handlers of the consumer's streams, in the order of ``streams``.
+    private func handlers(_ reader: RedisConnection) -> [EntryHandler] {
+        let inFlight = EntriesInWork(bound: limits.inFlight)
         let metrics = CommandMetrics(
             service: service, streams: isOrdered ? ["orders"] : ["commands", "posts"],
             operations: router.routes.keys)
         return groups(reader).enumerated().map { place, group in
-            CommandWork(
+            EntryHandler(
                 service: service, group: group, place: place, isPosts: place == 1, router: router, inFlight: inFlight,
                 metrics: metrics, logger: logger, deliveryBound: limits.deliveries,
                 recent: isOrdered ? RecentCommands() : nil,
-                finishing: isOrdered ? nil : EntryFinishing(group: group, logger: logger))
+                acknowledger: isOrdered ? nil : EntryAcknowledger(group: group, logger: logger))
         }
     }
 
     /// Reads, and claims about once a second, until shutdown; returns when all that was read is handled.
-    private func read(_ works: [CommandWork]) async {
-        let groups = works.map(\.group)
-        await withDiscardingTaskGroup { handlers in
+    private func read(_ streams: [EntryHandler]) async {
+        await withDiscardingTaskGroup { tasks in
             var lastClaim = ContinuousClock.now
-            var cursors = works.map { _ in "0-0" }
+            var cursors = streams.map { _ in "0-0" }
             var failures = 0
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
-                let count = min(limits.batch, await works[0].inFlight.room())
+                let count = min(limits.batch, await streams[0].inFlight.room())
                 do {
-                    var claimed = 0
-                    if lastClaim.duration(to: .now) >= .milliseconds(900) {
+                    var entries: [StreamDelivery] = []
+                    if lastClaim.duration(to: .now) >= Self.claimInterval {
                         lastClaim = .now
-                        for (place, work) in works.enumerated() {
-                            let entries = try await claim(work, count, &cursors[place])
-                            claimed += entries.count
-                            for (entry, deliveries) in entries where work.inFlight.add(work.name(of: entry)) {
-                                handlers.addTask { await work.handle(entry, deliveries: deliveries) }
-                            }
-                        }
+                        entries = try await claim(streams, count, &cursors)
                     }
-                    if claimed == 0 {
-                        for (place, entry) in try await ConsumerGroup.read(groups, count: count) {
-                            let work = works[place]
-                            guard work.inFlight.add(work.name(of: entry)) else { continue }
-                            handlers.addTask { await work.handle(entry) }
-                        }
+                    if entries.isEmpty { entries = try await readNew(streams, count) }
+                    for (place, entry, deliveries) in entries {
+                        let stream = streams[place]
+                        guard stream.inFlight.add(stream.name(of: entry)) else { continue }
+                        tasks.addTask { await stream.handle(entry, deliveries: deliveries) }
                     }
                     failures = 0
                 } catch {
-                    logger.debug("no commands can be read", metadata: ["error": "\(error)"])
+                    logger.debug("could not read commands", metadata: ["error": "\(error)"])
                     await pause(failures)
                     failures += 1
                 }
@@ -158,65 +151,79 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Takes over what shows no life, and looks how often it has been delivered.
+    /// An entry, the place of its stream among the consumer's, and how often it has been delivered, this time included.
+    private typealias StreamDelivery = (place: Int, entry: StreamEntry, deliveries: Int64)
+
+    /// From one look for abandoned entries to the next: less than the second that a read blocks.
+    private static let claimInterval = Duration.milliseconds(900)
+
+    private func readNew(_ streams: [EntryHandler], _ count: Int) async throws(RedisError) -> [StreamDelivery] {
+        try await ConsumerGroup.read(streams.map(\.group), count: count).map { ($0.group, $0.entry, 1) }
+    }
+
+    /// Takes over the entries of consumers that show no life.
+    /// - Parameter cursors: where the last look at each stream ended; moved.
     private func claim(
-        _ work: CommandWork, _ count: Int, _ cursor: inout String
-    ) async throws(RedisError) -> [(StreamEntry, Int64)] {
+        _ streams: [EntryHandler], _ count: Int, _ cursors: inout [String]
+    ) async throws(RedisError) -> [StreamDelivery] {
         let idle = Int64(limits.abandonedAfter / .milliseconds(1))
-        let entries = try await work.group.claim(minIdle: idle, count: count, cursor: &cursor)
-        guard !entries.isEmpty else { return [] }
-        work.metrics.claimed.increment(by: entries.count)
-        return Array(zip(entries, await work.group.deliveries(of: entries.map(\.id))))
+        var claimed: [StreamDelivery] = []
+        for (place, stream) in streams.enumerated() {
+            let entries = try await stream.group.claim(minIdle: idle, count: count, cursor: &cursors[place])
+            guard !entries.isEmpty else { continue }
+            stream.metrics.claimed.increment(by: entries.count)
+            let deliveries = await stream.group.deliveries(of: entries.map(\.id))
+            claimed += zip(entries, deliveries).map { (place, $0, $1) }
+        }
+        return claimed
     }
 
     /// Reads and handles one command after the other, until shutdown. After any failure, what was given to this consumer
     /// and not finished comes first.
-    private func readInOrder(_ work: CommandWork) async {
+    private func readInOrder(_ stream: EntryHandler) async {
         var hasUnfinished = true
         var failures = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
                 let entries =
                     hasUnfinished
-                    ? try await work.group.readUnfinished(count: limits.batch)
-                    : try await work.group.read(count: limits.batch)
+                    ? try await stream.group.readUnfinished(count: limits.batch)
+                    : try await stream.group.read(count: limits.batch)
                 var finishedAll = true
-                for entry in entries where finishedAll && work.inFlight.add(work.name(of: entry)) {
-                    finishedAll = await work.handle(entry)
+                for entry in entries where finishedAll && stream.inFlight.add(stream.name(of: entry)) {
+                    finishedAll = await stream.handle(entry)
                 }
                 if finishedAll {
                     failures = 0
                     // An empty page of the unfinished is their end.
                     if entries.isEmpty { hasUnfinished = false }
-                } else {
-                    hasUnfinished = true
-                    await pause(failures)
-                    failures += 1
+                    continue
                 }
             } catch {
-                logger.debug("no commands can be read", metadata: ["error": "\(error)"])
-                hasUnfinished = true
-                await pause(failures)
-                failures += 1
+                logger.debug("could not read commands", metadata: ["error": "\(error)"])
             }
+            hasUnfinished = true
+            await pause(failures)
+            failures += 1
         }
     }
 
-    /// Each second a sign of life for what takes long; every ten the backlogs; each minute consumers that are gone.
-    private func keepAlive(_ works: [CommandWork]) async {
+    /// Once a second: a sign of life for entries that take long. Every ten seconds: the length of the backlogs. Each minute:
+    /// consumers that are gone are removed.
+    private func keepAlive(_ streams: [EntryHandler]) async {
         var rounds = 0
         while !Task.isCancelled {
-            for work in works {
-                let old = work.inFlight.older(than: .seconds(1), in: work.place)
+            for stream in streams {
+                let old = stream.inFlight.older(than: .seconds(1), in: stream.place)
                 // A missing group (before the first read) or an outage: the next round will do.
-                if !old.isEmpty { _ = try? await connection.execute(work.group.keep(old)) }
+                if !old.isEmpty { _ = try? await connection.execute(stream.group.keep(old)) }
                 if rounds % 10 == 0 {
-                    let length = try? await connection.execute(RedisCommand("XLEN", .string(work.group.stream)))
-                    if let length = length?.int { work.metrics.backlogs[work.place].record(length) }
+                    let length = try? await connection.execute(RedisCommand("XLEN", .string(stream.group.stream)))
+                    if let length = length?.int { stream.metrics.backlogs[stream.place].record(length) }
                 }
                 if rounds % 60 == 0 {
                     let idle = Int64(limits.consumerGoneAfter / .milliseconds(1))
-                    _ = try? await work.group.removeConsumers(idle: idle)
+                    _ = try? await stream.group.removeConsumers(idle: idle)
                 }
             }
             rounds += 1

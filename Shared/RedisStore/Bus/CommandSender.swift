@@ -10,8 +10,8 @@ package import SignalingWire
 /// command, by Redis' clock, so that a command that waits, here, in a socket or on the stream, has no effect after it.
 /// After an outage of Redis, unanswered ones are sent again under the same id, which makes them take effect once.
 ///
-/// `@unchecked Sendable`: every member is used on the connection's event loop only.
-package final class CommandSender: @unchecked Sendable {
+/// What is pending belongs to the connection's event loop, which every use of it checks.
+package final class CommandSender: Sendable {
     private struct Pending {
         let operation: String
         let stream: String
@@ -27,6 +27,15 @@ package final class CommandSender: @unchecked Sendable {
         let completion: (Result<[UInt8], SignalingError>) -> Void
     }
 
+    private struct State {
+        /// Commands that were ever sent: what makes their ids differ.
+        var counter: UInt64 = 0
+        var pending: [CommandID: Pending] = [:]
+        /// Ids by their deadline, in units of ``bucketNanoseconds``.
+        var buckets: [UInt64: [CommandID]] = [:]
+        var isTimerArmed = false
+    }
+
     /// Deadlines are kept in buckets of this width: cheaper than a timer per command.
     private static let bucketNanoseconds: UInt64 = 100_000_000
 
@@ -34,10 +43,7 @@ package final class CommandSender: @unchecked Sendable {
     private let connection: RedisConnection
     private let logger: Logger
     private let maxPending: Int
-    private var counter: UInt64 = 0
-    private var pending: [CommandID: Pending] = [:]
-    private var buckets: [UInt64: [CommandID]] = [:]
-    private var isTimerArmed = false
+    private let state: NIOLoopBoundBox<State>
 
     /// Makes a sender. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     /// - Parameters:
@@ -48,11 +54,12 @@ package final class CommandSender: @unchecked Sendable {
         self.connection = connection
         self.logger = logger
         self.maxPending = maxPending
+        state = .makeBoxSendingValue(State(), eventLoop: connection.eventLoop)
         connection.onConnected { [weak self] in self?.connected() }
     }
 
     /// How many commands wait for an answer; on the loop only.
-    package var pendingCount: Int { pending.count }
+    package var pendingCount: Int { state.value.pending.count }
 
     /// Sends a command; on the loop only. The completion comes there once, with the answer, the service's error, `timeout`
     /// at the deadline (0...0.1 s late), or `unavailable` or `overloaded`, possibly before this returns.
@@ -69,15 +76,14 @@ package final class CommandSender: @unchecked Sendable {
     package func send<C: WireCommand>(
         _ command: C, by deadline: NIODeadline, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
-        connection.eventLoop.assertInEventLoop()
         guard deadline > .now() else { return completion(.failure(.timeout())) }
-        guard pending.count < maxPending else {
+        guard state.value.pending.count < maxPending else {
             return completion(
                 .failure(SignalingError(.failed, .overloaded, "\(maxPending) commands wait for an answer, try again")))
         }
-        counter += 1
-        let id = CommandID("\(sender.rawValue)-\(counter)")
-        pending[id] = Pending(
+        state.value.counter += 1
+        let id = CommandID("\(sender.rawValue)-\(state.value.counter)")
+        state.value.pending[id] = Pending(
             operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields,
             isVital: command.isVital, deadline: deadline
         ) { outcome in
@@ -90,7 +96,7 @@ package final class CommandSender: @unchecked Sendable {
                     }
                 })
         }
-        buckets[deadline.uptimeNanoseconds / Self.bucketNanoseconds, default: []].append(id)
+        state.value.buckets[deadline.uptimeNanoseconds / Self.bucketNanoseconds, default: []].append(id)
         armTimer()
         post(id)
     }
@@ -98,8 +104,7 @@ package final class CommandSender: @unchecked Sendable {
     /// An answer came on the sender's topic; on the loop only. An answer that nobody waits for (late, or given twice) is
     /// dropped.
     package func received(_ id: CommandID, _ outcome: Result<[UInt8], SignalingError>) {
-        connection.eventLoop.assertInEventLoop()
-        pending.removeValue(forKey: id)?.completion(outcome)
+        state.value.pending.removeValue(forKey: id)?.completion(outcome)
     }
 
     /// Sends unanswered commands again, under their ids; on the loop only. To be called when answers may have been lost:
@@ -108,14 +113,13 @@ package final class CommandSender: @unchecked Sendable {
     /// While the command connection stands, a command is sent again once only: it may be its answer that broke the
     /// subscription.
     package func resendPending() {
-        connection.eventLoop.assertInEventLoop()
         let connections = connection.connectionCount
-        let ids = pending.filter { !$0.value.isSending && $0.value.repeatedOn != connections }.map(\.key)
-        for id in ids { pending[id]?.repeatedOn = connections }
+        let ids = state.value.pending.filter { !$0.value.isSending && $0.value.repeatedOn != connections }.map(\.key)
+        for id in ids { state.value.pending[id]?.repeatedOn = connections }
         resend(ids)
     }
 
-    private func connected() { resend(pending.filter { !$0.value.isSending }.map(\.key)) }
+    private func connected() { resend(state.value.pending.filter { !$0.value.isSending }.map(\.key)) }
 
     private func resend(_ ids: [CommandID]) {
         if !ids.isEmpty { logger.info("sending unanswered commands again", metadata: ["count": "\(ids.count)"]) }
@@ -124,14 +128,14 @@ package final class CommandSender: @unchecked Sendable {
 
     /// Puts a command on its stream; `evenIfFull` when Redis has refused it for want of memory.
     private func post(_ id: CommandID, evenIfFull: Bool = false) {
-        guard let entry = pending[id] else { return }
+        guard let entry = state.value.pending[id] else { return }
         // Before the first connection nobody knows when the deadline is: it is sent then.
         guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
-        pending[id]?.until = until
-        pending[id]?.isSending = true
+        self.state.value.pending[id]?.until = until
+        self.state.value.pending[id]?.isSending = true
         let envelope = CommandEnvelope(operation: entry.operation, id: id, from: sender, deadline: until)
         connection.send(envelope.adding(entry.fields, to: entry.stream, isVital: evenIfFull)) { result in
-            self.pending[id]?.isSending = false
+            self.state.value.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
             switch error.code {
             case .closed, .timeout:
@@ -142,7 +146,7 @@ package final class CommandSender: @unchecked Sendable {
             default:
                 self.logger.warning(
                     "a command could not be sent", metadata: ["command": "\(id)", "error": "\(error.code)"])
-                self.pending.removeValue(forKey: id)?.completion(.failure(error.signaling))
+                self.state.value.pending.removeValue(forKey: id)?.completion(.failure(error.signaling))
             }
         }
     }
@@ -154,20 +158,20 @@ package final class CommandSender: @unchecked Sendable {
     }
 
     private func armTimer() {
-        guard !isTimerArmed else { return }
-        isTimerArmed = true
+        guard !state.value.isTimerArmed else { return }
+        state.value.isTimerArmed = true
         connection.eventLoop.scheduleTask(in: .nanoseconds(Int64(Self.bucketNanoseconds))) { self.expire() }
     }
 
     private func expire() {
-        isTimerArmed = false
+        state.value.isTimerArmed = false
         let present = NIODeadline.now().uptimeNanoseconds / Self.bucketNanoseconds
-        for bucket in buckets.keys.filter({ $0 < present }).sorted() {
-            for id in buckets.removeValue(forKey: bucket) ?? [] {
-                pending.removeValue(forKey: id)?.completion(.failure(.timeout()))
+        for bucket in state.value.buckets.keys.filter({ $0 < present }).sorted() {
+            for id in state.value.buckets.removeValue(forKey: bucket) ?? [] {
+                state.value.pending.removeValue(forKey: id)?.completion(.failure(.timeout()))
             }
         }
         // Answered commands leave their ids behind until their bucket's time.
-        if pending.isEmpty { buckets = [:] } else { armTimer() }
+        if state.value.pending.isEmpty { state.value.buckets = [:] } else { armTimer() }
     }
 }

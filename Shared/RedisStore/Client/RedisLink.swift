@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import NIOSSL
 
 /// What a ``RedisLink`` tells its owner; always on the link's event loop.
-protocol RedisLinkOwner: AnyObject, Sendable {
+protocol RedisLinkOwner: AnyObject {
     /// Makes the parser of a new socket; replies that come while the link is up go where the owner points it.
     func makeBuilder() -> ReplyBuilder
     /// A reply came.
@@ -22,9 +22,8 @@ protocol RedisLinkOwner: AnyObject, Sendable {
 
 /// One socket to Redis that renews itself. Drives ``LinkStateMachine``.
 ///
-/// `@unchecked Sendable`: every member is used on `eventLoop` only, except `eventLoop` itself and the two functions that
-/// say so.
-final class RedisLink: @unchecked Sendable {
+/// Belongs to ``eventLoop``, on which everything here happens; what NIO calls back enters through a check of the loop.
+final class RedisLink {
     let eventLoop: any EventLoop
     private let configuration: RedisConfiguration
     private let logger: Logger
@@ -110,7 +109,9 @@ final class RedisLink: @unchecked Sendable {
                     "error": "\(error)", "attempt": "\(failures)", "wait_ms": "\(delay.nanoseconds / 1_000_000)",
                 ])
             if wasUp { owner?.linkDown(error) }
-            eventLoop.scheduleTask(in: delay) { self.perform(self.machine.waited(), because: .closed) }
+            eventLoop.assumeIsolated().scheduleTask(in: delay) {
+                self.perform(self.machine.waited(), because: .closed)
+            }
         case .discard:
             channel?.close(promise: nil)
             channel = nil
@@ -134,6 +135,7 @@ final class RedisLink: @unchecked Sendable {
         // A numeric address is verified against the certificate's addresses and sent no server name (RFC 6066, 3).
         let address = try? SocketAddress(ipAddress: host, port: configuration.port)
         let serverName = address == nil ? host : nil
+        let link = NIOLoopBound(self, eventLoop: eventLoop)
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(configuration.connectTimeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -147,13 +149,13 @@ final class RedisLink: @unchecked Sendable {
                         let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }
-                    try channel.pipeline.syncOperations.addHandler(self.makeHandler(channel))
+                    try channel.pipeline.syncOperations.addHandler(link.value.makeHandler(channel))
                 }
             }
         // A numeric address needs no resolver, which would take a thread of another pool.
         let connecting =
             address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
-        connecting.whenComplete { result in
+        connecting.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let channel):
                 self.channel = channel
@@ -187,7 +189,7 @@ final class RedisLink: @unchecked Sendable {
         for command in handshake { command.encode(into: &buffer) }
         repliesToAwait = handshake.count
         handshakeSent = .now
-        handshakeTimer = eventLoop.scheduleTask(in: configuration.connectTimeout) {
+        handshakeTimer = eventLoop.assumeIsolated().scheduleTask(in: configuration.connectTimeout) {
             if self.machine.isHandshaking { self.drop(.timeout) }
         }
         write(buffer)

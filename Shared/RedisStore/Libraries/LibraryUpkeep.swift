@@ -50,24 +50,24 @@ final class LibraryUpkeep {
     private static var ours: Regex<Substring> { #/heliograph_[a-z_]+_[0-9a-f]{8}/# }
 
     /// Does what is due. Called now and then while the connection is up.
-    func tick(_ connection: RedisConnection) {
-        guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock.now else { return }
+    func tick(_ connection: CommandPipeline) {
+        guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now else { return }
         next = .now() + Self.pause.success
         let commands = [
             RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_*"),
             RedisCommand("ZRANGE", .string(KeySpace.libraries), 0, -1, "WITHSCORES"),
         ]
-        let gathering = Gathering(count: commands.count) { [self] results in
-            let replies = results.compactMap { try? $0.get() }
+        let results = ResultCollector(count: commands.count) { [self] outcomes in
+            let replies = outcomes.compactMap { try? $0.get() }
             guard replies.count == commands.count else { return failed() }
             let plan = Self.plan(
                 used: used, present: Self.names(replies[0]), named: Self.scores(replies[1]), now: now)
             perform(plan, now, connection)
         }
-        for (index, command) in commands.enumerated() { connection.send(command) { gathering.set(index, $0) } }
+        for (index, command) in commands.enumerated() { connection.send(command) { results.set(index, $0) } }
     }
 
-    private func perform(_ plan: Plan, _ now: Int64, _ connection: RedisConnection) {
+    private func perform(_ plan: Plan, _ now: Int64, _ connection: CommandPipeline) {
         var naming = RedisCommand("ZADD", .string(KeySpace.libraries))
         for name in plan.used + plan.found {
             naming.append(.int64(now))

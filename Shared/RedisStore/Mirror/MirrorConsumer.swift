@@ -64,7 +64,7 @@ package struct MirrorConsumer: Service {
     private static let batchSize = 500
     /// After a batch that was not full, more are let gather for so long: one statement for many costs little more than one
     /// for one.
-    private static let gathering = TimeAmount.milliseconds(500)
+    private static let batchPause = TimeAmount.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
     package func run() async throws {
@@ -94,7 +94,7 @@ package struct MirrorConsumer: Service {
                 batch = []
                 failures = 0
                 for result in await connection.execute(group.finish(ids)) { _ = try result.get() }
-                if ids.count < Self.batchSize { await pause(Self.gathering) }
+                if ids.count < Self.batchSize { await pause(Self.batchPause) }
             } catch {
                 logger.warning(
                     "changes are not copied at present", metadata: ["error": "\(error)", "changes": "\(batch.count)"])

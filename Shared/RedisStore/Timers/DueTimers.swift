@@ -20,7 +20,7 @@ package struct DueTimers: Sendable {
     private let connection: RedisConnection
     private let key: String
     private let logger: Logger
-    private let nextLook = NextLook()
+    private let wakeUp = TimerWakeUp()
 
     /// The timers of a service.
     package init(service: ServiceName, connection: RedisConnection) {
@@ -32,7 +32,7 @@ package struct DueTimers: Sendable {
     /// The command that sets (or moves) a timer, for a pipeline of the caller's.
     /// - Parameter due: the Redis clock, ms.
     package func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
-        nextLook.hears(of: due)
+        wakeUp.hears(of: due)
         return .function("heliograph_due_set", tag: key, .int64(due), .string(member))
     }
 
@@ -96,7 +96,7 @@ package struct DueTimers: Sendable {
                 } catch {
                     logger.warning("timers could not be claimed or removed", metadata: ["error": "\(error)"])
                 }
-                if claimed.count < limit { await nextLook.wait(on: connection.eventLoop, atLeast: interval) }
+                if claimed.count < limit { await wakeUp.wait(on: connection.eventLoop, atLeast: interval) }
             }
         }
     }
@@ -104,12 +104,12 @@ package struct DueTimers: Sendable {
     /// Looks at the first timer.
     /// - Returns: whether it is due.
     private func look() async throws(RedisError) -> Bool {
-        nextLook.begins()
+        wakeUp.begins()
         let replies = await connection.execute([
             RedisCommand("TIME"), RedisCommand("ZRANGE", .string(key), 0, 0, "WITHSCORES"),
         ])
         let first = try replies[1].get().array?.last?.string.flatMap(Double.init).map { Int64($0) }
-        return nextLook.looked(at: try replies[0].get(), first: first)
+        return wakeUp.looked(at: try replies[0].get(), first: first)
     }
 
     private func handle(

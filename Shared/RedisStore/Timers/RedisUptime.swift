@@ -3,17 +3,17 @@ import ServiceLifecycle
 internal import Synchronization
 
 /// Asks Redis for its time each second, to know since when it has been answering this process without a gap: an
-/// ``AnsweringSpell``, for those who judge whether a lease or a session's time is over.
+/// ``UptimeTracker``, for those who judge whether a lease or a session's time is over.
 package final class RedisUptime: Service {
     private let connection: RedisConnection
-    private let spell = Mutex(AnsweringSpell())
+    private let tracker = Mutex(UptimeTracker())
 
     /// Watches over the connection's Redis once ``run()`` runs.
     package init(connection: RedisConnection) { self.connection = connection }
 
     /// Since when (Redis clock, ms); nil while that is not known.
     package var since: Int64? {
-        spell.withLock { $0.since(local: Self.now, connection: connection.connectionCount) }
+        tracker.withLock { $0.since(local: Self.now, connection: connection.connectionCount) }
     }
 
     /// From when on (Redis clock, ms) a lease that lives for `milliseconds` may be taken for ended: its keeper must have had
@@ -43,7 +43,7 @@ package final class RedisUptime: Service {
                 if let time = try? await connection.execute(RedisCommand("TIME")).array, time.count == 2,
                     let seconds = time[0].int, let micros = time[1].int, connection.connectionCount == before
                 {
-                    spell.withLock {
+                    tracker.withLock {
                         $0.answered(redis: seconds * 1000 + micros / 1000, local: Self.now, connection: before)
                     }
                 }

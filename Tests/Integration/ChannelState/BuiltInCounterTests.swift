@@ -131,7 +131,7 @@ import Testing
             // Another one is given the command.
             let join = JoinChannel(actor: bob.actor, channel: scene.room.name)
             _ = try await scene.stage.connection.execute(
-                CommandPost.command(for: join, id: CommandID("j1")))
+                PostedCommand.command(for: join, id: CommandID("j1")))
             try await scene.told("_member_num", ["bob _member_num=2"])
         }
     }

@@ -13,7 +13,7 @@ import Testing
             let bob = try await stage.login("bob")
             func deliverThrice(_ verb: CallVerb, by actor: Actor, to peer: String, id: String) async throws {
                 let act = CallAct(verb: verb, actor: actor, channel: stage.channel, peer: peer, extra: "x")
-                let command = CommandPost.command(for: act, id: CommandID(id))
+                let command = PostedCommand.command(for: act, id: CommandID(id))
                 for result in await stage.connection.execute([command, command, command]) { _ = try result.get() }
             }
             try await deliverThrice(.invite, by: alice, to: "bob", id: "i")
@@ -45,7 +45,7 @@ import Testing
             // The deadline has passed when a service is there.
             let time = try await stage.connection.execute(RedisCommand("TIME")).array?.first?.int ?? 0
             _ = try await stage.connection.execute(
-                CommandPost.command(for: act, id: CommandID("late"), deadline: (time - 1) * 1000))
+                PostedCommand.command(for: act, id: CommandID("late"), deadline: (time - 1) * 1000))
             try await stage.startInstance()
             try await stage.act(.invite, by: alice, to: "carol")
             #expect(try await stage.mail(of: "bob") == [])

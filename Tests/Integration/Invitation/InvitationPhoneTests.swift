@@ -91,7 +91,7 @@ import Testing
                 let report = PhoneReport(call: call, bridge: bridge.id, act: act, extra: "", record: PhoneRecord())
                 for _ in 0..<3 {
                     _ = try await stage.connection.execute(
-                        CommandPost.command(for: report, id: CommandID("repeated-\(act)")))
+                        PostedCommand.command(for: report, id: CommandID("repeated-\(act)")))
                 }
                 try await waitUntil("all are taken") {
                     let posts = RedisCommand("XLEN", .string(KeySpace.posts(.invitation)))

@@ -163,7 +163,7 @@ import Testing
             // Its deadline, before the resume's, tells that it was sent before.
             let time = try await stage.redis("TIME").array?.first?.int ?? 0
             _ = try await stage.connection.execute(
-                CommandPost.command(for: detach, id: CommandID("d1"), deadline: (time + 5) * 1000))
+                PostedCommand.command(for: detach, id: CommandID("d1"), deadline: (time + 5) * 1000))
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }
@@ -180,11 +180,11 @@ import Testing
             let line = Line(user: try stage.user("alice"), session: SessionID("s1"), secret: "x")
             let open = OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
             for _ in 0..<5 {
-                _ = try await stage.connection.execute(CommandPost.command(for: open, id: CommandID("c1")))
+                _ = try await stage.connection.execute(PostedCommand.command(for: open, id: CommandID("c1")))
             }
             let later = try await stage.login("alice", on: gateway)
             // Redelivered after a newer login: what it did then stays undone.
-            _ = try await stage.connection.execute(CommandPost.command(for: open, id: CommandID("c1")))
+            _ = try await stage.connection.execute(PostedCommand.command(for: open, id: CommandID("c1")))
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }

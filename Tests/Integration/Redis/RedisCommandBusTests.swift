@@ -147,7 +147,7 @@ import Testing
             try await Self.consuming(scene, Self.router(handled)) {
                 let gateway = try await RedisGateway(scene)
                 _ = try await gateway.send(try Self.question()).get()
-                let late = CommandPost.command(
+                let late = PostedCommand.command(
                     for: try Self.question(), id: CommandID("late"), deadline: (time - 60) * 1000)
                 _ = try await scene.connection.execute(late)
                 try await waitUntil("an empty stream of posts") {

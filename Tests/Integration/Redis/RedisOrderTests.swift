@@ -19,7 +19,7 @@ import Testing
 
     private static func post(_ scene: RedisScene, _ number: Int) async throws -> RedisValue {
         try await scene.connection.execute(
-            CommandPost.command(for: try order(number), id: CommandID("o\(number)"), to: bridge))
+            PostedCommand.command(for: try order(number), id: CommandID("o\(number)"), to: bridge))
     }
 
     private static func consumer(_ scene: RedisScene, _ router: CommandRouter) throws -> CommandConsumer {

@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func post(_ scene: RedisScene, _ id: String) async throws {
-        _ = try await scene.connection.execute(CommandPost.command(for: try question(id), id: CommandID(id)))
+        _ = try await scene.connection.execute(PostedCommand.command(for: try question(id), id: CommandID(id)))
     }
 
     /// Claims at each look, and sets aside after two deliveries.

@@ -102,9 +102,11 @@ actor GatewayShard {
     private func makeSubscriber() -> RedisSubscriber {
         RedisSubscriber(
             configuration: redisConfiguration, eventLoop: eventLoop, logger: logger,
-            onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
-            onBatchEnd: { [unowned self] in flushChannels() },
-            onReconnected: { [unowned self] in resynchronize() })
+            onMessage: { [unowned self] topic, payload in
+                assumeIsolated { $0.received(Topic(rawValue: topic), payload) }
+            },
+            onBatchEnd: { [unowned self] in assumeIsolated { $0.flushChannels() } },
+            onReconnected: { [unowned self] in assumeIsolated { $0.resynchronize() } })
     }
 
     // MARK: - Connections and sessions

@@ -17,13 +17,13 @@ struct PhoneDispatch: Sendable {
         _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: Int64
     ) async throws(SignalingError) {
         _ = try await redis.answer(
-            to: CommandPost.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
+            to: PostedCommand.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
     }
 
     /// Gives an order to the bridge that holds a call. If the bridge is gone the order is dropped: its loss ends the call.
     func send(_ order: PhoneOrder, _ id: CommandID) async throws(SignalingError) {
         let command = OrderPhone(call: order.call, act: order.act, extra: order.extra)
-        let reply = try await redis.answer(to: CommandPost.command(for: command, id: id, to: order.bridge))
+        let reply = try await redis.answer(to: PostedCommand.command(for: command, id: id, to: order.bridge))
         guard reply.isNull else { return }
         InvitationMetrics.ordersDropped.increment()
         logger.warning(

@@ -27,10 +27,10 @@ struct SessionEnding: Sendable {
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let leave = LeaveChannel(actor: actor, channel: channel, reason: reason)
                 let id = base.derived("leave-\(PercentEscape.escape(channel.rawValue))")
-                commands.append(CommandPost.command(for: leave, id: id))
+                commands.append(PostedCommand.command(for: leave, id: id))
             case .endCalls:
                 let end = EndSessionCalls(user: user, session: ended.session)
-                commands.append(CommandPost.command(for: end, id: base.derived("calls")))
+                commands.append(PostedCommand.command(for: end, id: base.derived("calls")))
             case .offline(let reason):
                 commands.append(PresenceMirror.entry(row(ended, of: user)))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)

@@ -80,7 +80,7 @@ struct SessionReassertion: Sendable {
         if let channel = held.wrongChannel {
             let actor = Actor(user: line.user, uid: session.uid, session: line.session)
             after.append(
-                CommandPost.command(
+                PostedCommand.command(
                     for: ForgetMember(actor: actor, channel: channel),
                     id: id.derived("forget-\(line.session)")))
         }

@@ -75,7 +75,7 @@ import Testing
 
     @Test func aPostedCommandHasNoSender() throws {
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
-        let posted = CommandPost.command(for: command, id: CommandID("c.1"))
+        let posted = PostedCommand.command(for: command, id: CommandID("c.1"))
         // No MAXLEN: nothing of it may be cut off unread.
         #expect(
             try arguments(of: posted).prefix(6).map(\.string)
@@ -84,7 +84,7 @@ import Testing
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
         #expect(envelope.deadline == 0)
-        let toBridge = CommandPost.command(for: command, id: CommandID("c.1"), to: GatewayID("b"))
+        let toBridge = PostedCommand.command(for: command, id: CommandID("c.1"), to: GatewayID("b"))
         #expect(
             try arguments(of: toBridge).prefix(5).map(\.string)
                 == ["FCALL", "heliograph_append", "1", "cmd:sip-bridge:b", "NOMKSTREAM"])

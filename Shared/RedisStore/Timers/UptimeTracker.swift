@@ -2,7 +2,7 @@
 ///
 /// While Redis did not answer, nobody could keep a lease up or resume a session: who judges those must first give them the
 /// time that they would have had.
-package struct AnsweringSpell: Sendable {
+package struct UptimeTracker: Sendable {
     /// The longest time (ms) between two answers that is no gap, as long as the two clocks agree on it.
     package static let longestPause: Int64 = 2500
 

@@ -1,21 +1,24 @@
 internal import Logging
 internal import NIOCore
 
-/// Finishes a consumer's entries of one stream: those of one turn of the event loop are acknowledged together, behind what
-/// their handlers have sent. Nobody waits for it: an entry whose end is lost stays pending and is delivered again.
+/// Acknowledges handled entries of one stream, in batches: entries of one turn of the event loop share one XACK, which
+/// follows the commands that their handlers left to be sent. Nobody waits for it: an entry whose acknowledgement is lost is
+/// delivered again.
 ///
-/// All of a turn is given to the connection at once, just before it writes: the break of a connection takes all of it away
-/// or what follows any point, so never what an entry's handler has sent without the entry's end.
+/// A turn's commands and acknowledgements are handed to the connection together, just before it writes. So when the connection
+/// breaks, an entry is never acknowledged without its commands having been sent.
 ///
-/// `@unchecked Sendable`: `ended` is used on the connection's event loop only.
-final class EntryFinishing: @unchecked Sendable {
+/// The batch belongs to the connection's event loop, which every use of it checks.
+final class EntryAcknowledger: Sendable {
     private let group: ConsumerGroup
     private let logger: Logger
-    private var ended: [(id: String, last: [RedisCommand])] = []
+    /// Entries whose handlers are done, each with what is to be sent before its end.
+    private let ended: NIOLoopBoundBox<[(id: String, last: [RedisCommand])]>
 
     init(group: ConsumerGroup, logger: Logger) {
         self.group = group
         self.logger = logger
+        ended = .makeBoxSendingValue([], eventLoop: group.connection.eventLoop)
     }
 
     private var connection: RedisConnection { group.connection }
@@ -43,14 +46,14 @@ final class EntryFinishing: @unchecked Sendable {
     }
 
     private func add(_ id: String, _ last: [RedisCommand]) {
-        ended.append((id, last))
-        if ended.count == 1 { connection.beforeWriting { self.flush() } }
+        ended.value.append((id, last))
+        if ended.value.count == 1 { connection.beforeWriting { self.flush() } }
     }
 
     private func flush() {
-        guard !ended.isEmpty else { return }
-        let entries = ended
-        ended = []
+        guard !ended.value.isEmpty else { return }
+        let entries = ended.value
+        ended.value = []
         var finished: [String] = []
         for entry in entries where sendAll(entry.last) { finished.append(entry.id) }
         guard !finished.isEmpty else { return }
@@ -67,8 +70,8 @@ final class EntryFinishing: @unchecked Sendable {
                 if isSending { isTaken = false }
                 // What a broken connection took away comes again with its entry.
                 logger.log(
-                    level: error.code == .closed ? .debug : .warning,
-                    "what ends a command was not done", metadata: ["command": "\(command.name)", "error": "\(error)"])
+                    level: error.code == "CLOSED" ? .debug : .warning,
+                    "could not acknowledge command", metadata: ["command": "\(command.name)", "error": "\(error)"])
             }
         }
         isSending = false

@@ -1,5 +1,5 @@
 /// Collects the results of commands that were sent together. Used on one event loop only.
-final class Gathering {
+final class ResultCollector {
     private var results: [Result<RedisValue, RedisError>]
     private var missing: Int
     private let completion: ([Result<RedisValue, RedisError>]) -> Void

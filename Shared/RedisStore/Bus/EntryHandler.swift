@@ -5,7 +5,7 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// Handles the entries of a command stream, one at a time each.
-struct CommandWork: Sendable {
+struct EntryHandler: Sendable {
     let service: ServiceName
     let group: ConsumerGroup
     /// The stream's place among the consumer's.
@@ -13,20 +13,20 @@ struct CommandWork: Sendable {
     /// Whether it is the service's stream of posts.
     let isPosts: Bool
     let router: CommandRouter
-    let inFlight: InFlightEntries
+    let inFlight: EntriesInWork
     let metrics: CommandMetrics
     let logger: Logger
     /// Deliveries after which an entry that was never finished is set aside.
     let deliveryBound: Int
     /// What was handled lately, where a command is to take effect once in this process; nil where handlers see to it.
     var recent: RecentCommands?
-    /// Finishes entries by the dozen; nil where each is to be finished before the next is handled.
-    var finishing: EntryFinishing?
+    /// Acknowledges entries in batches; nil where each is to be acknowledged before the next is handled.
+    var acknowledger: EntryAcknowledger?
 
     /// The entry's name among those in flight.
-    func name(of entry: StreamEntry) -> InFlightEntries.Name { InFlightEntries.Name(stream: place, id: entry.id) }
+    func name(of entry: StreamEntry) -> EntriesInWork.Name { EntriesInWork.Name(stream: place, id: entry.id) }
 
-    /// From the entry to the answer. The entry is in `inFlight`, and leaves it here.
+    /// Handles a command, from its entry to its answer. The entry is in ``inFlight``, and leaves it here.
     /// - Parameter deliveries: how often it has been delivered, this time included.
     /// - Returns: false when it stays on the stream, to be delivered again.
     @discardableResult
@@ -46,6 +46,11 @@ struct CommandWork: Sendable {
         if let recent, recent.contains(envelope.id) { return await finish(entry) }
         // It ended the processes that took it, or failed in each.
         if deliveries > deliveryBound { return await setAside(entry, envelope.operation) }
+        return await perform(command, entry, deliveries)
+    }
+
+    private func perform(_ command: ReceivedCommand, _ entry: StreamEntry, _ deliveries: Int64) async -> Bool {
+        let envelope = command.envelope
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
         let context = CommandContext(id: envelope.id, deadline: envelope.deadline, asker: envelope.from)
@@ -126,15 +131,15 @@ struct CommandWork: Sendable {
 
     /// - Parameter last: to be sent before the entry is finished.
     private func finish(_ entry: StreamEntry, after last: [RedisCommand] = []) async -> Bool {
-        if let finishing {
-            finishing.finish(entry.id, after: last)
+        if let acknowledger {
+            acknowledger.finish(entry.id, after: last)
             return true
         }
         var isFinished = true
         for case .failure(let error) in await group.connection.execute(last + group.finish([entry.id])) {
             // The entry stays pending and is delivered again; its handler finds it done.
             isFinished = false
-            logger.debug("a command could not be finished", metadata: ["entry": "\(entry.id)", "error": "\(error)"])
+            logger.debug("could not acknowledge command", metadata: ["entry": "\(entry.id)", "error": "\(error)"])
         }
         return isFinished
     }

@@ -1,8 +1,8 @@
 import RedisStore
 import Testing
 
-@Suite struct AnsweringSpellTests {
-    private var spell = AnsweringSpell()
+@Suite struct UptimeTrackerTests {
+    private var spell = UptimeTracker()
 
     /// An answer each second, from `first` to `last`, Redis' clock being 1,000,000 ms ahead.
     private mutating func answers(_ seconds: ClosedRange<Int64>, connection: Int = 1, clockStep: Int64 = 0) {

@@ -5,7 +5,7 @@ package import SignalingWire
 /// Commands that nobody waits for, from one service to another. They stay on streams of their own until they are done:
 /// whoever takes them may be away for any time. A full Redis takes them: what they follow from has happened.
 /// The connection must keep ``RedisFunctionLibrary/streams`` loaded.
-package enum CommandPost {
+package enum PostedCommand {
     /// The command that appends `command` to its service's stream of posts.
     /// - Parameters:
     ///   - id: makes a repetition harmless; derive it from the id of what caused it.

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The stream entries that a consumer is handling now; bounded.
-final class InFlightEntries: Sendable {
+final class EntriesInWork: Sendable {
     /// An entry of one of the consumer's streams; ids are unique in a stream only.
     struct Name: Hashable {
         /// The stream, by its place among the consumer's.

@@ -2,27 +2,27 @@ import Testing
 
 @testable import RedisStore
 
-@Suite struct InFlightEntriesTests {
+@Suite struct EntriesInWorkTests {
     @Test func sameEntryOnce() {
-        let entries = InFlightEntries(bound: 2)
-        let name = InFlightEntries.Name(stream: 0, id: "1-1")
+        let entries = EntriesInWork(bound: 2)
+        let name = EntriesInWork.Name(stream: 0, id: "1-1")
         #expect(entries.add(name))
         #expect(!entries.add(name))
         entries.remove(name)
         #expect(entries.add(name))
         // Two streams may give their entries equal ids.
-        #expect(entries.add(InFlightEntries.Name(stream: 1, id: "1-1")))
+        #expect(entries.add(EntriesInWork.Name(stream: 1, id: "1-1")))
         #expect(entries.older(than: .seconds(60), in: 0).isEmpty)
         #expect(entries.older(than: .seconds(-1), in: 0) == ["1-1"])
     }
 
     @Test(.timeLimit(.minutes(1))) func roomComesWhenOneEnds() async {
-        let entries = InFlightEntries(bound: 2)
+        let entries = EntriesInWork(bound: 2)
         #expect(await entries.room() == 2)
-        _ = entries.add(InFlightEntries.Name(stream: 0, id: "1-1"))
-        _ = entries.add(InFlightEntries.Name(stream: 0, id: "2-1"))
+        _ = entries.add(EntriesInWork.Name(stream: 0, id: "1-1"))
+        _ = entries.add(EntriesInWork.Name(stream: 0, id: "2-1"))
         async let room = entries.room()
-        entries.remove(InFlightEntries.Name(stream: 0, id: "1-1"))
+        entries.remove(EntriesInWork.Name(stream: 0, id: "1-1"))
         #expect(await room == 1)
     }
 }

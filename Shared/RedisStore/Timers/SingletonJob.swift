@@ -4,7 +4,7 @@ package import NIOCore
 import ServiceLifecycle
 
 /// Something that one of a service's processes does about once a minute; whichever comes first.
-package struct ExclusiveRounds: Service {
+package struct SingletonJob: Service {
     private let key: String
     private let period: TimeAmount
     private let connection: RedisConnection

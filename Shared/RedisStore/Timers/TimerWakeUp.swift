@@ -3,7 +3,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 
 /// When to look at a service's timers next: with the next tick, or sooner when a timer is known to be due sooner.
-final class NextLook: Sendable {
+final class TimerWakeUp: Sendable {
     private struct State {
         /// The time (Redis clock, ms) of the first timer that the last look has shown.
         var seen: Int64?

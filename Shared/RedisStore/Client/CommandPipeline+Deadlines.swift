@@ -1,0 +1,53 @@
+internal import DequeModule
+internal import NIOCore
+
+// Deadlines: one timer for all, because answers come in order and nearly every command has the same time.
+extension CommandPipeline {
+    /// Deadlines are looked at so often at most.
+    private static let deadlineStep = TimeAmount.milliseconds(20)
+
+    func armTimer(_ deadline: NIODeadline) {
+        if let timer {
+            guard deadline < timer.deadline else { return }
+            timer.task.cancel()
+        }
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: max(deadline, .now() + Self.deadlineStep)) {
+            self.checkDeadlines()
+        }
+        timer = (deadline, task)
+    }
+
+    private func checkDeadlines() {
+        timer = nil
+        let now = NIODeadline.now()
+        if waiting.contains(where: { $0.deadline <= now }) {
+            let late = waiting.filter { $0.deadline <= now }
+            waiting.removeAll { $0.deadline <= now }
+            for pending in late { complete(pending, .failure(.timeout)) }
+        }
+        giveUpRepeated(now)
+        if let first = written.first, first.deadline <= now {
+            // What does not answer the first will not answer those behind it: begin anew.
+            if !first.isRepeated(now) {
+                written.removeFirst()
+                unflushed = min(unflushed, written.count)
+                // Before those behind it, which the drop fails.
+                complete(first, .failure(.timeout))
+            }
+            link.drop(.timeout)
+        }
+        let ends = written.lazy.filter { !$0.isGivenUp }.compactMap(\.repeatedUntil)
+        let next = [waiting.lazy.map(\.deadline).min(), written.first?.deadline, ends.min()].compactMap(\.self).min()
+        if let next { armTimer(next) }
+    }
+
+    /// Those that stand on the connection past the time in which somebody waits for them.
+    private func giveUpRepeated(_ now: NIODeadline) {
+        for index in written.indices {
+            guard let until = written[index].repeatedUntil, until <= now, !written[index].isGivenUp else { continue }
+            let pending = written[index]
+            written[index].isGivenUp = true
+            complete(pending, .failure(.timeout))
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The topics of a ``RedisSubscriber`` and their socket: performs what ``SubscriptionTable`` decides.
+///
+/// Belongs to the subscriber's event loop, on which everything here happens.
+final class SubscriptionDriver {
+    struct Waiter {
+        let deadline: NIODeadline
+        let completion: (Result<Void, RedisError>) -> Void
+    }
+
+    /// What the subscriber's owner is told.
+    struct Callbacks {
+        let onMessage: @Sendable (_ topic: String, _ payload: ByteBuffer) -> Void
+        let onBatchEnd: @Sendable () -> Void
+        let onReconnected: @Sendable () -> Void
+    }
+
+    private let eventLoop: any EventLoop
+    private let configuration: RedisConfiguration
+    private let link: RedisLink
+    private let status: ConnectionStatus
+    private let callbacks: Callbacks
+
+    private var table = SubscriptionTable<Waiter>()
+    private var outgoing = ByteBuffer()
+    private var flushScheduled = false
+    private var isClosed = false
+    private var wasUpBefore = false
+    /// Whether the topics of a new connection are not all confirmed yet.
+    private var isCatchingUp = false
+    private var hasHeard = true
+    private var lastHeard = NIODeadline.now()
+    private var pingedAt: NIODeadline?
+    private var timer: RepeatedTask?
+
+    init(configuration: RedisConfiguration, link: RedisLink, status: ConnectionStatus, callbacks: Callbacks) {
+        self.configuration = configuration
+        self.link = link
+        eventLoop = link.eventLoop
+        self.status = status
+        self.callbacks = callbacks
+    }
+
+    func start() {
+        link.start(owner: self)
+        let driver = NIOLoopBound(self, eventLoop: eventLoop)
+        timer = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
+            driver.value.check()
+        }
+    }
+
+    func close() {
+        isClosed = true
+        timer?.cancel()
+        link.close()
+        for waiter in table.removeWaiters(where: { _ in true }) { waiter.completion(.failure(.shutDown)) }
+    }
+
+    /// As ``RedisSubscriber/subscribe(_:_:)`` says.
+    func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
+        guard !isClosed else { return completion(.failure(.shutDown)) }
+        guard table.wantedCount < configuration.maxTopics || table.isWanted(topic) else {
+            return completion(.failure(.full("topics of a Redis subscriber", bound: configuration.maxTopics)))
+        }
+        let waiter = Waiter(deadline: .now() + configuration.commandTimeout, completion: completion)
+        switch table.want(topic, isUp: link.isUp, waiter: waiter) {
+        case .confirmed: completion(.success(()))
+        case .wait: break
+        case .subscribe:
+            table.sent(topic)
+            write(RedisCommand("SUBSCRIBE", .string(topic)))
+        }
+    }
+
+    /// As ``RedisSubscriber/unsubscribe(_:)`` says.
+    func unsubscribe(_ topic: String) {
+        guard let waiters = table.drop(topic) else { return }
+        if link.isUp { write(RedisCommand("UNSUBSCRIBE", .string(topic))) }
+        for waiter in waiters { waiter.completion(.failure(.shutDown)) }
+    }
+
+    private func write(_ command: RedisCommand) {
+        command.encode(into: &outgoing)
+        guard !flushScheduled else { return }
+        flushScheduled = true
+        eventLoop.assumeIsolated().execute {
+            self.flushScheduled = false
+            if self.link.isUp, self.outgoing.readableBytes > 0 { self.link.write(self.outgoing) }
+            self.outgoing.clear()
+        }
+    }
+
+    /// A half-open connection looks like a quiet one: ask, and if nothing at all comes back, begin anew.
+    private func check() {
+        let now = NIODeadline.now()
+        for waiter in table.removeWaiters(where: { $0.deadline <= now }) { waiter.completion(.failure(.timeout)) }
+        guard link.isUp else { return }
+        if hasHeard {
+            hasHeard = false
+            lastHeard = now
+            pingedAt = nil
+        } else if let pingedAt {
+            if now - pingedAt >= configuration.subscriberIdleTimeout { link.drop(.timeout) }
+        } else if now - lastHeard >= configuration.subscriberIdleTimeout {
+            pingedAt = now
+            write(RedisCommand("PING"))
+        }
+    }
+}
+
+extension SubscriptionDriver: RedisLinkOwner {
+    func makeBuilder() -> ReplyBuilder {
+        let builder = PushBuilder()
+        builder.onMessage = { [unowned self] topic, payload in
+            // A message on its way when the topic was given up concerns nobody.
+            if table.isWanted(topic) { callbacks.onMessage(topic, payload) }
+        }
+        builder.onConfirmation = { [unowned self] topic, subscribed in
+            guard subscribed else { return }
+            let waiters = table.confirmed(topic)
+            // First, so that who hears of the confirmation finds the subscriber connected.
+            caughtUp()
+            for waiter in waiters { waiter.completion(.success(())) }
+        }
+        return builder
+    }
+
+    func linkUp() {
+        hasHeard = true
+        pingedAt = nil
+        isCatchingUp = true
+        var topics = table.wanted[...]
+        // Some hundreds per command: few enough not to hold the server, many enough to be quick.
+        while !topics.isEmpty {
+            let some = topics.prefix(500)
+            topics = topics.dropFirst(500)
+            for topic in some { table.sent(topic) }
+            write(RedisCommand("SUBSCRIBE", arguments: some.map { .string($0) }))
+        }
+        caughtUp()
+    }
+
+    func linkDown(_ error: RedisError) {
+        status.isUp.store(false, ordering: .releasing)
+        outgoing.clear()
+        table.disconnected()
+    }
+
+    func linkReceived(_ reply: RedisValue) {
+        // Only errors come outside of push messages, such as an ACL that forbids the topic: begin anew, and log it there.
+        if case .error(let error) = reply { link.drop(error) }
+    }
+
+    func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant) {}
+
+    func linkReadEnded() {
+        hasHeard = true
+        callbacks.onBatchEnd()
+    }
+
+    private func caughtUp() {
+        guard isCatchingUp, table.outstanding == 0 else { return }
+        isCatchingUp = false
+        status.isUp.store(true, ordering: .releasing)
+        let isRenewal = wasUpBefore
+        wasUpBefore = true
+        if isRenewal { callbacks.onReconnected() }
+    }
+}
