@@ -9,6 +9,11 @@ local function register_function(what, callback)
     return redis.register_function(what)
 end
 
+-- Registers a function that Redis runs also when it has no memory left: what ends something, keeps it alive or frees memory.
+local function register_vital(name, callback)
+    return register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
+end
+
 local DONE_MS = 60000
 
 -- The text of a whole number below 2^53; %d costs half of what %.0f does.
@@ -58,9 +63,6 @@ local function crowded(now)
     end
     return is_crowded
 end
-
--- RedisError.signaling tells the same of Redis' own refusal.
-local MEMORY_FULL = 'SIG 1001 memory_full the memory of Redis is nearly used up, try again later'
 
 -- A user's :box outlives the session for so long, and the mailbox: whoever is never heard of again leaves nothing. Numbers
 -- that begin anew begin at the clock, which is above all that were given before.

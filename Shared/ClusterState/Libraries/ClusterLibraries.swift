@@ -3,27 +3,30 @@
 extension RedisFunctionLibrary {
     /// Presence's: who is online, and the cache of users' attributes.
     package static let presence = RedisFunctionLibrary(
-        name: "heliograph_presence", parts: [PackageResources.presence_lua])
+        name: "heliograph_presence", constants: .sessions,
+        parts: [PackageResources.session_place_lua, PackageResources.presence_lua])
 
     /// Presence's too: which channel a session is in. Channel-state calls these functions: they are the only way to write
     /// what the session's record says of channels.
     package static let memberships = RedisFunctionLibrary(
-        name: "heliograph_memberships", parts: [PackageResources.memberships_lua])
+        name: "heliograph_memberships",
+        parts: [PackageResources.session_place_lua, PackageResources.memberships_lua])
 
     /// Channel-state's: members, attributes, counters and the life of channels.
     package static let channels = RedisFunctionLibrary(
-        name: "heliograph_channels",
+        name: "heliograph_channels", constants: .channels,
         parts: [
             PackageResources.channels_lua, PackageResources.channel_counters_lua, PackageResources.channel_members_lua,
             PackageResources.channel_attributes_lua, PackageResources.channel_life_lua,
         ])
 
     /// The invitation service's: calls, and the lines to telephones.
-    package static let calls = RedisFunctionLibrary(name: "heliograph_calls", parts: [PackageResources.calls_lua])
+    package static let calls = RedisFunctionLibrary(
+        name: "heliograph_calls", constants: .calls, parts: [PackageResources.calls_lua])
 
     /// The gateways' hot path: mailboxes, messages, and reading channel logs.
     package static let messages = RedisFunctionLibrary(
-        name: "heliograph_messages",
+        name: "heliograph_messages", constants: .channelLogs,
         parts: [
             PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.messages_lua,
             PackageResources.channel_log_lua,

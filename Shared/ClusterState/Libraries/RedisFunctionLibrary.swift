@@ -22,11 +22,13 @@ package struct RedisFunctionLibrary: Sendable {
         functions = []
     }
 
-    /// Joins a library of the cluster's own: the common prelude (`prelude.lua`), then its parts in their order. Parts
-    /// register their functions by literal names.
-    package init(name: String, parts: [[UInt8]]) {
+    /// Joins a library of the cluster's own: constants, the common prelude (`prelude.lua`), then its parts in their order.
+    /// Parts register their functions by literal names.
+    /// - Parameter constants: of this library, besides those that all have.
+    package init(name: String, constants: [LuaConstant] = [], parts: [[UInt8]]) {
         let text = String(decoding: parts.joined(), as: UTF8.self)
-        let prelude = String(decoding: PackageResources.prelude_lua, as: UTF8.self)
+        let constants = (.common + constants).map(\.line).joined()
+        let prelude = constants + String(decoding: PackageResources.prelude_lua, as: UTF8.self)
         suffix = "_" + ContentDigest.sha256.text(of: "\(name)\n\(prelude)\(text)").prefix(8)
         self.name = name + suffix
         functions = text.matches(of: Self.registration).map { String($0.output.1) }

@@ -7,10 +7,6 @@ package import SignalingWire
 
 /// The stream of changes that a service copies into PostgreSQL.
 package enum MirrorStream {
-    /// Changes that are kept while nobody copies them, about: the oldest beyond it are lost to the mirror, which is
-    /// repaired by later changes of the same rows.
-    package static let maxLength = 1_000_000
-
     /// The entry's one field: a change, packed.
     private static let field = "r"
 
@@ -18,7 +14,9 @@ package enum MirrorStream {
     /// ``RedisFunctionLibrary/streams`` loaded.
     package static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
         var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service))
-        let words: [RedisArgument] = ["MAXLEN", "~", .int(maxLength), "*", .string(field), .bytes(fields.encoded)]
+        let words: [RedisArgument] = [
+            "MAXLEN", "~", .int(ClusterBounds.mirrorEntries), "*", .string(field), .bytes(fields.encoded),
+        ]
         for word in words { command.append(word) }
         return command
     }

@@ -23,27 +23,14 @@
 --   :arate:NAME  string: changes of one attribute in the present second
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
-local FLOOR_MS = 60000
--- Shared with heliograph_messages: change both.
-local LOG_EVENTS = 2000
-local LOG_MS = 3600000
 -- As many as the rate lets come while one waits.
 local WAITING_CHANGES = 100
 -- Of those, so many are applied in one call at most: so long Redis does nothing else.
 local APPLIED_CHANGES = 32
 local APPLIED_BYTES = 65536
 local RELOAD_MS = 5000
--- Limits.attributesPerOwner.
-local ATTRIBUTES = 1000
--- Limits.userListLatest.
-local LATEST = 200
 -- After so many joins :latest is made anew; where it was missing, with so many lines more than LATEST, which leaves use up.
 local LATEST_SLACK = 50
-local BUILT_IN = {
-    _userNotification = true, _channel_ttl = true, _auto_update_num = true, _auto_update_total_num = true,
-    _sendmsg_limit = true, _setattr_limit = true,
-}
-local CHANNEL_TTL = 7200
 
 local function state(tag, field)
     return redis.call('HGET', tag .. ':state', field)
@@ -100,9 +87,4 @@ local function count_in_second(key, bound)
         redis.call('PEXPIRE', key, 1000)
     end
     return count > bound
-end
-
--- What ends or keeps alive goes on when Redis has no memory left for more.
-local function register_vital(name, callback)
-    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
 end

@@ -7,8 +7,6 @@
 
 -- New calls to telephones are counted for so long.
 local DIALLED_MS = 60000
--- As MirrorStream.recording has it.
-local LOG_LENGTH = 1000000
 -- No line is held longer.
 local LINES_MS = 86400000
 

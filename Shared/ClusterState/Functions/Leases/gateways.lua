@@ -63,11 +63,6 @@ local function gateway_forget(keys, args)
     return redis.status_reply('OK')
 end
 
--- Leases go on when Redis has no memory left for more.
-local function register_vital(name, callback)
-    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
-end
-
 register_vital('gateway_heartbeat', gateway_heartbeat)
 register_vital('gateway_leave', gateway_leave)
 register_vital('gateway_list', gateway_list)

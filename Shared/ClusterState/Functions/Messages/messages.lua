@@ -4,9 +4,6 @@
 --   :members, :info, :state (seq, id, _sendmsg_limit), :log, and
 --   :rate     string: messages of the present second
 
--- Shared with heliograph_channels: change both.
-local LOG_EVENTS = 2000
-local LOG_MS = 3600000
 -- A limit of so many messages a second is none, and the channel's own does not count then.
 local UNLIMITED = 1000000
 -- Where messages are not counted, the log's expiry is moved with every so many, and after so long a silence (us): the log

@@ -1,25 +1,10 @@
--- Which channel a session is in, as the user's own keys tell. The Swift contract is ChannelFunctions.swift.
+-- Joins and leaves of a session, as its record keeps them: channel-state calls these functions before and after it changes a
+-- channel's members. Its calls are in ChannelFunctions.swift.
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash of heliograph_presence: sid, channel, leaving (channels still to be left, one a line), turn (number of
 --             the session's last join or leave)
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
-
-local function lines(text)
-    local list = {}
-    for line in string.gmatch(text or '', '[^\n]+') do
-        list[#list + 1] = line
-    end
-    return list
-end
-
-local function keep_leaving(tag, list)
-    if #list == 0 then
-        redis.call('HDEL', tag .. ':session', 'leaving')
-    else
-        redis.call('HSET', tag .. ':session', 'leaving', table.concat(list, '\n'))
-    end
-end
 
 -- A join or leave that is not numbered (0) has its place behind all before it.
 local function later_turn(turn, known)
@@ -40,8 +25,8 @@ local function session_enter(keys, args)
             return {err = 'SIG 300 superseded the session joined or left a channel meanwhile'}
         end
         local list = {}
-        for _, left in ipairs(lines(leaving)) do
-            if left ~= args[4] and left ~= channel then
+        for _, left in ipairs(list_without(leaving, channel)) do
+            if left ~= args[4] then
                 list[#list + 1] = left
             end
         end
@@ -78,13 +63,7 @@ local function session_exit(keys, args)
         redis.call('HDEL', tag .. ':session', 'channel')
     end
     redis.call('HSET', tag .. ':session', 'turn', later_turn(args[3], turn))
-    local list = {}
-    for _, left in ipairs(lines(leaving)) do
-        if left ~= args[2] then
-            list[#list + 1] = left
-        end
-    end
-    keep_leaving(tag, list)
+    keep_leaving(tag, list_without(leaving, args[2]))
     return 1
 end
 
@@ -93,13 +72,7 @@ local function session_forgot(keys, args)
     local tag = keys[1]
     local sid, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'leaving'))
     if sid == args[1] and leaving then
-        local list = {}
-        for _, left in ipairs(lines(leaving)) do
-            if left ~= args[2] then
-                list[#list + 1] = left
-            end
-        end
-        keep_leaving(tag, list)
+        keep_leaving(tag, list_without(leaving, args[2]))
     end
     return redis.status_reply('OK')
 end
@@ -112,11 +85,6 @@ local function session_acts(keys, args)
     end
     local refusal = session_error(keys[1], args[2], args[3])
     return refusal and {err = refusal} or redis.status_reply('OK')
-end
-
--- What ends or keeps alive goes on when Redis has no memory left for more.
-local function register_vital(name, callback)
-    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
 end
 
 register_vital('session_enter', session_enter)

@@ -16,11 +16,6 @@
 
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
-local FLOOR_MS = 60000
--- Limits.attributesPerOwner.
-local ATTRIBUTES = 1000
--- LeaseFleet.gateways.timeToLive.
-local LEASE_MS = 10000
 
 local function topic(gateway)
     return 'gateway:' .. gateway .. ':events'
@@ -256,16 +251,6 @@ local function session_ended(keys, args)
     return redis.call('HDEL', keys[1] .. ':ending', args[1])
 end
 
-local function list_without(text, line)
-    local list = {}
-    for other in string.gmatch(text or '', '[^\n]+') do
-        if other ~= line then
-            list[#list + 1] = other
-        end
-    end
-    return list
-end
-
 -- Redis may have forgotten a session's last join or leave: its gateway says that it was the one of number `turn` and led to
 -- `channel` ('' for none). Returns the channel that the record named wrongly: it stays recorded as to be left.
 local function correct_place(tag, session, turn, channel)
@@ -281,11 +266,7 @@ local function correct_place(tag, session, turn, channel)
     if former ~= '' then
         leaving[#leaving + 1] = former
     end
-    if #leaving > 0 then
-        redis.call('HSET', tag .. ':session', 'leaving', table.concat(leaving, '\n'))
-    else
-        redis.call('HDEL', tag .. ':session', 'leaving')
-    end
+    keep_leaving(tag, leaving)
     if channel ~= '' then
         redis.call('HSET', tag .. ':session', 'channel', channel)
     else
@@ -300,8 +281,7 @@ local function restore_session(tag, args, now)
     redis.call('HSET', tag .. ':box', 'uid', args[4])
     local since = args[7] ~= '0' and args[7] or number(now)
     local timeout = string.match(redis.call('HGET', tag .. ':attrs', '_conn_timeout') or '', '^[+-]?%d+$')
-    -- Limits.connectionTimeout.
-    timeout = timeout and number(math.min(math.max(tonumber(timeout), 20), 120)) or args[12]
+    timeout = timeout and number(math.min(math.max(tonumber(timeout), LEAST_TIMEOUT), MOST_TIMEOUT)) or args[12]
     -- openver 0: whatever calls the mailbox still holds, the live session was told of them.
     redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
         'device', args[5], 'push', args[6], 'timeout', timeout, 'state', 'online', 'since', since,
@@ -474,11 +454,6 @@ end
 -- KEYS: a gateway's set of sessions. ARGV: routes.
 local function routes_add(keys, args)
     return redis.call('SADD', keys[1], unpack(args))
-end
-
--- What ends or keeps alive goes on when Redis has no memory left for more.
-local function register_vital(name, callback)
-    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
 end
 
 redis.register_function('session_open', session_open)

@@ -35,11 +35,6 @@ local function set(keys, args)
     return redis.call('ZADD', keys[1], args[1], args[2])
 end
 
--- Timers end what has had its time: they go on when Redis has no memory left for more.
-local function register_vital(name, callback)
-    redis.register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
-end
-
 register_vital('heliograph_due_claim', claim)
 register_vital('heliograph_due_done', done)
 register_vital('heliograph_due_set', set)

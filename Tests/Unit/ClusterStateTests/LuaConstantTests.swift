@@ -1,0 +1,42 @@
+import SignalingProtocol
+import Testing
+
+@testable import ClusterState
+
+@Suite struct LuaConstantTests {
+    private static let part = Array("redis.register_function('one', one)\n".utf8)
+
+    private func source(_ library: RedisFunctionLibrary) -> String { String(decoding: library.source, as: UTF8.self) }
+
+    @Test func valuesAreSpelledAsLuaSpellsThem() {
+        #expect(LuaConstant.integer("BOUND", 1000).line == "local BOUND = 1000\n")
+        #expect(LuaConstant.text("TEXT", "a b").line == "local TEXT = 'a b'\n")
+        // In an order of their own: the library's digest must not change from process to process.
+        #expect(LuaConstant.set("NAMES", ["_b", "_a"]).line == "local NAMES = {['_a'] = true, ['_b'] = true}\n")
+    }
+
+    @Test func aConstantIsAPartOfTheVersion() {
+        let one = RedisFunctionLibrary(name: "lib", constants: [.integer("BOUND", 1)], parts: [Self.part])
+        let two = RedisFunctionLibrary(name: "lib", constants: [.integer("BOUND", 2)], parts: [Self.part])
+        #expect(one.suffix != two.suffix)
+        #expect(source(one).contains("\nlocal BOUND = 1\n"))
+    }
+
+    @Test(arguments: [RedisFunctionLibrary.channels, .messages])
+    func theTwoWritersOfAChannelLogAgreeOnItsBounds(library: RedisFunctionLibrary) {
+        #expect(source(library).contains("\nlocal LOG_EVENTS = 2000\nlocal LOG_MS = 3600000\n"))
+    }
+
+    @Test func boundsOfTheDocumentsReachLua() {
+        #expect(source(.channels).contains("\nlocal ATTRIBUTES = 1000\n"))
+        #expect(source(.channels).contains("\nlocal CHANNEL_TTL = 7200\n"))
+        #expect(source(.channels).contains("['_sendmsg_limit'] = true, ['_setattr_limit'] = true"))
+        #expect(!source(.channels).contains("['_member_num'] = true"))
+        #expect(source(.presence).contains("\nlocal LEASE_MS = 10000\n"))
+    }
+
+    @Test func aFullRedisIsAnsweredAsSwiftAnswersIt() {
+        let answer = "SIG 1001 memory_full the memory of Redis is nearly used up, try again later"
+        #expect(source(.messages).contains("\nlocal MEMORY_FULL = '\(answer)'\n"))
+    }
+}
