@@ -45,8 +45,8 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
         let now = try await redis.time()
         guard let heartbeat = try await lastHeartbeat(of: holder) else { return nil }
         guard heartbeat != 0 else { return EndedLease(isGivenBack: true, abandonedAt: now, now: now) }
-        guard let since = uptime.since else {
-            try await lookAgain(at: holder, at: now + Self.pause.wholeMilliseconds)
+        guard let since = uptime.since?.milliseconds else {
+            try await lookAgain(at: holder, at: now + Self.pause)
             return nil
         }
         let earliest = since + fleet.watchDelay

@@ -58,7 +58,7 @@ package enum ServiceRuntime {
         for round in parts.rounds {
             services.append(
                 SingletonJob(
-                    round.name, every: TimeAmount(round.period), connection: stores.redis, logger: logger,
+                    round.name, every: round.period, connection: stores.redis, logger: logger,
                     round: round.perform))
         }
         services += parts.background

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -15,8 +16,8 @@ struct CommandEnvelope: Equatable {
     let operation: String
     let id: CommandID
     let from: GatewayID?
-    /// When it must no longer take effect, Redis clock, ms; 0 for never.
-    let deadline: Int64
+    /// When it must no longer take effect; nil for never, which is 0 on the stream.
+    let deadline: RedisTime?
 
     /// The command that puts it on a stream.
     /// - Parameters:
@@ -41,7 +42,7 @@ struct CommandEnvelope: Equatable {
         writer.put("op", operation)
         writer.put("id", id.rawValue)
         if let from { writer.put("from", from.rawValue) }
-        writer.put("until", deadline)
+        writer.put("until", deadline?.milliseconds ?? 0)
         writer.append(fields)
         return writer.encoded
     }
@@ -64,7 +65,8 @@ struct ReceivedCommand {
         guard end == 2 || fields[2].name == "from" else { return nil }
         envelope = CommandEnvelope(
             operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
-            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil, deadline: deadline)
+            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil,
+            deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline))
         self.fields = FieldReader(fields: fields[(end + 1)...])
     }
 

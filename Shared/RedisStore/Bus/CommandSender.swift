@@ -18,8 +18,8 @@ package final class CommandSender: Sendable {
         let fields: FieldWriter
         let isVital: Bool
         let deadline: NIODeadline
-        /// The deadline by Redis' clock, ms; nil before that was heard of.
-        var until: Int64?
+        /// The deadline by Redis' clock; nil before that was heard of.
+        var until: RedisTime?
         /// Whether the connection has not yet said what became of the XADD.
         var isSending = false
         /// On which of the command connections it was sent again because answers may have been lost.
@@ -151,10 +151,10 @@ package final class CommandSender: Sendable {
         }
     }
 
-    /// A deadline of this process by Redis' clock, ms.
-    private func deadlineByRedis(_ deadline: NIODeadline) -> Int64? {
+    /// A deadline of this process by Redis' clock.
+    private func deadlineByRedis(_ deadline: NIODeadline) -> RedisTime? {
         guard let now = connection.clock.now else { return nil }
-        return now + max(0, (deadline - .now()).nanoseconds / 1_000_000)
+        return now + .nanoseconds(max(0, (deadline - .now()).nanoseconds))
     }
 
     private func armTimer() {

@@ -70,7 +70,7 @@ final class EntryAcknowledger: Sendable {
                 if isSending { isTaken = false }
                 // What a broken connection took away comes again with its entry.
                 logger.log(
-                    level: error.code == "CLOSED" ? .debug : .warning,
+                    level: error.code == .closed ? .debug : .warning,
                     "could not acknowledge command", metadata: ["command": "\(command.name)", "error": "\(error)"])
             }
         }

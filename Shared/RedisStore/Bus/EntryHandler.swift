@@ -39,7 +39,7 @@ struct EntryHandler: Sendable {
             return false
         }
         let envelope = command.envelope
-        if envelope.deadline != 0, let now = group.connection.clock.now, now > envelope.deadline {
+        if let deadline = envelope.deadline, let now = group.connection.clock.now, now > deadline {
             metrics.expired.increment()
             return await finish(entry)
         }
@@ -53,7 +53,8 @@ struct EntryHandler: Sendable {
         let envelope = command.envelope
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
-        let context = CommandContext(id: envelope.id, deadline: envelope.deadline, asker: envelope.from)
+        let context = CommandContext(
+            id: envelope.id, deadline: envelope.deadline?.milliseconds ?? 0, asker: envelope.from)
         let outcome = await router.handle(command, context)
         switch verdict(outcome.result, of: envelope, connections: connections) {
         case .done: break
@@ -94,7 +95,7 @@ struct EntryHandler: Sendable {
         case .unavailable: return .again(isToBlame: error == .unavailable("redis"))
         case .overloaded, .memoryFull: return .again(isToBlame: false)
         // Perhaps an instance of another version knows it.
-        case .timeout, .unknownOperation: return envelope.deadline == 0 ? .again(isToBlame: true) : .done
+        case .timeout, .unknownOperation: return envelope.deadline == nil ? .again(isToBlame: true) : .done
         default: return .done
         }
     }

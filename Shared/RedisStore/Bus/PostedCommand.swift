@@ -1,4 +1,4 @@
-internal import ClusterState
+package import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 
@@ -9,8 +9,10 @@ package enum PostedCommand {
     /// The command that appends `command` to its service's stream of posts.
     /// - Parameters:
     ///   - id: makes a repetition harmless; derive it from the id of what caused it.
-    ///   - deadline: when it is of no use any more, Redis clock, ms; default 0, for never.
-    package static func command(for command: some WireCommand, id: CommandID, deadline: Int64 = 0) -> RedisCommand {
+    ///   - deadline: when it is of no use any more; default nil, for never.
+    package static func command(for command: some WireCommand, id: CommandID, deadline: RedisTime? = nil)
+        -> RedisCommand
+    {
         envelope(command, id, deadline)
             .adding(command.fields, to: KeySpace.posts(type(of: command).service), isVital: true)
     }
@@ -19,11 +21,13 @@ package enum PostedCommand {
     /// its stream, once removed, is not made again.
     /// - Parameter id: as for ``command(for:id:deadline:)``.
     package static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
-        envelope(command, id, 0)
+        envelope(command, id, nil)
             .adding(command.fields, to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
     }
 
-    private static func envelope(_ command: some WireCommand, _ id: CommandID, _ deadline: Int64) -> CommandEnvelope {
+    private static func envelope(_ command: some WireCommand, _ id: CommandID, _ deadline: RedisTime?)
+        -> CommandEnvelope
+    {
         CommandEnvelope(operation: type(of: command).operation, id: id, from: nil, deadline: deadline)
     }
 }

@@ -46,13 +46,13 @@ extension CommandPipeline: RedisLinkOwner {
 
     func linkReceived(_ reply: RedisValue) {
         guard let pending = written.popFirst() else {
-            return link.drop(RedisError(code: "PROTOCOL", message: "an answer that nobody asked for"))
+            return link.drop(RedisError(code: .malformed, message: "an answer that nobody asked for"))
         }
         guard case .error(let error) = reply else { return complete(pending, .success(reply)) }
         let isCall = pending.command.isFunctionCall && !pending.isGivenUp
         if error.isFunctionMissing, isCall, !pending.isRetry, !libraries.isEmpty {
             reloadLibraries(for: pending)
-        } else if error.code == "OOM", pending.command.isVital, !pending.isGivenUp {
+        } else if error.code == .outOfMemory, pending.command.isVital, !pending.isGivenUp {
             bytesPending -= pending.command.byteEstimate
             send(pending.command.inFullRedis, repeatedUntil: pending.repeatedUntil, pending.completion)
         } else {

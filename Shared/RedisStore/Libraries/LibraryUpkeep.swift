@@ -51,7 +51,7 @@ final class LibraryUpkeep {
 
     /// Does what is due. Called now and then while the connection is up.
     func tick(_ connection: CommandPipeline) {
-        guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now else { return }
+        guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now?.milliseconds else { return }
         next = .now() + Self.pause.success
         let commands = [
             RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_*"),

@@ -1,6 +1,6 @@
-internal import ClusterState
+package import ClusterState
 internal import Logging
-package import NIOCore
+internal import NIOCore
 internal import ServiceLifecycle
 package import SignalingProtocol
 
@@ -8,8 +8,8 @@ package import SignalingProtocol
 package struct DueTimer: Sendable, Equatable {
     /// What the timer is for; unique in its service.
     package var member: String
-    /// When the claim ends (Redis clock, ms): the proof for ``DueTimers/done(_:)``.
-    package var score: Int64
+    /// When the claim ends: the proof for ``DueTimers/done(_:)``.
+    package var claimEnd: RedisTime
 }
 
 /// A service's timers, kept in Redis so that they outlive the process that set them.
@@ -32,7 +32,7 @@ package struct DueTimers: Sendable {
     /// The command that sets (or moves) a timer, for a pipeline of the caller's.
     /// - Parameter due: the Redis clock, ms.
     package func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
-        wakeUp.hears(of: due)
+        wakeUp.hears(of: RedisTime(milliseconds: due))
         return .function("heliograph_due_set", tag: key, .int64(due), .string(member))
     }
 
@@ -51,17 +51,17 @@ package struct DueTimers: Sendable {
     /// - Parameters:
     ///   - limit: how many at most; default 100.
     ///   - lease: how long they stay hidden from other claims; default 10 s.
-    package func claim(limit: Int = 100, lease: TimeAmount = .seconds(10)) async throws(RedisError) -> [DueTimer] {
-        let milliseconds = lease.nanoseconds / 1_000_000
+    package func claim(limit: Int = 100, lease: Duration = .seconds(10)) async throws(RedisError) -> [DueTimer] {
+        let milliseconds = Int64(lease / .milliseconds(1))
         let reply = try await connection.execute(
             .function("heliograph_due_claim", tag: key, .int(limit), .int64(milliseconds)))
         guard let flat = reply.array, flat.count.isMultiple(of: 2) else { throw .shape("the answer of due_claim") }
         var timers: [DueTimer] = []
         for index in stride(from: 0, to: flat.count, by: 2) {
-            guard let member = flat[index].string, let score = flat[index + 1].int else {
+            guard let member = flat[index].string, let end = flat[index + 1].int else {
                 throw .shape("the answer of due_claim")
             }
-            timers.append(DueTimer(member: member, score: score))
+            timers.append(DueTimer(member: member, claimEnd: RedisTime(milliseconds: end)))
         }
         return timers
     }
@@ -69,7 +69,7 @@ package struct DueTimers: Sendable {
     /// Removes claimed timers that have been handled, except those that were set anew since the claim.
     package func done(_ timers: [DueTimer]) async throws(RedisError) {
         guard !timers.isEmpty else { return }
-        let arguments = timers.flatMap { [RedisArgument.string($0.member), .int64($0.score)] }
+        let arguments = timers.flatMap { [RedisArgument.string($0.member), .int64($0.claimEnd.milliseconds)] }
         _ = try await connection.execute(.function("heliograph_due_done", tag: key, arguments: arguments))
     }
 
@@ -83,7 +83,7 @@ package struct DueTimers: Sendable {
     ///   - lease: how long a handler may take before the timer fires elsewhere; default 10 s.
     ///   - handler: acts on one timer, after a look at the state.
     package func run(
-        every interval: TimeAmount = .milliseconds(250), lease: TimeAmount = .seconds(10),
+        every interval: Duration = .milliseconds(250), lease: Duration = .seconds(10),
         handler: @escaping @Sendable (DueTimer) async throws -> Void
     ) async {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
@@ -108,7 +108,9 @@ package struct DueTimers: Sendable {
         let replies = await connection.execute([
             RedisCommand("TIME"), RedisCommand("ZRANGE", .string(key), 0, 0, "WITHSCORES"),
         ])
-        let first = try replies[1].get().array?.last?.string.flatMap(Double.init).map { Int64($0) }
+        let first = try replies[1].get().array?.last?.string.flatMap(Double.init).map {
+            RedisTime(milliseconds: Int64($0))
+        }
         return wakeUp.looked(at: try replies[0].get(), first: first)
     }
 

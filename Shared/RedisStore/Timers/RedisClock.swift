@@ -1,3 +1,4 @@
+package import ClusterState
 internal import Synchronization
 
 /// Redis' clock as last heard, carried on by our own steady one. It runs behind Redis' by what answers to TIME take at
@@ -34,12 +35,12 @@ package final class RedisClock: Sendable {
         }
     }
 
-    /// Milliseconds; nil before the first answer.
-    package var now: Int64? { time(at: .now) }
+    /// Redis' time now; nil before the first answer.
+    package var now: RedisTime? { time(at: .now) }
 
-    /// Redis' time at a moment of ours, ms; nil before the first answer.
-    func time(at instant: ContinuousClock.Instant) -> Int64? {
-        offset.withLock { $0.map { ($0 + Self.microseconds(instant)) / 1000 } }
+    /// Redis' time at a moment of ours; nil before the first answer.
+    func time(at instant: ContinuousClock.Instant) -> RedisTime? {
+        offset.withLock { $0.map { RedisTime(milliseconds: ($0 + Self.microseconds(instant)) / 1000) } }
     }
 
     private static func microseconds(_ instant: ContinuousClock.Instant) -> Int64 {

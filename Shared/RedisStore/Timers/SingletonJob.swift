@@ -1,12 +1,12 @@
 internal import ClusterState
 package import Logging
-package import NIOCore
+internal import NIOCore
 import ServiceLifecycle
 
 /// Something that one of a service's processes does about once a minute; whichever comes first.
 package struct SingletonJob: Service {
     private let key: String
-    private let period: TimeAmount
+    private let period: Duration
     private let connection: RedisConnection
     private let logger: Logger
     private let round: @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
@@ -18,7 +18,7 @@ package struct SingletonJob: Service {
     ///   - round: does it; to call `renew`, which throws when another process has taken over, more often than `period`. What
     ///     it throws is logged.
     package init(
-        _ name: String, every period: TimeAmount, connection: RedisConnection, logger: Logger,
+        _ name: String, every period: Duration, connection: RedisConnection, logger: Logger,
         round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
     ) {
         key = KeySpace.round(name)
@@ -38,13 +38,14 @@ package struct SingletonJob: Service {
                     logger.warning("a round was not finished", metadata: ["round": "\(key)", "error": "\(error)"])
                 }
                 // Not all processes at the same moment.
-                let wait = period.nanoseconds / 4 + .random(in: 0...period.nanoseconds / 4)
+                let quarter = TimeAmount(period).nanoseconds / 4
+                let wait = quarter + .random(in: 0...quarter)
                 await connection.eventLoop.pause(until: .now() + .nanoseconds(wait))
             }
         }
     }
 
-    private var milliseconds: RedisArgument { .int64(period.nanoseconds / 1_000_000) }
+    private var milliseconds: RedisArgument { .int64(Int64(period / .milliseconds(1))) }
 
     private func isOurs() async throws -> Bool {
         try await connection.execute(RedisCommand("SET", .string(key), "1", "NX", "PX", milliseconds)).string == "OK"

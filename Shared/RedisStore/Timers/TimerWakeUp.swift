@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import NIOCore
 internal import ServiceLifecycle
 internal import Synchronization
@@ -5,14 +6,14 @@ internal import Synchronization
 /// When to look at a service's timers next: with the next tick, or sooner when a timer is known to be due sooner.
 final class TimerWakeUp: Sendable {
     private struct State {
-        /// The time (Redis clock, ms) of the first timer that the last look has shown.
-        var seen: Int64?
+        /// The time of the first timer that the last look has shown.
+        var seen: RedisTime?
         /// The earliest time that this process has set since that look began.
-        var heard: Int64?
+        var heard: RedisTime?
         /// What the runner waits for.
         var timer: Scheduled<Void>?
 
-        var due: Int64? { [seen, heard].compactMap(\.self).min() }
+        var due: RedisTime? { [seen, heard].compactMap(\.self).min() }
     }
 
     /// How long after its time a timer is looked at: the command that sets it must be there, and neighbours come along.
@@ -22,7 +23,7 @@ final class TimerWakeUp: Sendable {
     private let state = Mutex(State())
 
     /// This process sets a timer.
-    func hears(of due: Int64) {
+    func hears(of due: RedisTime) {
         let timer: Scheduled<Void>? = state.withLock { state in
             if let known = state.due, known <= due { return nil }
             state.heard = due
@@ -36,7 +37,7 @@ final class TimerWakeUp: Sendable {
 
     /// Takes the answer to TIME and the time of the first timer, nil when there is none.
     /// - Returns: whether it is due.
-    func looked(at time: RedisValue, first: Int64?) -> Bool {
+    func looked(at time: RedisValue, first: RedisTime?) -> Bool {
         clock.set(time)
         state.withLock { $0.seen = first }
         guard let first, let now = clock.now else { return false }
@@ -45,14 +46,15 @@ final class TimerWakeUp: Sendable {
 
     /// Waits until it is time to look; not beyond the task's cancellation or a graceful shutdown.
     /// - Parameter interval: to be waited in any case.
-    func wait(on eventLoop: any EventLoop, atLeast interval: TimeAmount) async {
+    func wait(on eventLoop: any EventLoop, atLeast interval: Duration) async {
+        let interval = TimeAmount(interval)
         let tick = max(.nextTick, .now() + interval)
         let earliest = NIODeadline.now() + interval
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let timer: Scheduled<Void>? = state.withLock { state in
                 var time = tick
                 if let due = state.due, let now = clock.now {
-                    time = min(tick, max(earliest, .now() + .milliseconds(due - now) + Self.slack))
+                    time = min(tick, max(earliest, .now() + TimeAmount(due - now) + Self.slack))
                 }
                 state.timer = time > .now() ? eventLoop.scheduleTask(deadline: time) {} : nil
                 return state.timer

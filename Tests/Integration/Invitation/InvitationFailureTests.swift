@@ -45,7 +45,8 @@ import Testing
             // The deadline has passed when a service is there.
             let time = try await stage.connection.execute(RedisCommand("TIME")).array?.first?.int ?? 0
             _ = try await stage.connection.execute(
-                PostedCommand.command(for: act, id: CommandID("late"), deadline: (time - 1) * 1000))
+                PostedCommand.command(
+                    for: act, id: CommandID("late"), deadline: RedisTime(milliseconds: (time - 1) * 1000)))
             try await stage.startInstance()
             try await stage.act(.invite, by: alice, to: "carol")
             #expect(try await stage.mail(of: "bob") == [])

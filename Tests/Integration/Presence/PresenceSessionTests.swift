@@ -163,7 +163,8 @@ import Testing
             // Its deadline, before the resume's, tells that it was sent before.
             let time = try await stage.redis("TIME").array?.first?.int ?? 0
             _ = try await stage.connection.execute(
-                PostedCommand.command(for: detach, id: CommandID("d1"), deadline: (time + 5) * 1000))
+                PostedCommand.command(
+                    for: detach, id: CommandID("d1"), deadline: RedisTime(milliseconds: (time + 5) * 1000)))
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }

@@ -148,7 +148,8 @@ import Testing
                 let gateway = try await RedisGateway(scene)
                 _ = try await gateway.send(try Self.question()).get()
                 let late = PostedCommand.command(
-                    for: try Self.question(), id: CommandID("late"), deadline: (time - 60) * 1000)
+                    for: try Self.question(), id: CommandID("late"),
+                    deadline: RedisTime(milliseconds: (time - 60) * 1000))
                 _ = try await scene.connection.execute(late)
                 try await waitUntil("an empty stream of posts") {
                     let length = try await Self.length(scene, of: KeySpace.posts(.channelState))

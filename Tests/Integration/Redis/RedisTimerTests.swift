@@ -23,7 +23,7 @@ import Testing
             #expect(try await timers.claim(limit: 1).map(\.member) == ["a"])
             let second = try await timers.claim(limit: 10)
             #expect(second.map(\.member) == ["b c"])
-            #expect(second.allSatisfy { $0.score >= now + 10_000 })
+            #expect(second.allSatisfy { $0.claimEnd.milliseconds >= now + 10_000 })
             #expect(try await timers.claim() == [])
         }
     }
@@ -64,7 +64,9 @@ import Testing
             let timers = DueTimers(service: .presence, connection: scene.connection)
             try await timers.schedule("a", atMilliseconds: 1)
             let claimed = try await timers.claim(lease: .milliseconds(1))
-            for timer in claimed { try await timers.schedule(timer.member, atMilliseconds: timer.score) }
+            for timer in claimed {
+                try await timers.schedule(timer.member, atMilliseconds: timer.claimEnd.milliseconds)
+            }
             try await timers.done(claimed)
             try await waitUntil("its time") { try await timers.claim().map(\.member) == ["a"] ? nil : "nothing is due" }
         }

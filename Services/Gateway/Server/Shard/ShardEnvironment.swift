@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import GatewayLogic
 internal import NIOCore
 internal import RedisStore
@@ -15,6 +16,6 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
     }
 
     var uptime: UInt64 { NIODeadline.now().uptimeNanoseconds }
-    var redisTime: Int64 { clock.now ?? 0 }
+    var redisTime: Int64 { clock.now?.milliseconds ?? 0 }
     var unixTime: Int64 { WallClock.milliseconds / 1000 }
 }

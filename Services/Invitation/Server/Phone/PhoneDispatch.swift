@@ -17,7 +17,9 @@ struct PhoneDispatch: Sendable {
         _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: Int64
     ) async throws(SignalingError) {
         _ = try await redis.answer(
-            to: PostedCommand.command(for: DialPhone(call: call, extra: extra), id: id, deadline: time))
+            to: PostedCommand.command(
+                for: DialPhone(call: call, extra: extra), id: id,
+                deadline: RedisTime(milliseconds: time)))
     }
 
     /// Gives an order to the bridge that holds a call. If the bridge is gone the order is dropped: its loss ends the call.

@@ -1,4 +1,5 @@
 internal import ClusterService
+internal import ClusterState
 internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
@@ -25,7 +26,7 @@ struct PresenceTimerHandler: Sendable {
     }
 
     private func look(at session: SessionID, of user: UserKey) async throws(SignalingError) {
-        guard let since = uptime.since else {
+        guard let since = uptime.since?.milliseconds else {
             return try await timers.set(.session(user, session), after: Self.pause)
         }
         switch try await functions.due(user, session, since: since) {

@@ -1,3 +1,4 @@
+import ClusterState
 import NIOCore
 import SignalingProtocol
 import SignalingWire
@@ -31,7 +32,8 @@ import Testing
         fields.put("from", [1])
         fields.put("until", [0xFF, 0])
         fields.put("op", [UInt8]())
-        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: from, deadline: 8000)
+        let sent = CommandEnvelope(
+            operation: "a.b", id: CommandID("c-1"), from: from, deadline: RedisTime(milliseconds: 8000))
         let entry = try entry(sent.adding(fields, to: "cmd:x", isVital: false))
         #expect(entry.milliseconds == 1_700_000_000_123)
         let got = try #require(ReceivedCommand(entry))
@@ -59,7 +61,8 @@ import Testing
     }
 
     @Test func golden() {
-        let sent = CommandEnvelope(operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: 8000)
+        let sent = CommandEnvelope(
+            operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: RedisTime(milliseconds: 8000))
         var fields = FieldWriter()
         fields.put("x", "1")
         #expect(
@@ -83,7 +86,7 @@ import Testing
         let envelope = try #require(ReceivedCommand(try entry(posted))).envelope
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
-        #expect(envelope.deadline == 0)
+        #expect(envelope.deadline == nil)
         let toBridge = PostedCommand.command(for: command, id: CommandID("c.1"), to: GatewayID("b"))
         #expect(
             try arguments(of: toBridge).prefix(5).map(\.string)

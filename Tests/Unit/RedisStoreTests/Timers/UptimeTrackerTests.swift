@@ -1,55 +1,58 @@
+import ClusterState
 import RedisStore
 import Testing
 
 @Suite struct UptimeTrackerTests {
-    private var spell = UptimeTracker()
+    private var tracker = UptimeTracker()
 
     /// An answer each second, from `first` to `last`, Redis' clock being 1,000,000 ms ahead.
     private mutating func answers(_ seconds: ClosedRange<Int64>, connection: Int = 1, clockStep: Int64 = 0) {
         for second in seconds {
-            spell.answered(redis: 1_000_000 + clockStep + second * 1000, local: second * 1000, connection: connection)
+            tracker.answered(
+                redis: RedisTime(milliseconds: 1_000_000 + clockStep + second * 1000), local: .seconds(second),
+                connection: connection)
         }
     }
 
     @Test func nothingIsKnownBeforeTheFirstAnswer() {
-        #expect(spell.since(local: 0, connection: 1) == nil)
+        #expect(tracker.since(local: .milliseconds(0), connection: 1) == nil)
     }
 
     @Test mutating func itBeginsWithTheFirstAnswer() {
         answers(0...60)
-        #expect(spell.since(local: 61_000, connection: 1) == 1_000_000)
+        #expect(tracker.since(local: .milliseconds(61_000), connection: 1) == RedisTime(milliseconds: 1_000_000))
     }
 
     @Test mutating func aGapBeginsItAnew() {
         answers(0...10)
         answers(13...20)
-        #expect(spell.since(local: 20_100, connection: 1) == 1_013_000)
+        #expect(tracker.since(local: .milliseconds(20_100), connection: 1) == RedisTime(milliseconds: 1_013_000))
     }
 
     @Test mutating func aPauseThatIsNoGapDoesNot() {
         answers(0...10)
         answers(12...20)
-        #expect(spell.since(local: 20_100, connection: 1) == 1_000_000)
+        #expect(tracker.since(local: .milliseconds(20_100), connection: 1) == RedisTime(milliseconds: 1_000_000))
     }
 
     @Test mutating func aNewConnectionBeginsItAnew() {
         answers(0...10)
-        #expect(spell.since(local: 10_100, connection: 2) == nil, "nothing was heard over it yet")
+        #expect(tracker.since(local: .milliseconds(10_100), connection: 2) == nil, "nothing was heard over it yet")
         answers(11...12, connection: 2)
-        #expect(spell.since(local: 12_000, connection: 2) == 1_011_000)
+        #expect(tracker.since(local: .milliseconds(12_000), connection: 2) == RedisTime(milliseconds: 1_011_000))
     }
 
     @Test mutating func aStepOfItsClockBeginsItAnew() {
         answers(0...10)
         answers(11...12, clockStep: 30_000)
-        #expect(spell.since(local: 12_000, connection: 1) == 1_041_000)
+        #expect(tracker.since(local: .milliseconds(12_000), connection: 1) == RedisTime(milliseconds: 1_041_000))
         answers(13...14)
-        #expect(spell.since(local: 14_000, connection: 1) == 1_013_000)
+        #expect(tracker.since(local: .milliseconds(14_000), connection: 1) == RedisTime(milliseconds: 1_013_000))
     }
 
     @Test mutating func itIsNotKnownWhileRedisIsSilent() {
         answers(0...10)
-        #expect(spell.since(local: 12_500, connection: 1) == 1_000_000)
-        #expect(spell.since(local: 12_501, connection: 1) == nil)
+        #expect(tracker.since(local: .milliseconds(12_500), connection: 1) == RedisTime(milliseconds: 1_000_000))
+        #expect(tracker.since(local: .milliseconds(12_501), connection: 1) == nil)
     }
 }

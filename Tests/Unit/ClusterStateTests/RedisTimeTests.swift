@@ -1,0 +1,23 @@
+import ClusterState
+import Testing
+
+@Suite struct RedisTimeTests {
+    private static let moment = RedisTime(milliseconds: 1_700_000_000_123)
+
+    @Test func anAnswerToTimeIsReadInMilliseconds() {
+        #expect(RedisTime(seconds: 1_700_000_000, microseconds: 123_999) == Self.moment)
+        #expect(RedisTime(seconds: nil, microseconds: 1) == nil)
+    }
+
+    @Test(arguments: [1, 10_010, 86_400_000, -5] as [Int64])
+    func aSpanLaterIsThatSpanAway(milliseconds: Int64) {
+        let later = Self.moment + .milliseconds(milliseconds)
+        #expect(later.milliseconds == Self.moment.milliseconds + milliseconds)
+        #expect(later - Self.moment == .milliseconds(milliseconds))
+        #expect((later > Self.moment) == (milliseconds > 0))
+    }
+
+    @Test func fractionsOfAMillisecondAreDropped() {
+        #expect(Self.moment + .microseconds(1999) == Self.moment + .milliseconds(1))
+    }
+}
