@@ -46,7 +46,7 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
         guard let heartbeat = try await lastHeartbeat(of: holder) else { return nil }
         guard heartbeat != 0 else { return EndedLease(isGivenBack: true, abandonedAt: now, now: now) }
         guard let since = uptime.since?.milliseconds else {
-            try await lookAgain(at: holder, at: now + Self.pause)
+            try await lookAgain(at: holder, at: now + Self.pause.wholeMilliseconds)
             return nil
         }
         let earliest = since + fleet.watchDelay
