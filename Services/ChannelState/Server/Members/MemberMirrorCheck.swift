@@ -31,7 +31,7 @@ struct MemberMirrorCheck: Sendable {
             // Set even if it is too early for the round: the sooner it is set, the more exact it is.
             let born = try await self.born(try await functions.redis.time())
             // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
-            guard try await uptime.wait(for: Self.settling.wholeMilliseconds, renew) else { return }
+            guard try await uptime.wait(for: Self.settling, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.redis.answers(
                 to: rows.map {

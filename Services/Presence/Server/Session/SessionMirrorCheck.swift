@@ -27,7 +27,7 @@ struct SessionMirrorCheck: Sendable {
         var last: UserKey?
         repeat {
             // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
-            guard try await uptime.wait(for: settling.wholeMilliseconds, renew) else { return }
+            guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
             let known = try await functions.redis.answers(
                 to: rows.map { RedisCommand("EXISTS", .string(UserKeys($0.user).session)) })
