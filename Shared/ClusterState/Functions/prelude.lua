@@ -1,4 +1,5 @@
--- What every library of ours begins with; RedisFunctionLibrary puts it before the library's own parts, and VERSION before it.
+-- The common start of every library: RedisFunctionLibrary puts VERSION and the library's constants before it, and the
+-- library's own parts behind it.
 
 -- Registers a function under its name and the library's version; parts call it redis.register_function.
 local function register_function(what, callback)
@@ -21,11 +22,11 @@ local function number(value)
     return string.format('%d', value)
 end
 
--- A library that was not called for so long may have missed that another server was the master meanwhile. Gateways call
--- heliograph_messages each second, so that there is no pause without a reason.
+-- After a pause of this length between two calls, another server may have been the master meanwhile, with older data. Gateways
+-- call heliograph_messages once a second, so that an idle cluster makes no such pause.
 local PAUSE_MS = 5000
--- When this library last looked at the clock, and since when that went on without a pause, in the same Redis: a restart
--- loads the library anew, and no function runs in a replica. So nothing was forgotten since.
+-- The library's last call, and the first call of the present run of calls without a pause (ms). Since `started`, this Redis has
+-- lost no write: a restart would have loaded the library anew, and a replica runs no functions.
 local last, started = 0, 0
 
 -- The Redis clock: milliseconds, and microseconds.
@@ -41,15 +42,15 @@ local function clock()
     return ms, seconds * 1000000 + micros
 end
 
--- The number that follows `given` (nil: none was) of those that must never fall, even when Redis comes back older than it
--- was: not below the clock of the time since which nothing was forgotten. `now` is what clock() has just told.
+-- The next of numbers that must never fall, even when Redis comes back with older data. `given` is the last one known here
+-- (nil: none); numbers that were given and lost are older than `started`. `now` is the result of clock().
 local function rising(given, now)
     return math.max(given and given + 1 or now, started)
 end
 
--- From this part of `maxmemory` on, what adds mail or attributes is refused, so that what frees memory always has room.
+-- Above this part of `maxmemory`, mail and attributes are refused, so that functions that free memory always have room.
 local CROWDED = 0.8
--- Memory is looked at so often.
+-- How often memory is looked at.
 local CROWDED_MS = 1000
 local crowded_at, is_crowded = 0, false
 
@@ -64,24 +65,24 @@ local function crowded(now)
     return is_crowded
 end
 
--- A user's :box outlives the session for so long, and the mailbox: whoever is never heard of again leaves nothing. Numbers
--- that begin anew begin at the clock, which is above all that were given before.
+-- How long a user's :box outlives the session; it also lives as long as the mailbox. Then it is deleted with its numbers: new ones
+-- begin at the clock, which is above all that were given before.
 local BOX_MS = 600000
 
--- The user has a session: the box stays.
+-- Keeps :box while the user has a session.
 local function keep_box(tag)
     redis.call('PERSIST', tag .. ':box')
 end
 
--- The user has no session any more: the box stays for BOX_MS, and as long as the mailbox.
+-- Lets :box expire after the end of the user's session.
 local function release_box(tag, now)
     local mailbox = tonumber(redis.call('HGET', tag .. ':box', 'expires') or '0')
     redis.call('PEXPIREAT', tag .. ':box', number(math.max(mailbox, now + BOX_MS)))
 end
 
--- Why a session may not act: nil when it is the user's present one, and not at another gateway. What a gateway was told to
--- do before it was cut off, and does when it is back, is refused so: others may have the account meanwhile.
--- `held` begins with what :box has of sid and gateway.
+-- Refuses acts of a session that is not the user's present one, or is held by another gateway: a gateway that was cut off from
+-- Redis may still act for sessions that it has lost. Returns the error, nil when the session may act. `held` begins with the
+-- fields sid and gateway of :box.
 local function fence_error(held, sid, gateway)
     if held[1] == sid and (held[2] == gateway or held[2] == '') then
         return nil
@@ -97,7 +98,8 @@ local function session_error(tag, sid, gateway)
 end
 
 -- Runs `act` once per command: its packed result is kept at TAG:done:COMMAND for DONE_MS and repeated.
--- An empty id stands for a command that comes only once; `deadline` is in ms, 0 for none; with one, `act` gets the clock.
+-- An empty id stands for a command that is delivered only once. `deadline` is in ms, 0 for none; with a deadline, `act` is given
+-- the result of clock().
 local function once(tag, id, deadline, act)
     if id == '' then
         return act()

@@ -33,7 +33,7 @@ package struct CommandConsumer: Service {
 
     private let service: ServiceName
     private let streams: [String]
-    /// Whether this is the stream's only consumer, which handles one command after the other.
+    /// Whether commands are handled one at a time, in order: so for a sip-bridge's own stream, which has no other consumer.
     private let isOrdered: Bool
     private let instance: String
     private let configuration: RedisConfiguration

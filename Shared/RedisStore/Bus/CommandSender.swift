@@ -129,7 +129,7 @@ package final class CommandSender: Sendable {
     /// Puts a command on its stream; `evenIfFull` when Redis has refused it for want of memory.
     private func post(_ id: CommandID, evenIfFull: Bool = false) {
         guard let entry = state.value.pending[id] else { return }
-        // Before the first connection nobody knows when the deadline is: it is sent then.
+        // Redis' clock is not known before the first connection, which sends everything that is pending.
         guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
         self.state.value.pending[id]?.until = until
         self.state.value.pending[id]?.isSending = true
@@ -139,13 +139,13 @@ package final class CommandSender: Sendable {
             guard case .failure(let error) = result else { return }
             switch error.code {
             case .closed, .timeout:
-                // Perhaps on the stream, perhaps not: sent again when the connection is back, if there is time.
+                // The outcome is unknown: it is sent again when the connection is back, unless its deadline has passed.
                 break
             case .outOfMemory where entry.isVital && !evenIfFull:
                 self.post(id, evenIfFull: true)
             default:
                 self.logger.warning(
-                    "a command could not be sent", metadata: ["command": "\(id)", "error": "\(error.code)"])
+                    "could not send command", metadata: ["command": "\(id)", "error": "\(error.code)"])
                 self.state.value.pending.removeValue(forKey: id)?.completion(.failure(error.signaling))
             }
         }

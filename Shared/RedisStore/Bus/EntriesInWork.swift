@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The stream entries that a consumer is handling now; bounded.
+/// The stream entries that a consumer is handling now, and how many more it may take.
 final class EntriesInWork: Sendable {
     /// An entry of one of the consumer's streams; ids are unique in a stream only.
     struct Name: Hashable {
@@ -15,7 +15,7 @@ final class EntriesInWork: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// How many there may be; a few more when all streams are full.
+    /// Entries at most; a read of several full streams exceeds it by a few.
     let bound: Int
     private let state = Mutex(State())
 

@@ -4,7 +4,7 @@ internal import Metrics
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Handles the entries of a command stream, one at a time each.
+/// Handles the entries of one command stream: runs the command, publishes the answer, acknowledges the entry.
 struct EntryHandler: Sendable {
     let service: ServiceName
     let group: ConsumerGroup
@@ -18,7 +18,8 @@ struct EntryHandler: Sendable {
     let logger: Logger
     /// Deliveries after which an entry that was never finished is set aside.
     let deliveryBound: Int
-    /// What was handled lately, where a command is to take effect once in this process; nil where handlers see to it.
+    /// Commands handled lately, so that one that is delivered again has no second effect in this process; nil where handlers
+    /// recognise repetitions themselves.
     var recent: RecentCommands?
     /// Acknowledges entries in batches; nil where each is to be acknowledged before the next is handled.
     var acknowledger: EntryAcknowledger?
@@ -116,7 +117,7 @@ struct EntryHandler: Sendable {
             "PUBLISH", .string(KeySpace.topic(gateway)), .bytes(GatewayEvent.reply(envelope.id, result).payload))
     }
 
-    /// What fails every instance that takes it would come for ever.
+    /// Moves an entry that fails on every instance to another stream; otherwise it would be delivered for ever.
     private func setAside(_ entry: StreamEntry, _ what: String) async -> Bool {
         let aside = KeySpace.setAside(service)
         let results = await group.connection.execute(group.setAside(entry, on: aside))

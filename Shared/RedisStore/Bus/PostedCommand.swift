@@ -2,8 +2,8 @@ package import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 
-/// Commands that nobody waits for, from one service to another. They stay on streams of their own until they are done:
-/// whoever takes them may be away for any time. A full Redis takes them: what they follow from has happened.
+/// Commands without an answer, from one service to another. They stay on streams of their own until they are done, however
+/// long the receiving service is away. A full Redis accepts them, because they follow from something that has happened.
 /// The connection must keep ``RedisFunctionLibrary/streams`` loaded.
 package enum PostedCommand {
     /// The command that appends `command` to its service's stream of posts.

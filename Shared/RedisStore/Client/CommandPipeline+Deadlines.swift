@@ -27,7 +27,7 @@ extension CommandPipeline {
         }
         giveUpRepeated(now)
         if let first = written.first, first.deadline <= now {
-            // What does not answer the first will not answer those behind it: begin anew.
+            // Answers come in order: a server that does not answer the first command answers none behind it. Reconnect.
             if !first.isRepeated(now) {
                 written.removeFirst()
                 unflushed = min(unflushed, written.count)
@@ -41,7 +41,7 @@ extension CommandPipeline {
         if let next { armTimer(next) }
     }
 
-    /// Those that stand on the connection past the time in which somebody waits for them.
+    /// Completes repeatable commands whose time is over although their answer is still to come on this connection.
     private func giveUpRepeated(_ now: NIODeadline) {
         for index in written.indices {
             guard let until = written[index].repeatedUntil, until <= now, !written[index].isGivenUp else { continue }

@@ -28,7 +28,7 @@ extension CommandPipeline: RedisLinkOwner {
         var lost: [Pending] = []
         var kept: [Pending] = []
         for (index, var pending) in written.enumerated() {
-            // What never left this process may wait for the next connection, and so may what is sent again.
+            // Unwritten commands, and those that may be sent again, wait for the next connection.
             let isUnwritten = index >= written.count - unflushed
             guard isUnwritten || pending.isRepeated(now) else {
                 lost.append(pending)

@@ -39,7 +39,7 @@ final class RedisLink {
     private var repliesToAwait = 0
     private var handshakeTimer: Scheduled<Void>?
     private var tls: NIOSSLContext?
-    /// Until ``close()``. Not weak: each reply goes there, and what a weak reference points to is slower to retain.
+    /// Set until ``close()``. Strong, because every reply goes through it and a weak reference is slower to load.
     private var owner: (any RedisLinkOwner)?
     private var generator = SystemRandomNumberGenerator()
 
@@ -196,7 +196,7 @@ final class RedisLink {
     }
 
     private func received(_ reply: RedisValue, from identity: ObjectIdentifier) {
-        // What an abandoned socket still brings concerns nobody.
+        // Replies of a socket that was given up are dropped.
         guard isCurrent(identity) else { return }
         guard machine.isHandshaking else {
             owner?.linkReceived(reply)

@@ -92,7 +92,8 @@ final class SubscriptionDriver {
         }
     }
 
-    /// A half-open connection looks like a quiet one: ask, and if nothing at all comes back, begin anew.
+    /// Finds half-open connections, which look like quiet ones: after some silence sends PING, and reconnects when nothing at all
+    /// comes back.
     private func check() {
         let now = NIODeadline.now()
         for waiter in table.removeWaiters(where: { $0.deadline <= now }) { waiter.completion(.failure(.timeout)) }
@@ -114,7 +115,7 @@ extension SubscriptionDriver: RedisLinkOwner {
     func makeBuilder() -> ReplyBuilder {
         let builder = PushBuilder()
         builder.onMessage = { [unowned self] topic, payload in
-            // A message on its way when the topic was given up concerns nobody.
+            // A message may still arrive after its topic was given up.
             if table.isWanted(topic) { callbacks.onMessage(topic, payload) }
         }
         builder.onConfirmation = { [unowned self] topic, subscribed in

@@ -6,8 +6,9 @@ internal import SignalingProtocol
 /// Deletes libraries of Redis Functions that no program uses any more: each release brings new ones, see
 /// ``RedisFunctionLibrary``.
 ///
-/// Every connection says once an hour, in a zset of names by the Redis clock (ms), which libraries it uses, and deletes
-/// those that nobody has named for a day. Nothing depends on its being right: who misses a library loads it again.
+/// Once an hour, every connection writes the names of the libraries it uses into a zset, with the time (Redis clock, ms), and
+/// deletes libraries that no connection has named for a day. A mistake does no harm: a connection whose library is missing loads it
+/// again.
 ///
 /// Used on the connection's event loop only.
 final class LibraryUpkeep {
@@ -79,7 +80,7 @@ final class LibraryUpkeep {
             for name in plan.stale {
                 connection.send(RedisCommand("FUNCTION", "DELETE", .string(name))) { [logger] result in
                     guard case .success = result else { return }
-                    logger.notice("a function library that nobody used is deleted", metadata: ["library": "\(name)"])
+                    logger.notice("deleted unused function library", metadata: ["library": "\(name)"])
                 }
             }
             let gone = plan.gone + plan.stale
@@ -92,7 +93,7 @@ final class LibraryUpkeep {
 
     private func failed() {
         next = .now() + Self.pause.failure
-        logger.debug("the function libraries in use could not be named")
+        logger.debug("could not name the function libraries in use")
     }
 
     /// Reads the answer of FUNCTION LIST.

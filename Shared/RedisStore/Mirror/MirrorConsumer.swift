@@ -60,8 +60,8 @@ package struct MirrorConsumer: Service {
 
     /// Entries of one batch.
     private static let batchSize = 500
-    /// After a batch that was not full, more are let gather for so long: one statement for many costs little more than one
-    /// for one.
+    /// Pause after a batch that was not full, so that the next statement copies several changes: one for many costs little more
+    /// than one for one.
     private static let batchPause = TimeAmount.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
@@ -95,7 +95,7 @@ package struct MirrorConsumer: Service {
                 if ids.count < Self.batchSize { await pause(Self.batchPause) }
             } catch {
                 logger.warning(
-                    "changes are not copied at present", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
+                    "could not copy changes", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
                 var generator = SystemRandomNumberGenerator()
                 let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
                 failures += 1

@@ -3,7 +3,7 @@ package import Logging
 internal import NIOCore
 import ServiceLifecycle
 
-/// Something that one of a service's processes does about once a minute; whichever comes first.
+/// A periodic job of a service that only one of its processes runs at a time: whichever takes the key first.
 package struct SingletonJob: Service {
     private let key: String
     private let period: Duration
@@ -35,7 +35,8 @@ package struct SingletonJob: Service {
                 do {
                     if try await isOurs() { try await round { try await renew() } }
                 } catch {
-                    logger.warning("a round was not finished", metadata: ["round": "\(key)", "error": "\(error)"])
+                    logger.warning(
+                        "could not finish round of a job", metadata: ["round": "\(key)", "error": "\(error)"])
                 }
                 // Not all processes at the same moment.
                 let quarter = TimeAmount(period).nanoseconds / 4

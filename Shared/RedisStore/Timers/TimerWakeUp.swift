@@ -3,7 +3,7 @@ internal import NIOCore
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// When to look at a service's timers next: with the next tick, or sooner when a timer is known to be due sooner.
+/// When a process looks at its service's timers next: at the next tick, or earlier when it knows of a timer that is due earlier.
 final class TimerWakeUp: Sendable {
     private struct State {
         /// The time of the first timer that the last look has shown.
@@ -16,13 +16,14 @@ final class TimerWakeUp: Sendable {
         var due: RedisTime? { [seen, heard].compactMap(\.self).min() }
     }
 
-    /// How long after its time a timer is looked at: the command that sets it must be there, and neighbours come along.
+    /// How long after a timer's time the process looks: the command that set it must have arrived, and timers that are due a
+    /// little later are claimed with it.
     private static let slack = TimeAmount.milliseconds(10)
 
     private let clock = RedisClock()
     private let state = Mutex(State())
 
-    /// This process sets a timer.
+    /// Called when this process sets a timer: wakes the runner if that timer is due before its next look.
     func hears(of due: RedisTime) {
         let timer: Scheduled<Void>? = state.withLock { state in
             if let known = state.due, known <= due { return nil }

@@ -1,9 +1,9 @@
 package import ClusterState
 
-/// Since when Redis has been answering without a gap, as one asker sees it; no I/O.
+/// Since when Redis has been answering without a gap, as seen by one process; no I/O.
 ///
-/// While Redis did not answer, nobody could keep a lease up or resume a session: who judges those must first give them the
-/// time that they would have had.
+/// While Redis did not answer, nobody could renew a lease or resume a session. Whoever ends these must first give them the full
+/// time again, counted from the end of the gap.
 package struct UptimeTracker: Sendable {
     /// The longest time between two answers that is no gap, as long as the two clocks agree on it.
     package static let longestPause = Duration.milliseconds(2500)

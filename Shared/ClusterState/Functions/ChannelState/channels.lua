@@ -1,7 +1,7 @@
--- Membership and attributes of channels. The Swift contract is ChannelFunctions.swift.
+-- Members and attributes of channels. Called by ChannelFunctions.swift.
 --
--- One library in several files, which ChannelFunctions.swift joins in this order: channels, channel_counters,
--- channel_members, channel_attributes, channel_life. This one has what all share.
+-- ClusterLibraries.swift joins the library's files in this order: channels, channel_counters, channel_members,
+-- channel_attributes, channel_life. This file has what all of them use.
 --
 -- The channel_* functions take one key, a channel's tag, and work on
 --   :members  zset: account -> number of its join; the latest members have the highest scores
@@ -23,9 +23,9 @@
 --   :arate:NAME  string: changes of one attribute in the present second
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
--- As many as the rate lets come while one waits.
+-- Changes that may wait for their predecessor: as many as the rate limit allows in the time that one waits.
 local WAITING_CHANGES = 100
--- Of those, so many are applied in one call at most: so long Redis does nothing else.
+-- The waiting changes, and their bytes, that one call applies at most: Redis does nothing else meanwhile.
 local APPLIED_CHANGES = 32
 local APPLIED_BYTES = 65536
 local RELOAD_MS = 5000

@@ -1,11 +1,11 @@
--- Leases of gateways, and of processes like them. The Swift contract is GatewayLeases.swift; the fleet's watcher (presence
--- for gateways, invitation for sip-bridges) acts on a lease that has ended.
+-- Leases of gateways and sip-bridges. Called by GatewayLeases.swift. When a lease ends, the fleet's watcher cleans up: presence for
+-- gateways, the invitation service for sip-bridges.
 --
--- KEYS, here for gateways: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
+-- KEYS, with the names that gateways have: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
 --       3 `gateways:draining` (set: ids that discovery must not name), 4 `due:presence` (zset of timers),
---       5 what the gateway holds: its set of sessions.
+--       5 the set of the gateway's sessions (of a sip-bridge: its calls).
 
--- ARGV: id, lease text, time to live (ms), 1 when discovery may name it, delay of the watcher's look (ms).
+-- ARGV: id, lease text, time to live (ms), 1 when discovery may name it, delay until the watcher's timer fires (ms).
 -- Returns 1 when the lease was still there, 0 when it is new or had ended.
 local function gateway_heartbeat(keys, args)
     local now = clock()
@@ -20,7 +20,7 @@ local function gateway_heartbeat(keys, args)
     return held and 1 or 0
 end
 
--- ARGV: id. The gateway is gone for good: what it still held is dealt with at once.
+-- ARGV: id. Gives the lease back: the watcher's timer fires at once.
 local function gateway_leave(keys, args)
     redis.call('DEL', keys[1])
     redis.call('ZREM', keys[2], args[1])
@@ -29,7 +29,7 @@ local function gateway_leave(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: start of a lease's key, time to live (ms). Returns id, lease text, ... of those that discovery may name.
+-- ARGV: prefix of the lease keys, time to live (ms). Returns id, lease text, ... of the gateways that discovery may name.
 local function gateway_list(keys, args)
     local list = {}
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys[2], number(clock() - args[2]), '+inf')) do
@@ -44,8 +44,8 @@ local function gateway_list(keys, args)
     return list
 end
 
--- ARGV: id. For the watcher, when the gateway's timer fires. Returns nothing while the lease lives, else its last
--- heartbeat (ms), 0 when that is not known.
+-- ARGV: id. For the watcher, when the gateway's timer fires. Returns nil while the lease lives; else the gateway's last heartbeat
+-- (ms), 0 when the lease was given back.
 local function gateway_lost(keys, args)
     if redis.call('EXISTS', keys[1]) == 1 then
         return false
@@ -53,7 +53,7 @@ local function gateway_lost(keys, args)
     return redis.call('ZSCORE', keys[2], args[1]) or '0'
 end
 
--- ARGV: id. For the watcher, when it has dealt with all that a gateway held. No effect while the lease lives.
+-- ARGV: id. For the watcher, when it has cleaned up after a gateway. No effect while the lease lives.
 local function gateway_forget(keys, args)
     if redis.call('EXISTS', keys[1]) == 0 then
         redis.call('ZREM', keys[2], args[1])

@@ -1,5 +1,5 @@
--- Mailboxes: what they are made of and how much goes in. One library in several files, which MessageStore.swift joins in this
--- order: mailbox, mailbox_reading, messages, channel_log.
+-- Mailboxes: their keys, their bounds, and adding entries. ClusterLibraries.swift joins the library's files in this order: mailbox,
+-- mailbox_reading, messages, channel_log.
 --
 -- The message_to_user, messages_to_users and mailbox_* functions take users' tags as keys, and work on
 --   :session  hash of heliograph_presence; read: sid, openver
@@ -14,16 +14,16 @@
 --             a session), gateway ('' while it is detached). The prelude says how long it stays.
 -- :done:ID lives DONE_MS: the packed result of command ID; for messages_to_users, nothing but that it was.
 
--- What an entry counts besides its line, so that many short ones weigh too.
+-- Bytes that an entry counts besides its line, so that many short messages have a weight too.
 local ENTRY_BYTES = 64
--- Entries read at once, and at most of entries and of bytes in one call: so long Redis does nothing else.
+-- Entries per XRANGE, and the entries and bytes that one call may read: Redis does nothing else meanwhile.
 local SCAN_STEP = 16
 local SCAN_ENTRIES = 512
 local SCAN_BYTES = 131072
 -- Entries cut off a mailbox at once at most.
 local TRIM_ENTRIES = 1000
--- A call that works on many mailboxes begins to cut and to search none any more after so many entries: the others have their
--- turn in a later call. Each call begins with spent = 0.
+-- A call that works on many mailboxes stops trimming and searching after this many entries; the remaining mailboxes have their
+-- turn in a later call. `spent` counts them; each call sets it to 0.
 local EFFORT = 512
 local spent = 0
 -- Entries of one of a stream's nodes at most (`stream-node-max-entries`).
@@ -34,7 +34,7 @@ local PURGE_MS = 1000
 -- next message need not move its expiry.
 local SLACK_PART = 8
 local MAILBOX_SLACK_MS = 3600000
--- In a mailbox with fewer entries nobody's part is counted.
+-- Senders' parts are not counted in a mailbox with fewer entries.
 local FEW = 64
 
 local function version_of(entry)
@@ -74,13 +74,13 @@ local function scan(mailbox, after, visit)
     return passed, false
 end
 
--- Nothing waits any more.
+-- Deletes an empty mailbox.
 local function empty(tag)
     redis.call('UNLINK', tag .. ':mbox', tag .. ':mcall', tag .. ':mfrom')
     redis.call('HDEL', tag .. ':box', 'expires', 'total', 'off', 'gone', 'purged', 'swept')
 end
 
--- Entries of so many bytes were deleted, not all of them forgotten.
+-- Accounts for deleted entries, some of which the client has not cleared.
 local function deleted(tag, bytes)
     if redis.call('XLEN', tag .. ':mbox') == 0 then
         empty(tag)

@@ -70,12 +70,12 @@ local function messages_to_users(keys, args)
         local tag, sender, first = keys[2 * i - 1], keys[2 * i], 6 * i - 4
         local sid = args[first + 1]
         local refusal
-        -- Those that were found to be there, by tag.
+        -- Senders whose session was already checked in this call.
         if senders[sender] ~= sid then
             refusal = session_error(sender, sid, args[1])
             senders[sender] = not refusal and sid or nil
         end
-        -- Nobody asks what became of a message that was sent before: that it was is enough, for half of what `once` costs.
+        -- A duplicate need only be recognised: storing a marker costs half of storing the result, as `once` does.
         local done = args[first] ~= '' and tag .. ':done:' .. args[first]
         if refusal then
             results[i] = {err = refusal}
@@ -148,7 +148,7 @@ local function message_to_channel(keys, args)
         redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text)
         redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq_text .. '-0', 'e', event)
         if sent == 1 or (not sent and (next_seq % UNCOUNTED_STEP == 0 or us - last_id > UNCOUNTED_US)) then
-            -- Once in a second, or in some messages, is enough.
+            -- Once a second, or once per UNCOUNTED_STEP messages, is enough.
             redis.call('PEXPIRE', tag .. ':log', LOG_MS)
         end
         redis.call('PUBLISH', tag .. ':events', event)
@@ -156,7 +156,7 @@ local function message_to_channel(keys, args)
     end)
 end
 
--- Called each second, it keeps versions without gaps; see the prelude.
+-- Called once a second, so that an idle cluster makes no pause; see PAUSE_MS of the prelude.
 local function messages_awake()
     clock()
     return redis.status_reply('OK')
@@ -166,6 +166,6 @@ redis.register_function{function_name = 'messages_awake', callback = messages_aw
 redis.register_function('message_to_user', message_to_user)
 redis.register_function('messages_to_users', messages_to_users)
 redis.register_function('message_to_channel', message_to_channel)
--- What a service tells has happened already, and must be told in a full Redis too.
+-- Services announce what has happened already: it must be announced in a full Redis too.
 redis.register_function{
     function_name = 'announcement_to_channel', callback = message_to_channel, flags = {'allow-oom'}}

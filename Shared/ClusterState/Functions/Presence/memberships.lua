@@ -6,13 +6,13 @@
 --             the session's last join or leave)
 --   :done:ID  string, lives DONE_MS: the packed result of command ID
 
--- A join or leave that is not numbered (0) has its place behind all before it.
+-- The number to record after a join or leave; one without a number (0) counts as the latest.
 local function later_turn(turn, known)
     return number(math.max(tonumber(turn), tonumber(known or '0')))
 end
 
--- ARGV: command, deadline, sid, channel, turn. The session turns to `channel`.
--- Returns the channels that it must leave; they stay recorded until session_entered.
+-- ARGV: command, deadline, sid, channel, turn. Records `channel` as the session's channel.
+-- Returns the channels that the session must leave; they stay recorded until session_entered.
 local function session_enter(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -41,7 +41,7 @@ local function session_enter(keys, args)
     end)
 end
 
--- ARGV: sid, channel. All that session_enter returned is left; no effect when a later join came in between.
+-- ARGV: sid, channel. The session has left all channels that session_enter returned. No effect after a later join.
 local function session_entered(keys, args)
     local tag = keys[1]
     local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
@@ -67,7 +67,7 @@ local function session_exit(keys, args)
     return 1
 end
 
--- ARGV: sid, channel. The session is no member of a channel that it was to leave; where it is stays as it is.
+-- ARGV: sid, channel. The session is no member of a channel that it was to leave. Its present channel stays.
 local function session_forgot(keys, args)
     local tag = keys[1]
     local sid, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'leaving'))
@@ -77,7 +77,7 @@ local function session_forgot(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: deadline (ms, 0 for none), sid, gateway. The last look before an act of a session takes effect.
+-- ARGV: deadline (ms, 0 for none), sid, gateway. Checks a session's right to act, just before the act takes effect.
 local function session_acts(keys, args)
     local deadline = tonumber(args[1])
     if deadline ~= 0 and clock() > deadline then

@@ -1,6 +1,6 @@
--- The streams by which services tell each other what must not be lost. The contract is declared in StreamAppend.swift.
+-- Appends to streams in a full Redis too: for entries that must not be lost. Called by StreamAppend.swift.
 
--- KEYS: the stream. ARGV: the other words of XADD. Returns what XADD does: the entry's id, or false.
+-- KEYS: the stream. ARGV: the arguments of XADD behind the stream. Returns the reply of XADD: the entry's id, or false.
 local function append(keys, args)
     return redis.call('XADD', keys[1], unpack(args))
 end

@@ -1,9 +1,10 @@
--- Deadlines that outlive the process that set them: a zset of members by the Redis clock (ms) at which they are due.
--- The contract is declared in DueTimers.swift. The one key is the zset.
+-- Timers of a service, which outlive the process that set them. The one key is a zset: member -> when it is due (Redis clock,
+-- ms). Called by DueTimers.swift.
 
--- ARGV: limit, lease (ms). Takes what is due by moving it a lease into the future, so that a claimant that dies loses it.
+-- ARGV: limit, lease (ms). Claims timers that are due by moving them into the future by the lease: when the claimant dies, they
+-- become due again.
 -- Returns member, end of the lease, member, end of the lease, ...
--- The score of a claim is half a millisecond more than the lease's end, so that no timer that is set has it.
+-- A claim's score is the lease's end plus half a millisecond: no timer that was set has such a score.
 local function claim(keys, args)
     local now = clock()
     local due = redis.call('ZRANGE', keys[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, args[1])
@@ -17,8 +18,8 @@ local function claim(keys, args)
     return claimed
 end
 
--- ARGV: member, end of the lease, member, end of the lease, ... Removes each that is as it was claimed: one that was set anew
--- meanwhile stays, also when it is due in the millisecond in which the lease ends.
+-- ARGV: member, end of the lease, member, end of the lease, ... Removes handled timers. One that was set again since its claim
+-- stays: its score is not the claim's.
 local function done(keys, args)
     local removed = 0
     for i = 1, #args, 2 do
