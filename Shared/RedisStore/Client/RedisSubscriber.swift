@@ -13,7 +13,24 @@ package final class RedisSubscriber: Sendable {
     private let status = ConnectionStatus()
     private let driver: NIOLoopBoundBox<SubscriptionDriver>
 
-    /// Makes a subscriber; ``start()`` opens it. All callbacks come on the loop.
+    /// Makes a subscriber on its loop, for an owner that is isolated to that loop: what the owner's closures touch needs no
+    /// further check. As ``init(configuration:eventLoop:logger:onMessage:onBatchEnd:onReconnected:)`` for the rest.
+    package init(
+        configuration: RedisConfiguration, onLoop eventLoop: any EventLoop, logger: Logger,
+        onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
+        onBatchEnd: @escaping () -> Void, onReconnected: @escaping () -> Void
+    ) {
+        self.eventLoop = eventLoop
+        let link = RedisLink(
+            configuration: configuration, eventLoop: eventLoop, libraries: [], asksTime: false, logger: logger)
+        driver = NIOLoopBoundBox(
+            SubscriptionDriver(
+                configuration: configuration, link: link, status: status,
+                callbacks: .init(onMessage: onMessage, onBatchEnd: onBatchEnd, onReconnected: onReconnected)),
+            eventLoop: eventLoop)
+    }
+
+    /// Makes a subscriber, from any thread; ``start()`` opens it. All callbacks come on the loop.
     /// - Parameters:
     ///   - onMessage: a message of a wanted topic.
     ///   - onBatchEnd: all messages that one read of the socket brought were handed over.

@@ -12,9 +12,9 @@ final class SubscriptionDriver {
 
     /// What the subscriber's owner is told.
     struct Callbacks {
-        let onMessage: @Sendable (_ topic: String, _ payload: ByteBuffer) -> Void
-        let onBatchEnd: @Sendable () -> Void
-        let onReconnected: @Sendable () -> Void
+        let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
+        let onBatchEnd: () -> Void
+        let onReconnected: () -> Void
     }
 
     private let eventLoop: any EventLoop

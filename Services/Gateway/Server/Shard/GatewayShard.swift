@@ -101,12 +101,10 @@ actor GatewayShard {
     /// Unowned, as what a weak reference points to is slower to retain.
     private func makeSubscriber() -> RedisSubscriber {
         RedisSubscriber(
-            configuration: redisConfiguration, eventLoop: eventLoop, logger: logger,
-            onMessage: { [unowned self] topic, payload in
-                assumeIsolated { $0.received(Topic(rawValue: topic), payload) }
-            },
-            onBatchEnd: { [unowned self] in assumeIsolated { $0.flushChannels() } },
-            onReconnected: { [unowned self] in assumeIsolated { $0.resynchronize() } })
+            configuration: redisConfiguration, onLoop: eventLoop, logger: logger,
+            onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
+            onBatchEnd: { [unowned self] in flushChannels() },
+            onReconnected: { [unowned self] in resynchronize() })
     }
 
     // MARK: - Connections and sessions
