@@ -58,7 +58,7 @@ import Testing
         let assembly = try await Self.assemble(Probe<ProbeTimer>(fired: { _ in }))
         #expect(
             Self.kinds(assembly) == [
-                "ServiceStores", "RedisUptime", "TimerService", "MirrorConsumer", "ExclusiveRounds", "Background",
+                "ServiceStores", "RedisUptime", "TimerService", "MirrorConsumer", "SingletonJob", "Background",
                 "CommandService",
             ])
         #expect(assembly.checks.map(\.name) == ["redis", "postgres", "probe"])
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `a service without timers asks for no time`() async throws {
         let kinds = Self.kinds(try await Self.assemble(Probe<Never>()))
-        #expect(kinds == ["ServiceStores", "MirrorConsumer", "ExclusiveRounds", "Background", "CommandService"])
+        #expect(kinds == ["ServiceStores", "MirrorConsumer", "SingletonJob", "Background", "CommandService"])
     }
 
     @Test func `a mirror entry that cannot be read does not hold up the others`() async throws {
