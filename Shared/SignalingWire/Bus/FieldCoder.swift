@@ -3,7 +3,7 @@ package import SignalingProtocol
 /// A value whose fields are declared once, in ``init(fields:)``, for writing and for reading.
 ///
 /// The declaration is the form's version too. A newer release may add a field if older readers can do without it (they ignore
-/// what they do not know) and if newer readers have a default for it (``FieldCoder/field(_:_:default:)``); a command whose
+/// what they do not know) and if newer readers take it as one that may be missing (``FieldCoder/optional(_:_:)``); a command whose
 /// form changes otherwise gets a new ``ServiceCommand/operation``.
 package protocol FieldRecord: FieldCodable {
     /// Goes through the fields, in their order on the wire.
