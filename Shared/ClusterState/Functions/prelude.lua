@@ -1,7 +1,8 @@
--- The common start of every library: RedisFunctionLibrary puts VERSION and the library's constants before it, and the
--- library's own parts behind it.
+-- The common start of every library. RedisFunctionLibrary.swift prepends VERSION and the library's constants, and
+-- appends the library's own files.
 
--- Registers a function under its name and the library's version; parts call it redis.register_function.
+-- Registers a function under its name followed by the library's version. In the other files, RedisFunctionLibrary.swift
+-- replaces redis.register_function by this.
 local function register_function(what, callback)
     if callback then
         return redis.register_function(what .. VERSION, callback)
@@ -10,29 +11,30 @@ local function register_function(what, callback)
     return redis.register_function(what)
 end
 
--- Registers a function that Redis runs also when it has no memory left: what ends something, keeps it alive or frees memory.
+-- Registers a function that Redis also runs when it is out of memory: one that ends something, keeps it alive or frees
+-- memory.
 local function register_vital(name, callback)
     return register_function{function_name = name, callback = callback, flags = {'allow-oom'}}
 end
 
 local DONE_MS = 60000
 
--- The text of a whole number below 2^53; %d costs half of what %.0f does.
+-- Formats an integer below 2^53. %d costs half as much as %.0f.
 local function number(value)
     return string.format('%d', value)
 end
 
--- After a pause of this length between two calls, another server may have been the master meanwhile, with older data. Gateways
--- call heliograph_messages once a second, so that an idle cluster makes no such pause.
+-- When two calls are further apart than this, another server may have been the master in between, with older data.
+-- Gateways call messages_awake once a second, so an idle cluster has no such gap.
 local PAUSE_MS = 5000
--- The library's last call, and the first call of the present run of calls without a pause (ms). Since `started`, this Redis has
--- lost no write: a restart would have loaded the library anew, and a replica runs no functions.
+-- Times (ms) of the library's last call, and of the first call since the last gap of PAUSE_MS. No write has been lost
+-- since `started`: a restart of Redis would have loaded the library again, and a replica runs no functions.
 local last, started = 0, 0
 
--- The Redis clock: milliseconds, and microseconds.
+-- Returns the Redis clock in milliseconds and in microseconds.
 local function clock()
     local time = redis.call('TIME')
-    -- Read as numbers once: each reading of the text costs as much as the rest of this.
+    -- Converted once: each conversion costs as much as the rest of this function.
     local seconds, micros = tonumber(time[1]), tonumber(time[2])
     local ms = seconds * 1000 + math.floor(micros / 1000)
     if ms - last > PAUSE_MS then
@@ -42,19 +44,21 @@ local function clock()
     return ms, seconds * 1000000 + micros
 end
 
--- The next of numbers that must never fall, even when Redis comes back with older data. `given` is the last one known here
--- (nil: none); numbers that were given and lost are older than `started`. `now` is the result of clock().
+-- Returns the next number of a sequence that must never go back, even when Redis returns with older data. `given` is the
+-- last known number (nil: none), `now` the clock (ms). Starting at `started` at least, it is above every number whose
+-- record was lost.
 local function rising(given, now)
     return math.max(given and given + 1 or now, started)
 end
 
--- Above this part of `maxmemory`, mail and attributes are refused, so that functions that free memory always have room.
+-- Fraction of `maxmemory` above which mail and attributes are refused. The rest is kept for functions that free memory.
 local CROWDED = 0.8
--- How often memory is looked at.
+-- Interval between two checks of the memory in use.
 local CROWDED_MS = 1000
 local crowded_at, is_crowded = 0, false
 
--- Whether Redis is nearly full, as of the last second; `now` is the clock (ms). The error to answer with is MEMORY_FULL.
+-- Returns whether Redis is nearly full; the answer may be CROWDED_MS old. `now` is the clock (ms). Callers then refuse
+-- with MEMORY_FULL.
 local function crowded(now)
     if now - crowded_at >= CROWDED_MS or now < crowded_at then
         crowded_at = now
@@ -65,24 +69,24 @@ local function crowded(now)
     return is_crowded
 end
 
--- How long a user's :box outlives the session; it also lives as long as the mailbox. Then it is deleted with its numbers: new ones
--- begin at the clock, which is above all that were given before.
+-- A user's :box outlives the session by this, and lives at least as long as the mailbox. When it has expired, its
+-- sequences start again at the clock, which is above all numbers they gave before.
 local BOX_MS = 600000
 
--- Keeps :box while the user has a session.
+-- Removes the expiry of :box: the user has a session.
 local function keep_box(tag)
     redis.call('PERSIST', tag .. ':box')
 end
 
--- Lets :box expire after the end of the user's session.
+-- Sets the expiry of :box: the user's session has ended.
 local function release_box(tag, now)
     local mailbox = tonumber(redis.call('HGET', tag .. ':box', 'expires') or '0')
     redis.call('PEXPIREAT', tag .. ':box', number(math.max(mailbox, now + BOX_MS)))
 end
 
--- Refuses acts of a session that is not the user's present one, or is held by another gateway: a gateway that was cut off from
--- Redis may still act for sessions that it has lost. Returns the error, nil when the session may act. `held` begins with the
--- fields sid and gateway of :box.
+-- Checks that a session is the user's current one and belongs to the gateway that acts for it: a gateway that was cut
+-- off from Redis may still act for sessions that it has lost. `held` begins with the fields sid and gateway of :box.
+-- Returns the error, or nil when the session may act.
 local function fence_error(held, sid, gateway)
     if held[1] == sid and (held[2] == gateway or held[2] == '') then
         return nil
@@ -97,9 +101,9 @@ local function session_error(tag, sid, gateway)
     return fence_error(redis.call('HMGET', tag .. ':box', 'sid', 'gateway'), sid, gateway)
 end
 
--- Runs `act` once per command: its packed result is kept at TAG:done:COMMAND for DONE_MS and repeated.
--- An empty id stands for a command that is delivered only once. `deadline` is in ms, 0 for none; with a deadline, `act` is given
--- the result of clock().
+-- Runs `act` once per command: the result is kept at TAG:done:COMMAND for DONE_MS, and a redelivered command gets it
+-- again. Errors are not kept. An empty id means that the command cannot be redelivered. `deadline` is in ms, 0 for none;
+-- with a deadline, `act` gets the result of clock().
 local function once(tag, id, deadline, act)
     if id == '' then
         return act()

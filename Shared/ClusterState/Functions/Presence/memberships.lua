@@ -1,18 +1,18 @@
--- Joins and leaves of a session, as its record keeps them: channel-state calls these functions before and after it changes a
--- channel's members. Its calls are in ChannelFunctions.swift.
+-- The channel that a session is in, and those it still has to leave, as its record has them. Channel-state calls these
+-- functions before and after it changes a channel's members, through ChannelFunctions.swift.
 --
 -- Each function takes one key, a user's tag, and works on
---   :session  hash of heliograph_presence: sid, channel, leaving (channels still to be left, one a line), turn (number of
---             the session's last join or leave)
---   :done:ID  string, lives DONE_MS: the packed result of command ID
+--   :session  hash of heliograph_presence: sid, channel, leaving (channels that the session still has to leave, one per
+--             line), turn (number of the session's last join or leave)
+--   :done:ID  string, expires after DONE_MS: the packed result of command ID
 
--- The number to record after a join or leave; one without a number (0) counts as the latest.
+-- Returns the turn to record after a join or leave. One without a turn (0) keeps the recorded turn.
 local function later_turn(turn, known)
     return number(math.max(tonumber(turn), tonumber(known or '0')))
 end
 
 -- ARGV: command, deadline, sid, channel, turn. Records `channel` as the session's channel.
--- Returns the channels that the session must leave; they stay recorded until session_entered.
+-- Returns the channels that the session must leave first; they stay recorded until session_entered is called.
 local function session_enter(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -41,7 +41,8 @@ local function session_enter(keys, args)
     end)
 end
 
--- ARGV: sid, channel. The session has left all channels that session_enter returned. No effect after a later join.
+-- ARGV: sid, channel. Reports that the session has left all channels that session_enter returned. Has no effect when the
+-- session has joined another channel since.
 local function session_entered(keys, args)
     local tag = keys[1]
     local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
@@ -51,7 +52,8 @@ local function session_entered(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: sid, channel, turn. The session has left the channel.
+-- ARGV: sid, channel, turn. Reports that the session has left the channel.
+-- Returns 1, or 0 when it is not the user's current session.
 local function session_exit(keys, args)
     local tag = keys[1]
     local sid, channel, leaving, turn = unpack(
@@ -67,7 +69,8 @@ local function session_exit(keys, args)
     return 1
 end
 
--- ARGV: sid, channel. The session is no member of a channel that it was to leave. Its present channel stays.
+-- ARGV: sid, channel. Reports that the session is not a member of a channel that it had to leave. The session's current
+-- channel is not changed.
 local function session_forgot(keys, args)
     local tag = keys[1]
     local sid, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'leaving'))
@@ -77,7 +80,8 @@ local function session_forgot(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: deadline (ms, 0 for none), sid, gateway. Checks a session's right to act, just before the act takes effect.
+-- ARGV: deadline (ms, 0 for none), sid, gateway. Checks that the session may act; called immediately before the action
+-- takes effect.
 local function session_acts(keys, args)
     local deadline = tonumber(args[1])
     if deadline ~= 0 and clock() > deadline then

@@ -2,17 +2,20 @@
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash: gateway sid secret uid device push state(online|detached) since(ms) attached(ms) detached(ms)
---             timeout(s) channel leaving(channels still to be left, one a line) openver deadline(of the command that
---             attached it, ms) claim(us, when its gateway got it, grows) turn(number of the last join or leave)
---   :ending   hash: sid -> packed record of a session that is over and whose consequences are not all carried out
---   :ended:SID  string, lives ENDED_MS: why that session is over, and its secret: "REASON SECRET"
---   :box      hash: ver, uid (the account's number), pver (number of the last change for the mirror); for whoever sends to
---             the user, with one look: sid ('' without a session) and gateway ('' while it is detached);
---             expires as the prelude's keep_box and release_box say
---   :attrs    hash: cached attributes, loaded while :attrver (PostgreSQL's version of them) exists; never without it
---   :attrs:ID hash, lives a minute: attributes on their way into :attrs
---   :attrmin  string: a lower version must not be cached, it was read before a later commit
---   :done:ID  string, lives DONE_MS: the packed result of command ID
+--             timeout(s) channel leaving(channels that the session still has to leave, one per line)
+--             openver(the mailbox's version when the session was opened) deadline(of the command that attached it, ms)
+--             expires(of the token, s) claim(us, when its gateway took it over; rises with each takeover)
+--             turn(number of the last join or leave)
+--   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
+--   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
+--   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
+--             without a session), gateway ('' while detached). One read of it tells senders where the user is. See
+--             keep_box and release_box of the prelude for its expiry.
+--   :attrs    hash: cached attributes; exists only while :attrver does
+--   :attrver  string: PostgreSQL's version of the cached attributes; without it nothing is cached
+--   :attrs:ID hash, expires after a minute: attributes that are being staged for :attrs
+--   :attrmin  string: lowest version that may be cached; a lower one was read before a later commit
+--   :done:ID  string, expires after DONE_MS: the packed result of command ID
 
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
@@ -21,12 +24,13 @@ local function topic(gateway)
     return 'gateway:' .. gateway .. ':events'
 end
 
--- The number of a change of this user's presence at `us` that follows `last`: grows even when Redis came back empty.
+-- Returns the number of a presence change at `us` (clock) after change `last`. The clock keeps the numbers rising even
+-- when Redis has lost `last`.
 local function next_change(us, last)
     return number(math.max(us, tonumber(last or '0') + 1))
 end
 
--- The user's presence changes: the session and where it is, both '' for nowhere. Returns the number of the change.
+-- Records the user's session and its gateway, '' for none. Returns the number of the change.
 local function change_presence(tag, sid, gateway)
     local now, us = clock()
     local change = next_change(us, redis.call('HGET', tag .. ':box', 'pver'))
@@ -39,7 +43,7 @@ local function change_presence(tag, sid, gateway)
     return change
 end
 
--- Ends the present session: the record stays in :ending until all that follows from it is done.
+-- Ends the current session. Its record stays in :ending until everything that its end entails has been done.
 local function end_session(tag, session, reason, replaced)
     local now = clock()
     local record = {
@@ -64,18 +68,18 @@ local function read_session(tag)
     return session
 end
 
--- Why a session that is no more has ended; nil when that is not known.
+-- Returns the reason why a session has ended and its secret, or nil when that is not known.
 local function end_of(tag, sid)
     return string.match(redis.call('GET', tag .. ':ended:' .. sid) or '', '^(%d+) (.*)$')
 end
 
--- The number of a gateway's claim on a session at `us` that follows `last`.
+-- Returns the number of a gateway's claim on a session at `us` (clock) after claim `last`.
 local function next_claim(us, last)
     return number(math.max(us, tonumber(last or '0') + 1))
 end
 
--- Puts what PostgreSQL has of the user's attributes into the cache: the pairs from args[first] on.
--- Returns 1 when these or newer ones are cached now, 0 when they are older than a known commit.
+-- Caches the user's attributes as read from PostgreSQL: name-value pairs from args[first] on.
+-- Returns 1 when this or a newer version is cached now, 0 when a later commit than this version is known.
 local function cache_attributes(tag, version, args, first)
     local floor, cached = unpack(redis.call('MGET', tag .. ':attrmin', tag .. ':attrver'))
     if version < tonumber(floor or '0') then
@@ -97,10 +101,10 @@ local function cache_attributes(tag, version, args, first)
     return 1
 end
 
--- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s), then what was read of
--- PostgreSQL because the attributes were not cached ('' when they were): version, name, value, ...
--- Returns {change number, now, claim, fields of the replaced session's record...}; {} when a later commit of the attributes
--- is known: they are to be read again.
+-- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s), then the attributes as
+-- read from PostgreSQL: version ('' when they were already cached), name, value, ...
+-- Returns {change number, now, claim, fields of the replaced session's record...}, or {} when a later commit of the
+-- attributes is known and they must be read again.
 local function session_open(keys, args)
     local tag = keys[1]
     if args[11] ~= '' and cache_attributes(tag, tonumber(args[11]), args, 12) == 0 then
@@ -122,7 +126,7 @@ local function session_open(keys, args)
         local change = next_change(us, pver)
         redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change, 'sid', args[4],
             'gateway', args[3])
-        -- A :box that was just made has no end to be taken away.
+        -- A new :box has no expiry to remove.
         if is_known then
             keep_box(tag)
         end
@@ -142,7 +146,7 @@ local function session_open(keys, args)
 end
 
 -- ARGV: command, deadline, gateway, sid, secret.
--- Returns {uid, channel, push, older gateway, change number, device, since, token expiry, claim, turn}.
+-- Returns {uid, channel, push, previous gateway, change number, device, since, token expiry, claim, turn}.
 local function session_resume(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function(now, us)
@@ -170,9 +174,10 @@ local function session_resume(keys, args)
     end)
 end
 
--- ARGV: command, deadline, gateway, sid, as of (ms; 0 for now), when the gateway was seen to be lost (ms; 0: it tells itself).
--- Returns {when the time is over (ms), change number, uid, device, since}, {} when the session is not that gateway's, or
--- {'kept'} when it stays attached.
+-- ARGV: command, deadline, gateway, sid, time of the detachment (ms; 0 for now), time when the gateway was found lost
+-- (ms; 0 when the gateway itself reports the detachment).
+-- Returns {end of the time to resume (ms), change number, uid, device, since}, {} when the session is not that
+-- gateway's, or {'kept'} when it stays attached.
 local function session_detach(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -182,18 +187,19 @@ local function session_detach(keys, args)
         end
         local asof = tonumber(args[5])
         if session.state ~= 'detached' then
-            -- A gateway gives its commands the same time to live, so their deadlines tell their order: this one was sent
-            -- before the session was attached again, and came late.
+            -- All of a gateway's commands have the same time to live, so their deadlines tell their order: this one was
+            -- sent before the session was attached again, and was delayed.
             local deadline = tonumber(args[2])
             if deadline ~= 0 and deadline < tonumber(session.deadline or '0') then
                 return {'kept'}
             end
-            -- Attached since then: the gateway is back.
+            -- The session was attached after the gateway was found lost, so the gateway is back.
             local attached = tonumber(session.attached)
             if args[6] ~= '0' and attached >= tonumber(args[6]) then
                 return {'kept'}
             end
-            -- A session that was attached after the last heartbeat was lost later than that.
+            -- The loss is dated to the last heartbeat; a session that was attached later was lost when it was attached,
+            -- at the earliest.
             session.detached = number(asof == 0 and clock() or math.max(asof, attached))
             redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
         end
@@ -202,7 +208,7 @@ local function session_detach(keys, args)
     end)
 end
 
--- ARGV: command, deadline, sid, reason. Returns the ended session's record, or {} when it is not the present one.
+-- ARGV: command, deadline, sid, reason. Returns the ended session's record, or {} when it is not the current session.
 local function session_close(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -210,7 +216,7 @@ local function session_close(keys, args)
         if not session or session.sid ~= args[3] then
             return {}
         end
-        -- A logout or a lost connection is closed by the gateway itself, after its answer.
+        -- After a logout or a lost connection the gateway closes the connection itself; it needs no `kick`.
         local reason = tonumber(args[4])
         if session.state == 'online' and reason ~= 602 and reason ~= 603 and reason ~= 604 then
             redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. (reason == 601 and ' 103' or ' 100'))
@@ -219,8 +225,8 @@ local function session_close(keys, args)
     end)
 end
 
--- ARGV: sid, since when Redis answers (ms). A session's timer fired.
--- Returns {'ended', record...}, {'wait', when (ms)} or {'none'}.
+-- ARGV: sid, time since when Redis has been reachable (ms). Called when the session's timer fires.
+-- Returns {'ended', record...}, {'wait', time to check again (ms)}, or {'none'} when there is nothing to end.
 local function session_due(keys, args)
     local tag = keys[1]
     local packed = redis.call('HGET', tag .. ':ending', args[1])
@@ -233,26 +239,27 @@ local function session_due(keys, args)
             return {'none'}
         end
         local timeout = tonumber(session.timeout) * 1000
-        -- Nobody could resume while Redis was away.
+        -- Clients could not resume while Redis was unreachable, so they get some time after it came back.
         local over = math.max(tonumber(session.detached) + timeout, tonumber(args[2]) + math.min(timeout, LEASE_MS))
         if over > clock() then
             return {'wait', number(over)}
         end
         record = end_session(tag, session, 604, false)
-        -- Should there be a connection after all, its client learns that it is offline.
+        -- If a connection still exists nevertheless, its client is told that it is offline.
         redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 102')
     end
     table.insert(record, 1, 'ended')
     return record
 end
 
--- ARGV: sid. All that follows from the session's end is done.
+-- ARGV: sid. Reports that everything that the session's end entails has been done.
 local function session_ended(keys, args)
     return redis.call('HDEL', keys[1] .. ':ending', args[1])
 end
 
--- Redis may have forgotten a session's last join or leave: its gateway says that it was the one of number `turn` and led to
--- `channel` ('' for none). Returns the channel that the record named wrongly: it stays recorded as to be left.
+-- Corrects the session's channel when Redis has lost a join or leave: the gateway reports that the last one had number
+-- `turn` and led to `channel` ('' for none). Returns the channel that was recorded wrongly, or nil; it is then recorded
+-- as one to leave.
 local function correct_place(tag, session, turn, channel)
     local former = session.channel or ''
     if turn < tonumber(session.turn or '0') then
@@ -276,13 +283,14 @@ local function correct_place(tag, session, turn, channel)
 end
 
 local function restore_session(tag, args, now)
-    -- A mailbox that Redis forgot begins above whatever clients saw before.
+    -- If Redis has lost the mailbox, its versions restart at the clock, above all that clients have seen.
     redis.call('HSETNX', tag .. ':box', 'ver', number(now))
     redis.call('HSET', tag .. ':box', 'uid', args[4])
     local since = args[7] ~= '0' and args[7] or number(now)
     local timeout = string.match(redis.call('HGET', tag .. ':attrs', '_conn_timeout') or '', '^[+-]?%d+$')
     timeout = timeout and number(math.min(math.max(tonumber(timeout), LEAST_TIMEOUT), MOST_TIMEOUT)) or args[12]
-    -- openver 0: whatever calls the mailbox still holds, the live session was told of them.
+    -- openver 0: no call event in the mailbox counts as older than the session, which is live and was told of all of
+    -- them.
     redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
         'device', args[5], 'push', args[6], 'timeout', timeout, 'state', 'online', 'since', since,
         'attached', number(now), 'openver', '0', 'expires', args[9], 'claim', args[8], 'turn', args[10])
@@ -292,11 +300,12 @@ local function restore_session(tag, args, now)
     return {'restored', change_presence(tag, args[2], args[1]), since, redis.call('HGET', tag .. ':box', 'ver'), ''}
 end
 
--- ARGV: gateway, sid, secret, uid, device, push, since (ms), claim, token expiry (s), turn (-1: the place is not known),
--- channel, timeout (s; where the attribute is not cached), the session that is to be replaced ('' for none).
--- Returns {'held', '', since, version of the mailbox, channel that Redis named wrongly ('' for none)}, the same with
--- 'kept' or 'restored' and the change's number where the mirror is to be told, {'lost', reason}, {'moved'}, or
--- {'older', sid}: another session, opened earlier, is recorded; to be called again, to replace it.
+-- ARGV: gateway, sid, secret, uid, device, push, since (ms), claim, token expiry (s), turn (-1: the channel is not
+-- known), channel, timeout (s; used when the attribute is not cached), sid of the session to replace ('' for none).
+-- Called by a gateway for a session that it holds.
+-- Returns {'held', '', since, version of the mailbox, channel that was recorded wrongly ('' for none)}; the same with
+-- 'kept' or 'restored' and the change's number when the mirror must be told; {'lost', reason}; {'moved'}; or {'older',
+-- sid} when another session, opened earlier, is recorded: the caller calls again with that sid to replace it.
 local function session_reassert(keys, args)
     local tag = keys[1]
     local gateway, sid = args[1], args[2]
@@ -310,7 +319,7 @@ local function session_reassert(keys, args)
         if not session then
             return restore_session(tag, args, now)
         end
-        -- One of the two logins replaced the other, and Redis has forgotten it: the later one counts.
+        -- One of the two logins replaced the other, and Redis has lost that: the later login wins.
         if tonumber(args[7]) <= tonumber(session.since) then
             return {'lost', '601'}
         end
@@ -326,7 +335,7 @@ local function session_reassert(keys, args)
     end
     local claim, known = tonumber(args[8]), tonumber(session.claim or '0')
     if session.gateway ~= gateway and known > claim then
-        -- Another gateway got it later: this one missed `moved`.
+        -- Another gateway took the session over later, and this one missed the `moved` event.
         return {'moved'}
     end
     local ver, box_sid, box_gateway = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'sid', 'gateway'))
@@ -345,9 +354,10 @@ local function session_reassert(keys, args)
     return {word, change, session.since, ver or '0', wrong or ''}
 end
 
--- ARGV: sid, gateway, uid, device, since (ms), channels (one a line). PostgreSQL's copy has a session that Redis does not
--- know: it ends, if nobody has ended it. Returns {'ended', record...}, {'over', number of the last change} when it had ended,
--- or {'present'} when the user has a session.
+-- ARGV: sid, gateway, uid, device, since (ms), channels (one per line). Ends a session that PostgreSQL's copy has and
+-- Redis does not know.
+-- Returns {'ended', record...}, {'over', number of the change} when it had ended already, or {'present'} when the user
+-- has a session.
 local function session_forgotten(keys, args)
     local tag = keys[1]
     if redis.call('EXISTS', tag .. ':session') == 1 then
@@ -374,7 +384,7 @@ local function renew_attributes(tag)
     redis.call('PEXPIRE', tag .. ':attrver', CACHE_MS)
 end
 
--- ARGV: deadline (ms, 0 for none), sid, gateway, name. The last look before an attribute is committed.
+-- ARGV: deadline (ms, 0 for none), sid, gateway, name. The last check before an attribute is committed in PostgreSQL.
 local function user_attribute_begin(keys, args)
     local tag = keys[1]
     local now = clock()
@@ -395,15 +405,15 @@ local function user_attribute_begin(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: version, name, value, session timeout (s; '' for other names). An attribute was committed.
--- Returns {applied or known (that version was cached already)}, followed by {sid, when the time of the detached session is
--- over (ms)} when that changed.
+-- ARGV: version, name, value, session timeout (s; '' for other attributes). Updates the cache after a commit.
+-- Returns {'known'} when that version was cached already, else {'applied'}, followed by {sid, end of the time to resume
+-- (ms)} when the timeout of a detached session changed.
 local function user_attribute_committed(keys, args)
     local tag = keys[1]
     local version = tonumber(args[1])
     local cached = tonumber(redis.call('GET', tag .. ':attrver') or '-1')
     if cached < 0 or version > cached + 1 then
-        -- Not cached, or another change was committed in between: the next reader loads what PostgreSQL has.
+        -- Nothing is cached, or a commit in between is missing: the next reader loads the attributes from PostgreSQL.
         forget_attributes(tag)
         if version > tonumber(redis.call('GET', tag .. ':attrmin') or '0') then
             redis.call('SET', tag .. ':attrmin', number(version), 'PX', FLOOR_MS)
@@ -427,13 +437,14 @@ local function user_attribute_committed(keys, args)
     return {'applied', session.sid, number(tonumber(session.detached) + tonumber(args[4]) * 1000)}
 end
 
--- ARGV: version, name, value, ... What PostgreSQL has.
--- Returns 1 when it is cached now (or something newer was), 0 when it is older than a known commit.
+-- ARGV: version, name, value, ... Caches the attributes as read from PostgreSQL.
+-- Returns 1 when this or a newer version is cached now, 0 when a later commit than this version is known.
 local function user_attributes_load(keys, args)
     return cache_attributes(keys[1], tonumber(args[1]), args, 2)
 end
 
--- ARGV: version, staging. What PostgreSQL has lies at :attrs:STAGING, too much to be put there in one call.
+-- ARGV: version, staging. Caches the attributes that were staged at :attrs:STAGING because they are too large for one
+-- call.
 -- Returns as user_attributes_load does.
 local function user_attributes_take(keys, args)
     local tag = keys[1]
@@ -451,7 +462,7 @@ local function user_attributes_take(keys, args)
     return taken
 end
 
--- KEYS: a gateway's set of sessions. ARGV: routes.
+-- KEYS: the set of a gateway's sessions. ARGV: the routes to add.
 local function routes_add(keys, args)
     return redis.call('SADD', keys[1], unpack(args))
 end

@@ -1,6 +1,6 @@
--- Which channel a session is in: what presence and memberships, two libraries, do to the fields of :session that say so.
+-- The channel fields of :session; part of two libraries, presence and memberships.
 
--- The lines of a text, without those that equal `line` (nil: all lines).
+-- Returns the lines of `text` other than `line` (nil: all lines).
 local function list_without(text, line)
     local list = {}
     for other in string.gmatch(text or '', '[^\n]+') do
@@ -11,7 +11,7 @@ local function list_without(text, line)
     return list
 end
 
--- Records the channels that are still to be left.
+-- Records the channels that the session still has to leave.
 local function keep_leaving(tag, list)
     if #list == 0 then
         redis.call('HDEL', tag .. ':session', 'leaving')
