@@ -1,12 +1,12 @@
--- Leases of gateways and sip-bridges. Called by GatewayLeases.swift. When a lease ends, the fleet's watcher cleans up: presence for
--- gateways, the invitation service for sip-bridges.
+-- Leases of gateways and sip-bridges. Called by GatewayLeases.swift. When a lease has ended, its watcher cleans up:
+-- presence after gateways, the invitation service after sip-bridges.
 --
--- KEYS, with the names that gateways have: 1 the lease (string with time to live), 2 `gateways` (zset: id -> last heartbeat, ms),
---       3 `gateways:draining` (set: ids that discovery must not name), 4 `due:presence` (zset of timers),
---       5 the set of the gateway's sessions (of a sip-bridge: its calls).
+-- KEYS, with their names for gateways: 1 the lease (string with a time to live), 2 `gateways` (zset: id -> last
+--       heartbeat, ms), 3 `gateways:draining` (set: ids that discovery must not return), 4 `due:presence` (zset of
+--       timers), 5 the set of the gateway's sessions (for a sip-bridge: its calls).
 
--- ARGV: id, lease text, time to live (ms), 1 when discovery may name it, delay until the watcher's timer fires (ms).
--- Returns 1 when the lease was still there, 0 when it is new or had ended.
+-- ARGV: id, lease text, time to live (ms), 1 when discovery may return it, delay of the watcher's timer (ms).
+-- Returns 1 when the lease still existed, 0 when it is new or had ended.
 local function gateway_heartbeat(keys, args)
     local now = clock()
     local held = redis.call('SET', keys[1], args[2], 'PX', args[3], 'GET')
@@ -20,7 +20,7 @@ local function gateway_heartbeat(keys, args)
     return held and 1 or 0
 end
 
--- ARGV: id. Gives the lease back: the watcher's timer fires at once.
+-- ARGV: id. Ends the lease. The watcher's timer fires at once.
 local function gateway_leave(keys, args)
     redis.call('DEL', keys[1])
     redis.call('ZREM', keys[2], args[1])
@@ -29,7 +29,8 @@ local function gateway_leave(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: prefix of the lease keys, time to live (ms). Returns id, lease text, ... of the gateways that discovery may name.
+-- ARGV: prefix of the lease keys, time to live (ms).
+-- Returns id, lease text, ... of the gateways that discovery may return.
 local function gateway_list(keys, args)
     local list = {}
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys[2], number(clock() - args[2]), '+inf')) do
@@ -44,8 +45,9 @@ local function gateway_list(keys, args)
     return list
 end
 
--- ARGV: id. For the watcher, when the gateway's timer fires. Returns nil while the lease lives; else the gateway's last heartbeat
--- (ms), 0 when the lease was given back.
+-- ARGV: id. Called by the watcher when the gateway's timer fires.
+-- Returns nil while the lease exists, else the time of the last heartbeat (ms), or 0 when the gateway ended its lease
+-- itself.
 local function gateway_lost(keys, args)
     if redis.call('EXISTS', keys[1]) == 1 then
         return false
@@ -53,7 +55,7 @@ local function gateway_lost(keys, args)
     return redis.call('ZSCORE', keys[2], args[1]) or '0'
 end
 
--- ARGV: id. For the watcher, when it has cleaned up after a gateway. No effect while the lease lives.
+-- ARGV: id. Called by the watcher after cleaning up. Has no effect while the lease exists.
 local function gateway_forget(keys, args)
     if redis.call('EXISTS', keys[1]) == 0 then
         redis.call('ZREM', keys[2], args[1])

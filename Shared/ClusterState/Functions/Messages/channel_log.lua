@@ -1,6 +1,6 @@
--- Logs of channels: what heliograph_channels and message_to_channel have published.
+-- Reading the logs of channels: the events that heliograph_channels and message_to_channel have published.
 
--- Events given in one call at most, in bytes and read at once.
+-- Bytes of events that one call returns at most, and entries per XRANGE.
 local PAGE_BYTES = 131072
 local PAGE_STEP = 16
 
@@ -8,7 +8,7 @@ local function event_id(entry)
     return tonumber(string.match(entry[2][2], '^%d+ (%d+)') or '0')
 end
 
--- Whether nothing was ever cut off a log.
+-- Returns whether the log still has all entries that were ever added.
 local function is_whole(log)
     local about = {}
     local flat = redis.call('XINFO', 'STREAM', log)
@@ -22,8 +22,9 @@ local function first_at(log, sequence)
     return redis.call('XRANGE', log, sequence, '+', 'COUNT', 1)[1]
 end
 
--- Where the events with an id above `after` begin, `sequence` being that of the last one seen, as far as known. Returns the
--- first sequence number, nil for none, and whether none is missing before it. Ids and sequence numbers rise together.
+-- Finds the first event with an id above `after`. `sequence` is that of the last event seen, as far as the reader knows.
+-- Returns the event's sequence number (nil: there is none), and whether no event before it is missing. Ids and sequence
+-- numbers rise together, so a binary search finds it.
 local function find_start(log, after, sequence)
     local seen = redis.call('XRANGE', log, number(sequence), number(sequence))[1]
     if seen and event_id(seen) == after then
@@ -50,9 +51,9 @@ local function find_start(log, after, sequence)
     return high, true
 end
 
--- ARGV: client id to read above, sequence number of the last event seen (0 when not known), events at most.
--- Returns {the channel's sequence number (0: no such channel), its last id, 1 when none is missing before the first event, 1
--- when more follow, sequence number and id that was read up to, event, ...}.
+-- ARGV: client id to read above, sequence number of the last event seen (0 when not known), maximum number of events.
+-- Returns {the channel's sequence number (0: no such channel), its last id, 1 when no event is missing before the first
+-- one returned, 1 when more follow, sequence number and id up to which events were returned, event, ...}.
 local function channel_log(keys, args)
     local tag = keys[1]
     local log = tag .. ':log'
@@ -64,7 +65,7 @@ local function channel_log(keys, args)
         return result
     end
     if redis.call('XLEN', log) == 0 then
-        -- It has expired, or nothing was ever published: it held nothing that is younger than half of its time.
+        -- The log has expired, or nothing was ever published. An expired log held no event younger than half of LOG_MS.
         local is_young = after >= (clock() - LOG_MS / 2) * 1000
         result[3] = (tonumber(seq) == sequence or tonumber(id or '0') <= after or is_young) and 1 or 0
         return result

@@ -1,40 +1,42 @@
--- Mailboxes: their keys, their bounds, and adding entries. ClusterLibraries.swift joins the library's files in this order: mailbox,
--- mailbox_reading, messages, channel_log.
+-- Mailboxes: their keys and bounds, and adding entries. ClusterLibraries.swift joins the library's files in this order:
+-- mailbox, mailbox_reading, messages, channel_log.
 --
 -- The message_to_user, messages_to_users and mailbox_* functions take users' tags as keys, and work on
 --   :session  hash of heliograph_presence; read: sid, openver
---   :mbox     stream VERSION-TOTAL, fields in this order: l (msg-v2 line), x (expiry, ms), and for call events t (type), c
---             (call). TOTAL is the bytes of all entries up to this one, so that what waits is a difference.
+--   :mbox     stream with ids VERSION-TOTAL and the fields, in this order: l (msg-v2 line), x (expiry, ms), and for call
+--             events t (type), c (call). TOTAL is the sum of the bytes of all entries up to this one, so the bytes that
+--             wait are a difference of two totals.
 --   :mcall    zset: "ID BYTES EXPIRY TYPE CALL" of the call events in :mbox, by version
---   :mfrom    hash: sender's tag -> what it has put into a mailbox since that was an eighth full, in bytes; see find_room
---   :box      hash: ver (last version given), clear (highest version forgotten), expires (ms, when :mbox does),
---             total (of the last entry) and off (what of it waits no more), gone (the part of off that was deleted among
---             entries that wait), trimmed (what :mbox was last cut up to), purged (ms, when a full one was last searched
---             for expired entries) and swept (the version that was reached), and of heliograph_presence: sid ('' without
---             a session), gateway ('' while it is detached). The prelude says how long it stays.
--- :done:ID lives DONE_MS: the packed result of command ID; for messages_to_users, nothing but that it was.
+--   :mfrom    hash: sender's tag -> bytes counted for that sender since the mailbox became an eighth full; see find_room
+--   :box      hash: ver (last version given), clear (version up to which mail is forgotten), expires (ms, when :mbox does),
+--             total (of the last entry), off (the part of total that no longer waits), gone (the part of off that was
+--             deleted among entries that still wait), trimmed (version up to which :mbox was last trimmed), purged (ms,
+--             when a full mailbox was last searched for expired entries), swept (version that the search reached); and of
+--             heliograph_presence: sid ('' without a session), gateway ('' while detached). See keep_box and release_box
+--             of the prelude for its expiry.
+--   :done:ID  expires after DONE_MS: the packed result of command ID; for messages_to_users only an empty marker
 
--- Bytes that an entry counts besides its line, so that many short messages have a weight too.
+-- Bytes counted per entry in addition to its line, so that many short messages also count towards the bound in bytes.
 local ENTRY_BYTES = 64
--- Entries per XRANGE, and the entries and bytes that one call may read: Redis does nothing else meanwhile.
+-- Entries per XRANGE, and the entries and bytes that one call may read: Redis serves nobody else during a call.
 local SCAN_STEP = 16
 local SCAN_ENTRIES = 512
 local SCAN_BYTES = 131072
--- Entries cut off a mailbox at once at most.
+-- Entries that one XTRIM removes from a mailbox at most.
 local TRIM_ENTRIES = 1000
--- A call that works on many mailboxes stops trimming and searching after this many entries; the remaining mailboxes have their
--- turn in a later call. `spent` counts them; each call sets it to 0.
+-- A call that works on many mailboxes stops trimming and searching after this many entries; a later call handles the
+-- remaining mailboxes. `spent` counts the entries; each call resets it to 0.
 local EFFORT = 512
 local spent = 0
--- Entries of one of a stream's nodes at most (`stream-node-max-entries`).
+-- Maximum number of entries per node of a stream (Redis' `stream-node-max-entries`).
 local NODE_ENTRIES = 100
--- A full mailbox is searched for expired entries at most so often.
+-- Least interval between two searches of a full mailbox for expired entries.
 local PURGE_MS = 1000
--- A mailbox is kept this part of an entry's life longer than its last entry, at most MAILBOX_SLACK_MS: so much later the
--- next message need not move its expiry.
+-- A mailbox outlives its last entry by 1/SLACK_PART of the entry's lifetime, at most MAILBOX_SLACK_MS. Messages that
+-- arrive within this slack need not postpone its expiry.
 local SLACK_PART = 8
 local MAILBOX_SLACK_MS = 3600000
--- Senders' parts are not counted in a mailbox with fewer entries.
+-- Below this many entries, the bytes per sender (:mfrom) are dropped.
 local FEW = 64
 
 local function version_of(entry)
@@ -53,8 +55,8 @@ local function is_expired(entry, now)
     return tonumber(entry[2][4]) <= now
 end
 
--- Calls `visit(entry)` for the entries above `after`, in order, until it returns true or so much was looked at as one call
--- may. Returns the last version passed, and whether there is none above it.
+-- Calls `visit(entry)` for the entries above version `after`, in order, until it returns true or the bounds of one call
+-- are reached. Returns the last version passed, and whether no entry lies above it.
 local function scan(mailbox, after, visit)
     local passed, seen, bytes = after, 0, 0
     while seen < SCAN_ENTRIES and bytes < SCAN_BYTES do
@@ -74,13 +76,13 @@ local function scan(mailbox, after, visit)
     return passed, false
 end
 
--- Deletes an empty mailbox.
+-- Deletes the keys of a mailbox in which nothing waits.
 local function empty(tag)
     redis.call('UNLINK', tag .. ':mbox', tag .. ':mcall', tag .. ':mfrom')
     redis.call('HDEL', tag .. ':box', 'expires', 'total', 'off', 'gone', 'purged', 'swept')
 end
 
--- Accounts for deleted entries, some of which the client has not cleared.
+-- Updates the totals after entries of `bytes` in total were deleted from anywhere in the mailbox.
 local function deleted(tag, bytes)
     if redis.call('XLEN', tag .. ':mbox') == 0 then
         empty(tag)
@@ -107,7 +109,7 @@ local function delete_entries(tag, entries)
     deleted(tag, bytes)
 end
 
--- The parts of a member of :mcall: id, bytes, expiry, type, call.
+-- Splits a member of :mcall into id, bytes, expiry, type and call.
 local function call_fields(member)
     return string.match(member, '^(%S+) (%d+) (%d+) (%S+) (.*)$')
 end
@@ -128,7 +130,7 @@ local function delete_calls(tag, members)
     deleted(tag, bytes)
 end
 
--- Counts the bytes of the entries up to `clear`. Returns them, and the version up to which they were counted.
+-- Returns the bytes of the entries up to version `clear`, and the version up to which they were counted.
 local function count_forgotten(mailbox, clear)
     local bytes, is_whole = 0, false
     local passed, is_end = scan(mailbox, 0, function(entry)
@@ -141,7 +143,7 @@ local function count_forgotten(mailbox, clear)
     return bytes, (is_whole or is_end) and clear or passed
 end
 
--- Cuts off what was forgotten, up to `clear`, or a part of it. Returns the version up to which that is done.
+-- Removes forgotten entries, up to version `clear` or in part. Returns the version up to which they are removed.
 local function trim(tag, clear)
     local mailbox, box = tag .. ':mbox', tag .. ':box'
     local ver, off, gone = unpack(redis.call('HMGET', box, 'ver', 'off', 'gone'))
@@ -152,7 +154,7 @@ local function trim(tag, clear)
     off, gone = tonumber(off or 0), tonumber(gone or 0)
     local through, counted = clear, nil
     if gone > 0 then
-        -- What was deleted in between counts no more: so what is still there must be looked at, in steps.
+        -- Deleted entries make the totals of their successors too large, so the remaining entries are counted, in steps.
         counted, through = count_forgotten(mailbox, clear)
         spent = spent + SCAN_ENTRIES
     end
@@ -161,7 +163,7 @@ local function trim(tag, clear)
     else
         local cut = redis.call('XTRIM', mailbox, 'MINID', '~', number(through + 1), 'LIMIT', TRIM_ENTRIES)
         spent = spent + cut
-        -- Only whole nodes were cut off: what is left, unless the limit was hit, is a part of one.
+        -- The approximate trim removed whole nodes only. Unless it hit its limit, what remains is part of one node.
         if cut <= TRIM_ENTRIES - NODE_ENTRIES then
             redis.call('XTRIM', mailbox, 'MINID', number(through + 1))
         end
@@ -185,7 +187,7 @@ local function trim(tag, clear)
     return through
 end
 
--- Looks on through a full mailbox for expired entries.
+-- Continues the search of a full mailbox for expired entries, and deletes them.
 local function sweep(tag, now)
     local box = tag .. ':box'
     local purged, swept = unpack(redis.call('HMGET', box, 'purged', 'swept'))
@@ -203,18 +205,20 @@ local function sweep(tag, now)
     delete_entries(tag, expired)
 end
 
--- Returns how many messages wait, and how many bytes. Call events have room of their own; their bytes count.
+-- Returns the number of waiting messages, without call events (which have a bound of their own), and the waiting bytes,
+-- including call events.
 local function measure(tag)
     local total, off = unpack(redis.call('HMGET', tag .. ':box', 'total', 'off'))
     local count = redis.call('XLEN', tag .. ':mbox') - redis.call('ZCARD', tag .. ':mcall')
     return count, tonumber(total or 0) - tonumber(off or 0)
 end
 
--- A message of `size` bytes is to be added to a mailbox that is not nearly empty; `entries` and `bytes` are its bounds.
--- Returns the refusal or nil, and what to count for the sender or nil.
+-- Checks whether a message of `size` bytes may be added to a mailbox that is not nearly empty; `entries` and `bytes` are
+-- the mailbox's bounds. Returns the error or nil, and the bytes to count for the sender or nil.
 --
--- While more than half is full, each sender may have a quarter. Who has what is counted from an eighth on, as if all messages
--- had the length of which so many fill a mailbox, or more: most mailboxes never come so far, and pay nothing for it.
+-- While more than half of the mailbox is full, each sender may occupy a quarter of it. Bytes are counted per sender from
+-- an eighth on, and each message counts as `bytes / entries` at least. Most mailboxes never fill that far and have no
+-- cost.
 local function find_room(tag, now, size, entries, bytes, sender)
     local count, waiting = measure(tag)
     if (count >= entries or waiting + size > bytes) and spent < EFFORT then
@@ -240,7 +244,7 @@ local function find_room(tag, now, size, entries, bytes, sender)
     return nil, weight
 end
 
--- Whether there is no room for a call event, of which there may be `bound`.
+-- Returns whether a mailbox has its maximum of `bound` call events, after deleting those that are expired or forgotten.
 local function calls_full(tag, now, bound)
     local key = tag .. ':mcall'
     if redis.call('ZCARD', key) < bound then
@@ -258,15 +262,17 @@ local function calls_full(tag, now, bound)
     return redis.call('ZCARD', key) >= bound
 end
 
--- When the mailbox expires (nil: it is empty), and the bytes of all entries up to the last: what making room may change.
+-- Returns when the mailbox expires (nil: it is empty) and the total of its last entry. Making room may have changed
+-- both.
 local function end_and_total(box)
     local expires, total = unpack(redis.call('HMGET', box, 'expires', 'total'))
     return tonumber(expires), tonumber(total or 0)
 end
 
--- Adds an entry and gathers in `mails` what the session's gateway is told: by gateway, the words of one event. `kind` and
--- `call` are '' for messages, and then `entries` and `bytes` are the mailbox's bounds; else `entries` is that of call events.
--- Returns {version, 1 when the user has a session}.
+-- Adds an entry. Collects in `mails`, by gateway, the words of one event that tells it about its sessions' new mail.
+-- `kind` and `call` are '' for messages; then `entries` and `bytes` are the mailbox's bounds. For call events `entries`
+-- is their maximum number.
+-- Returns {version, 1 when the user has a session}, or an error.
 local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender, kind, call)
     local mailbox, box = tag .. ':mbox', tag .. ':box'
     local known = redis.call('HMGET', box, 'ver', 'expires', 'total', 'off', 'sid', 'gateway')
@@ -304,13 +310,13 @@ local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender
     if expires and expiry <= expires then
         redis.call('HSET', box, 'ver', text, 'total', total_text)
     else
-        -- The keys live as long as the last entry, at least.
+        -- The keys must not expire before the last entry.
         expires = expiry + math.min(MAILBOX_SLACK_MS, math.floor(lifetime / SLACK_PART))
         local later = number(expires)
         redis.call('PEXPIREAT', mailbox, later)
         redis.call('HSET', box, 'ver', text, 'total', total_text, 'expires', later)
         if sid == '' then
-            -- A new box has no end yet, which counts as later than any.
+            -- A new box has no expiry, which GT treats as later than any other.
             if known[1] then
                 redis.call('PEXPIREAT', box, later, 'GT')
             else

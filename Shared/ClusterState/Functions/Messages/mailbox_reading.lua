@@ -1,9 +1,9 @@
--- Reading and forgetting mail. Only the session whose mailbox it is may, see session_error of the prelude.
+-- Reading and clearing mailboxes. Only the user's current session may read and clear, see fence_error of the prelude.
 
--- Drops what the calls of earlier sessions left: events of calls that the new session can't know, and invitations to calls
--- that ended. What came after the session was opened is its own.
+-- Deletes call events that are older than the session: events of calls that the new session cannot know, and invitations
+-- to calls that have ended.
 local function drop_stale_calls(tag)
-    -- Mostly there are no calls.
+    -- The usual case: there are no call events.
     if redis.call('EXISTS', tag .. ':mcall') == 0 then
         return
     end
@@ -28,9 +28,10 @@ local function drop_stale_calls(tag)
     delete_calls(tag, stale)
 end
 
--- ARGV: sid, gateway, version to read above, entries at most, 1 for the first read of a new session.
--- Returns {now (ms), highest version forgotten, last version given, 1 when more may wait, version that was read up to,
--- version, expiry, line, ...}. There may be more though nothing is given: then all that was looked at had expired.
+-- ARGV: sid, gateway, version to read above, maximum number of entries, 1 for the first read of a new session.
+-- Returns {now (ms), version up to which mail is forgotten, last version given, 1 when more may wait, version up to
+-- which entries were read, version, expiry, line, ...}. More may wait even when no entry is returned: all entries that
+-- were read had expired.
 local function mailbox_read(keys, args)
     local tag = keys[1]
     local held = redis.call('HMGET', tag .. ':box', 'sid', 'gateway', 'clear', 'ver')
@@ -69,11 +70,12 @@ local function mailbox_read(keys, args)
     return result
 end
 
--- Forgotten entries are cut off a mailbox when there are so many: that costs more than all the rest of forgetting one.
+-- Forgotten entries are removed only once their versions span this many: removing costs more than the rest of a clear.
 local TRIM_STEP = 16
 
--- KEYS: a tag per mailbox. ARGV: gateway, then per mailbox: sid, version to forget up to. A lower one than before, and one
--- that was never given, is no news. Returns per mailbox the highest version forgotten, or the error.
+-- KEYS: one tag per mailbox. ARGV: gateway, then per mailbox: sid, version up to which mail is forgotten. A version that
+-- is lower than the last one has no effect; one that was never given counts as the last version given.
+-- Returns per mailbox the version up to which mail is forgotten, or an error.
 local function mailboxes_clear(keys, args)
     spent = 0
     local results = {}
@@ -89,7 +91,7 @@ local function mailboxes_clear(keys, args)
             local through = math.min(args[2 * i + 1], given)
             if through > clear then
                 clear = through
-                -- A mailbox of which nothing waits goes as a whole, whatever was spent.
+                -- A mailbox in which nothing waits is deleted as a whole even when `spent` is used up: that is cheap.
                 if clear - (known[5] or 0) < TRIM_STEP or (spent >= EFFORT and clear < given) then
                     redis.call('HSET', box, 'clear', number(clear))
                 else
@@ -102,14 +104,14 @@ local function mailboxes_clear(keys, args)
     return results
 end
 
--- ARGV: version. Returns 1 when the entry was there.
+-- ARGV: version. Deletes an entry. Returns 1 when it was there.
 local function mailbox_remove(keys, args)
     local entries = redis.call('XRANGE', keys[1] .. ':mbox', args[1], args[1])
     delete_entries(keys[1], entries)
     return #entries
 end
 
--- What frees memory is done in a full Redis too.
+-- allow-oom: these functions free memory, so they must run when Redis is full.
 redis.register_function{function_name = 'mailbox_read', callback = mailbox_read, flags = {'allow-oom'}}
 redis.register_function{function_name = 'mailboxes_clear', callback = mailboxes_clear, flags = {'allow-oom'}}
 redis.register_function{function_name = 'mailbox_remove', callback = mailbox_remove, flags = {'allow-oom'}}

@@ -1,20 +1,22 @@
 -- Messages to users and channels. The Swift contract is MessageStore.swift.
 --
--- message_to_channel takes a channel's tag and works on what heliograph_channels owns:
---   :members, :info, :state (seq, id, _sendmsg_limit), :log, and
---   :rate     string: messages of the present second
+-- message_to_channel takes a channel's tag and works on keys of heliograph_channels
+--   :members, :info, :state (seq, id, _sendmsg_limit), :log
+-- and on
+--   :rate     string: number of messages in the current second
 
--- A limit of so many messages a second is none, and the channel's own does not count then.
+-- A limit of this many messages per second or more means no limit; the channel's own limit is then ignored as well.
 local UNLIMITED = 1000000
--- Where messages are not counted, the log's expiry is moved with every so many, and after so long a silence (us): the log
--- never ends before its last events are half of LOG_MS old.
+-- Without a limit messages are not counted, and the log's expiry is renewed with every UNCOUNTED_STEP-th message and
+-- after a silence of UNCOUNTED_US (us). So the log never expires before its last event is half of LOG_MS old.
 local UNCOUNTED_STEP = 32
 local UNCOUNTED_US = 50000000
--- Milliseconds over which the messages of a channel are counted.
+-- Period (ms) over which a channel's messages are counted.
 local WINDOW_MS = 1000
 
--- Whether the user's present session can know a call: it is the session named, or it was shown the invitation, or it will
--- be, before this event. A client that is told of a call it does not know breaks.
+-- Returns whether the user's current session knows a call. It does when it is session `known_by`, or when it has
+-- received the invitation (version `invited`) or will receive it before this event. Clients fail on an event of a call
+-- that they do not know.
 local function knows_call(tag, sid, known_by, invited)
     if not sid then
         return false
@@ -36,10 +38,11 @@ local function knows_call(tag, sid, known_by, invited)
     return waiting ~= nil and not is_expired(waiting, clock())
 end
 
--- ARGV: command ('' for none), line, time to live (ms), entries and bytes at most (call events at most, and nothing, for
--- these), type and call ('' for messages), 1 to deliver only to a session that can know the call, that session ('' for
--- none), version of the invitation ('' for none). For services: nobody's session answers for it.
--- Returns {version, 1 when the user has a session}; {0, 0} when the event was dropped.
+-- ARGV: command ('' for none), line, time to live (ms), maximum entries and bytes of the mailbox (for call events:
+-- maximum number of call events, and a value that is not used), type and call ('' for messages), 1 to deliver only to a
+-- session that knows the call, known_by and invited of knows_call ('' for none). Called by services only: the sender's
+-- session is not checked.
+-- Returns {version, 1 when the user has a session}, or {0, 0} when the event was dropped.
 local function message_to_user(keys, args)
     local tag = keys[1]
     spent = 0
@@ -59,8 +62,8 @@ local function message_to_user(keys, args)
 end
 
 -- KEYS per message: the receiver's tag and the sender's. ARGV: gateway, then per message: command ('' for none), the
--- sender's sid, line, time to live (ms), entries and bytes at most.
--- Returns per message its version, 0 for one that was sent before, or the error.
+-- sender's sid, line, time to live (ms), maximum entries and bytes of the mailbox.
+-- Returns per message its version, 0 for a duplicate, or an error.
 local function messages_to_users(keys, args)
     spent = 0
     local now = clock()
@@ -70,7 +73,7 @@ local function messages_to_users(keys, args)
         local tag, sender, first = keys[2 * i - 1], keys[2 * i], 6 * i - 4
         local sid = args[first + 1]
         local refusal
-        -- Senders whose session was already checked in this call.
+        -- A sender's session is checked once per call.
         if senders[sender] ~= sid then
             refusal = session_error(sender, sid, args[1])
             senders[sender] = not refusal and sid or nil
@@ -100,7 +103,7 @@ local function messages_to_users(keys, args)
     return results
 end
 
--- Why an account may not speak in a channel; nil when it may. A sender without sid is a service.
+-- Returns the error when an account may not send to a channel, else nil. A service has the sid ''.
 local function speaker_error(keys, account, sid, gateway, is_forced)
     if is_forced then
         return sid ~= '' and session_error(keys[2], sid, gateway) or nil
@@ -112,10 +115,10 @@ local function speaker_error(keys, account, sid, gateway, is_forced)
     return 'SIG 400 not_member the sender is not in the channel'
 end
 
--- KEYS: the channel's tag, and the sender's, which is looked at only for one who need not be a member.
--- ARGV: command ('' for none), account, uid, sid ('' for a service), gateway, 1 for a sender who need not be a member,
--- messages a second, body.
--- Returns {sequence, client id}; {0, 0} when the channel has no members to hear it.
+-- KEYS: the channel's tag and the sender's; the latter is read only when the sender need not be a member.
+-- ARGV: command ('' for none), account, uid, sid ('' for a service), gateway, 1 when the sender need not be a member,
+-- messages per second, body.
+-- Returns {sequence, client id}, or {0, 0} when the sender need not be a member and the channel has none.
 local function message_to_channel(keys, args)
     local tag = keys[1]
     local is_forced = args[6] == '1'
@@ -141,14 +144,14 @@ local function message_to_channel(keys, args)
         end
         local ms, us = clock()
         local last_id = tonumber(id or '0')
-        -- A new channel's numbers begin above whatever clients saw before.
+        -- A new channel's numbers start at the clock, above all that clients have seen.
         local next_seq, next_id = tonumber(seq or ms) + 1, math.max(us, last_id + 1)
         local seq_text, id_text = number(next_seq), number(next_id)
         local event = seq_text .. ' ' .. id_text .. ' ' .. args[2] .. ' ' .. args[3] .. ' msg ' .. args[8]
         redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text)
         redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq_text .. '-0', 'e', event)
         if sent == 1 or (not sent and (next_seq % UNCOUNTED_STEP == 0 or us - last_id > UNCOUNTED_US)) then
-            -- Once a second, or once per UNCOUNTED_STEP messages, is enough.
+            -- Renewing the log's expiry with every message is not necessary.
             redis.call('PEXPIRE', tag .. ':log', LOG_MS)
         end
         redis.call('PUBLISH', tag .. ':events', event)
@@ -156,7 +159,7 @@ local function message_to_channel(keys, args)
     end)
 end
 
--- Called once a second, so that an idle cluster makes no pause; see PAUSE_MS of the prelude.
+-- Called once a second, so that an idle cluster has no gap between calls; see PAUSE_MS of the prelude.
 local function messages_awake()
     clock()
     return redis.status_reply('OK')
@@ -166,6 +169,6 @@ redis.register_function{function_name = 'messages_awake', callback = messages_aw
 redis.register_function('message_to_user', message_to_user)
 redis.register_function('messages_to_users', messages_to_users)
 redis.register_function('message_to_channel', message_to_channel)
--- Services announce what has happened already: it must be announced in a full Redis too.
+-- Services announce what has already happened, so the announcement must also succeed when Redis is full.
 redis.register_function{
     function_name = 'announcement_to_channel', callback = message_to_channel, flags = {'allow-oom'}}

@@ -1,6 +1,6 @@
--- Appends to streams in a full Redis too: for entries that must not be lost. Called by StreamAppend.swift.
+-- Appends entries that must not be lost to streams, also when Redis is full. Called by StreamAppend.swift.
 
--- KEYS: the stream. ARGV: the arguments of XADD behind the stream. Returns the reply of XADD: the entry's id, or false.
+-- KEYS: the stream. ARGV: the arguments of XADD after the key. Returns XADD's reply: the entry's id, or false.
 local function append(keys, args)
     return redis.call('XADD', keys[1], unpack(args))
 end

@@ -1,10 +1,10 @@
--- Timers of a service, which outlive the process that set them. The one key is a zset: member -> when it is due (Redis clock,
--- ms). Called by DueTimers.swift.
+-- A service's timers, which outlive the process that set them. The only key is a zset: member -> time when it is due
+-- (Redis clock, ms). Called by DueTimers.swift.
 
--- ARGV: limit, lease (ms). Claims timers that are due by moving them into the future by the lease: when the claimant dies, they
--- become due again.
+-- ARGV: limit, lease (ms). Claims timers that are due by postponing them by the lease: if the process that claimed them
+-- dies, they become due again.
 -- Returns member, end of the lease, member, end of the lease, ...
--- A claim's score is the lease's end plus half a millisecond: no timer that was set has such a score.
+-- A claimed timer's score is the end of the lease plus half a millisecond, a score that a timer that was set never has.
 local function claim(keys, args)
     local now = clock()
     local due = redis.call('ZRANGE', keys[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, args[1])
@@ -18,8 +18,8 @@ local function claim(keys, args)
     return claimed
 end
 
--- ARGV: member, end of the lease, member, end of the lease, ... Removes handled timers. One that was set again since its claim
--- stays: its score is not the claim's.
+-- ARGV: member, end of the lease, member, end of the lease, ... Removes timers that were handled. A timer that was set
+-- again after the claim is kept: its score is not the claim's.
 local function done(keys, args)
     local removed = 0
     for i = 1, #args, 2 do
@@ -31,7 +31,7 @@ local function done(keys, args)
     return removed
 end
 
--- ARGV: score (the Redis clock, ms), member. Sets a timer, or moves one.
+-- ARGV: score (Redis clock, ms), member. Sets or moves a timer.
 local function set(keys, args)
     return redis.call('ZADD', keys[1], args[1], args[2])
 end
