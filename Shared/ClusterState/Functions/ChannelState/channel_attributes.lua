@@ -1,14 +1,14 @@
--- Attributes in the cache.
+-- The cache of a channel's attributes.
 --
--- They are loaded in steps (a reload): it begins, applies differences to what is cached, some at a time, and ends by setting
--- :attrver. While one is under way (:attrload), committed changes wait for it, so that nobody sees an older value after a
--- newer one. Members are told of each difference, unless nothing was cached and nobody joined without attributes
--- (`unloaded` of :state).
+-- The cache is filled by a reload: it begins, applies the differences between PostgreSQL and the cache in steps, and
+-- ends by setting :attrver. During a reload (:attrload) committed changes wait for its end, so that nobody sees an older
+-- value after a newer one. Each difference is published to the members, unless nothing was cached and nobody had joined
+-- without attributes (`unloaded` of :state).
 
--- ARGV: command, deadline, attribute ('' for clear), changes of the channel in a second, 1 for an update.
--- Asked before the change is committed.
--- Returns {1 when the attributes are cached, members, clock (ms)}; an error when a limit is used up, the channel holds as many
--- attributes as it may, or Redis is nearly full.
+-- ARGV: command, deadline, attribute ('' for clear), changes of the channel allowed per second, 1 for an update. Called
+-- before the change is committed.
+-- Returns {1 when the attributes are cached, number of members, clock (ms)}, or an error when a rate limit is exceeded,
+-- the channel has its maximum number of attributes, or Redis is nearly full.
 local function channel_attribute_begin(keys, args)
     local tag = keys[1]
     local now = clock()
@@ -74,8 +74,8 @@ local function apply_change(tag, version, change)
     publish_change(tag, unpack(change))
 end
 
--- Applies changes that waited for their predecessor: APPLIED_CHANGES and APPLIED_BYTES at most. Those behind them come by
--- themselves: whoever waits looks again.
+-- Applies changes that waited for their predecessor, at most APPLIED_CHANGES and APPLIED_BYTES of them. The rest need no
+-- further trigger: those who wait for them check again by themselves.
 local function apply_waiting(tag, version)
     local count, bytes = 0, 0
     while count < APPLIED_CHANGES and bytes < APPLIED_BYTES do
@@ -97,7 +97,7 @@ local function raise_floor(tag, version)
     end
 end
 
--- The version that a reload under way brings; nil without one.
+-- Returns the version that the current reload loads, or nil without a reload.
 local function reloading(tag)
     local held = redis.call('GET', tag .. ':attrload')
     return held and tonumber(string.match(held, '^%S+'))
@@ -109,9 +109,10 @@ local function keep_waiting(tag, version, change)
     end
 end
 
--- ARGV: version, account, uid, verb (update, del, clear), name, value. A change was committed as `version`.
--- Returns applied, known (a reload or an earlier delivery had it, or PostgreSQL is older than it was), waiting (for the
--- version before it, or for a reload) or first (the channel had no attributes when they were cached: they must be loaded).
+-- ARGV: version, account, uid, verb (update, del, clear), name, value. Applies a change that was committed as `version`.
+-- Returns applied; known (a reload or an earlier delivery has already brought it, or PostgreSQL has gone back to older
+-- data); waiting (for the preceding version or for a reload); or first (the channel had no attributes when they were
+-- cached: they must be reloaded).
 local function channel_attributes(keys, args)
     local tag = keys[1]
     local version = tonumber(args[1])
@@ -128,14 +129,15 @@ local function channel_attributes(keys, args)
         return redis.status_reply('waiting')
     end
     if cached < 0 then
-        -- Gone in the middle of the command: members hear of it, the next reader loads it.
+        -- The cache was dropped during the command: members are told, and the next reader reloads the attributes.
         raise_floor(tag, version)
         publish_change(tag, unpack(change))
         return redis.status_reply('applied')
     end
     if cached == 0 and version > 1 then
-        -- PostgreSQL's first version of a channel is a clock's: whether one came before cannot be told. A deletion
-        -- leaves no difference that the reload could publish.
+        -- A channel's first version in PostgreSQL is taken from the clock, so it does not tell whether other changes
+        -- came before this one. The reload that follows publishes updates, but a deletion leaves no difference to
+        -- publish.
         if change[3] ~= 'update' then
             publish_change(tag, unpack(change))
         end
@@ -151,7 +153,7 @@ local function channel_attributes(keys, args)
     return redis.status_reply('applied')
 end
 
--- Differences are told of unless nobody could have seen anything else.
+-- Returns whether differences must be published: not when nobody can have seen other values.
 local function tells(tag)
     return redis.call('EXISTS', tag .. ':attrver') == 1 or state(tag, 'unloaded') == '1'
 end
@@ -169,7 +171,7 @@ local function end_reload(tag, version)
     apply_waiting(tag, version)
 end
 
--- Applies differences: args[first...] are verb (update or del), name, value ('' for del), ...
+-- Applies differences and publishes them. From args[first] on: verb (update or del), name, value ('' for del), ...
 local function apply_differences(tag, account, uid, args, first)
     local told = tells(tag)
     for i = first, #args, 3 do
@@ -184,9 +186,10 @@ local function apply_differences(tag, account, uid, args, first)
     end
 end
 
--- ARGV: reload, version. PostgreSQL's attributes of that version are about to be put into the cache.
--- Returns begun (nothing is cached), differs (older ones are cached: the differences are to be found), known (these or newer
--- ones are cached), old (a later commit is known: read again) or busy (another reload is under way).
+-- ARGV: reload, version. Begins a reload that brings PostgreSQL's attributes of that version into the cache.
+-- Returns begun (nothing is cached), differs (an older version is cached: the caller must determine the differences),
+-- known (this or a newer version is cached), old (a later commit is known: read again) or busy (another reload is in
+-- progress).
 local function channel_reload(keys, args)
     local tag = keys[1]
     local version = tonumber(args[2])
@@ -205,14 +208,14 @@ local function channel_reload(keys, args)
     if cached >= 0 then
         return redis.status_reply('differs')
     end
-    -- What a reload left that did not come to its end.
+    -- Removes what an unfinished reload has left.
     clear_attributes(tag)
     return redis.status_reply('begun')
 end
 
--- ARGV: reload, version, account, uid, 1 for the last step, verb, name, value, ... A step of a reload, in whose name
--- differences are told.
--- Returns 1, or 0 when the reload is not under way any more.
+-- ARGV: reload, version, account, uid, 1 for the last step, verb, name, value, ... Performs one step of a reload; the
+-- differences are published in the name of that account.
+-- Returns 1, or 0 when the reload is no longer in progress.
 local function channel_reload_step(keys, args)
     local tag = keys[1]
     local version = tonumber(args[2])
@@ -228,8 +231,9 @@ local function channel_reload_step(keys, args)
     return 1
 end
 
--- ARGV: version, account, uid, verb, name, value, ... As a whole reload of a channel of which nothing is cached.
--- Returns as channel_reload does; begun when it is done.
+-- ARGV: version, account, uid, verb, name, value, ... Performs a whole reload in one call, when nothing of the channel
+-- is cached.
+-- Returns as channel_reload does; begun means that the reload is complete.
 local function channel_reload_at_once(keys, args)
     local tag = keys[1]
     local answer = channel_reload(keys, {'-', args[1]})

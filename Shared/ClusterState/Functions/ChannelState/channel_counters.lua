@@ -1,7 +1,7 @@
--- Numbers that the system keeps and tells the members as updates of attributes, at most once in an interval.
+-- Counters: attributes that the system maintains and announces to the members, at most once per interval.
 --
--- A counter that is on (its interval is not 0) remembers which number was told last. What changes it returns when it is
--- to be told next; a timer in due:channel-state, another slot, is set to that by the caller.
+-- A counter with an interval other than 0 is on, and its last announced value is recorded. Functions that change a
+-- counter return when to announce it next; the caller sets a timer for that in due:channel-state, a key in another slot.
 
 local COUNTERS = {
     num = {
@@ -18,26 +18,26 @@ local COUNTERS = {
     },
 }
 
--- What a change of membership asks the state, in one call.
--- Returns {announced: whether joins and leaves are, num, total: intervals in seconds}, and fields of the state.
+-- Reads everything that a membership change needs from the state, in one call. Returns {announced: whether joins and
+-- leaves are published, num, total: the counters' intervals in seconds}, and fields of the state.
 local function settings(tag)
     local notification, num, total, ttl, id, seq, joins, emptied, listed = unpack(redis.call('HMGET', tag .. ':state',
         '_userNotification', '_auto_update_num', '_auto_update_total_num', '_channel_ttl', 'id', 'seq', 'joins', 'emptied',
         'listed'))
     num = tonumber(num or '0')
     total = tonumber(total or '0')
-    -- The total needs both.
+    -- _total_member_num is announced only when both intervals are set.
     return {announced = notification ~= '0', num = num, total = num > 0 and total or 0},
         {_channel_ttl = ttl, id = id, seq = seq, joins = joins, emptied = emptied, listed = tonumber(listed or '')}
 end
 
--- When a counter may be told again, in ms.
+-- Returns the earliest time (ms) for the counter's next announcement.
 local function next_telling(tag, name, interval)
     local told_at = tonumber(state(tag, name .. '_at') or '0')
     return math.max((clock()), told_at + interval * 1000)
 end
 
--- A counter has been changed by an account. Returns when to tell it, '0' when it is off.
+-- Records the member who changed a counter. Returns when to announce it, '0' when the counter is off.
 local function counter_changed(tag, name, interval, account, uid)
     if interval == 0 then
         return '0'
@@ -46,8 +46,8 @@ local function counter_changed(tag, name, interval, account, uid)
     return number(next_telling(tag, name, interval))
 end
 
--- The built-in attributes may have been changed: a counter that is on now begins with the present number, which counts
--- as told; one that is off is forgotten.
+-- Called when built-in attributes may have changed. For a counter that was turned on, the current value counts as
+-- announced; the record of a counter that is off is deleted.
 local function adjust_counters(tag)
     local intervals = settings(tag)
     for name, counter in pairs(COUNTERS) do
@@ -59,7 +59,7 @@ local function adjust_counters(tag)
     end
 end
 
--- Appends the attributes of the counters that are on, with the present numbers.
+-- Appends name and current value of each counter that is on to `list`.
 local function append_counters(tag, intervals, list)
     for _, name in ipairs({'num', 'total'}) do
         if intervals[name] > 0 then
@@ -69,7 +69,7 @@ local function append_counters(tag, intervals, list)
     end
 end
 
--- Returns when each counter is to be told, num and total; '0' for one that is off or has nothing new.
+-- Returns when to announce num and total; '0' for one that is off or unchanged since it was last announced.
 local function channel_counters(keys)
     local tag = keys[1]
     local intervals = settings(tag)
@@ -83,9 +83,9 @@ local function channel_counters(keys)
     return result
 end
 
--- ARGV: counter. Its timer fired: members are told the number if they have not been, in the name of who changed
--- it last.
--- Returns {'told'}, {'wait', when to look again (ms)} or {'none'}.
+-- ARGV: counter. Called when its timer fires. Announces the counter, if it has changed, in the name of the member who
+-- last changed it.
+-- Returns {'told'}, {'wait', time to call again (ms)} or {'none'}.
 local function channel_counter_tell(keys, args)
     local tag, name = keys[1], args[1]
     local counter, interval = COUNTERS[name], settings(tag)[name]

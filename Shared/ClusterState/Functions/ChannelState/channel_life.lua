@@ -1,10 +1,11 @@
--- The end of empty channels.
+-- Expiry and deletion of empty channels.
 
--- A channel with members is looked at no more often. A leave at the same moment is seen at the next look.
+-- Least interval between two checks of a channel that has members. A leave that coincides with a check is noticed by the
+-- next one.
 local WATCH_MS = 60000
 
--- The channel's timer fired. Returns {'wait', when to look again (ms)}, {'due'} (its time is over),
--- {'idle'} (it never had a member: only the cache is to be dropped) or {'none'}.
+-- Called when the channel's timer fires. Returns {'wait', time to check again (ms)}, {'due'} (its time to live is over),
+-- {'idle'} (it never had a member: only its cache must be dropped) or {'none'}.
 local function channel_expiry(keys)
     local tag = keys[1]
     local now = clock()
@@ -25,7 +26,7 @@ local function channel_expiry(keys)
     return {'due'}
 end
 
--- ARGV: version of the attributes after they were cleared, 0 when they were not.
+-- ARGV: version of the attributes after they were cleared, 0 when they were not. Deletes an empty channel.
 -- Returns 1, or 0 when the channel has members again.
 local function channel_delete(keys, args)
     local tag = keys[1]
@@ -38,8 +39,8 @@ local function channel_delete(keys, args)
     return 1
 end
 
--- Redis has forgotten the channel, which had members: it is as if the last had just left.
--- Returns 1, or 0 when it is known.
+-- Called for a channel that had members and that Redis has lost: it is recorded as if the last member had just left.
+-- Returns 1, or 0 when Redis knows the channel.
 local function channel_adopt(keys)
     local tag = keys[1]
     if state(tag, 'joins') then

@@ -1,19 +1,19 @@
--- Members of channels.
+-- Joining and leaving channels, and lists of members.
 
 local function sid_of(info)
     return string.match(info, '^%S+ (.*)$')
 end
 
--- The latest members are also kept as text, :latest, so that a join need not look up each. What holds of it, where it is
--- there: its lines that are not blank are the latest members in the order of their joins, LATEST of them at least or else all;
--- `listed` of :state is their number. Where either is missing, the next join makes both anew. A text of this size costs
--- microseconds each time Lua touches it: it is read once, and changed in place.
+-- The latest members are also kept as one text, :latest, so that a join need not look up each member. Whenever the text
+-- exists, its non-blank lines are the latest members in the order of their joins, at least LATEST of them or all;
+-- `listed` of :state is their number. If either is missing, the next join rebuilds both. Each time Lua handles a text of
+-- this size it costs microseconds, so it is read once and changed in place.
 
 local function latest_line(account, info)
     return string.match(info, '^%S+') .. ' ' .. account .. '\n'
 end
 
--- Makes the text of the `count` latest members. Returns it, and how many there are.
+-- Rebuilds :latest with the `count` latest members. Returns the text and the number of members in it.
 local function make_latest(tag, count)
     local accounts = redis.call('ZREVRANGE', tag .. ':members', 0, count - 1)
     if #accounts == 0 then
@@ -34,7 +34,7 @@ local function latest_text(tag)
     if not text then
         local listed
         text, listed = make_latest(tag, LATEST)
-        -- The channel may be gone when a join comes again.
+        -- With a redelivered join, the channel may no longer exist.
         if listed > 0 then
             redis.call('HSET', tag .. ':state', 'listed', listed)
         end
@@ -42,10 +42,12 @@ local function latest_text(tag)
     return text
 end
 
--- Blanks an account's line. Returns whether there was one. An account stands there once, and no other line ends like its.
+-- Overwrites an account's line with spaces. Returns whether there was one. At most one line ends in this account: each
+-- account is listed once, and the search includes the space before it.
 local function blank_line(tag, account, info)
     local text = redis.call('GET', tag .. ':latest')
-    -- A space is found sooner than a digit, which every line has many of.
+    -- The search starts with the space rather than the uid: a line has many digits, so that a digit would give false
+    -- starts.
     local space = text and string.find(text, ' ' .. account .. '\n', 1, true)
     if not space then
         return false
@@ -55,10 +57,10 @@ local function blank_line(tag, account, info)
     return true
 end
 
--- A member has joined, the `join`th of the channel, or joined anew (`former`: its info before); `listed` members were there.
--- Returns the text, and how many are there now.
+-- Updates :latest after the `join`th join of the channel. `former` is the member's previous info when it has joined
+-- again, `listed` the number of members in the text before. Returns the text and the number of members in it.
 local function latest_joined(tag, join, account, info, former, listed)
-    -- Now and then it is made anew, without what is blank and those who are not listed any more.
+    -- Rebuilt regularly, which removes blank lines and members beyond the latest ones.
     if not listed or join % LATEST_SLACK == 0 then
         return make_latest(tag, listed and LATEST or LATEST + LATEST_SLACK)
     end
@@ -72,7 +74,8 @@ local function latest_joined(tag, join, account, info, former, listed)
     return redis.call('GET', tag .. ':latest'), listed + 1
 end
 
--- A member has left, `members` remain; `listed` members were there. Returns how many are there now; '' for no text.
+-- Updates :latest after a leave; `members` remain in the channel, `listed` were in the text. Returns the number of
+-- members in the text, '' when it was deleted.
 local function latest_left(tag, account, info, members, listed)
     if listed and blank_line(tag, account, info) then
         listed = listed - 1
@@ -84,7 +87,8 @@ local function latest_left(tag, account, info, members, listed)
     return listed
 end
 
--- What follows `before` (see settings): the next id, the sequence number, a new one for an event, and the present ms.
+-- Returns the next client id, the sequence number (a new one for an event) and the clock (ms). `before` is the state as
+-- settings() returned it.
 local function next_numbers(before, announced)
     local ms, us = clock()
     local seq = tonumber(before.seq or ms)
@@ -92,17 +96,17 @@ local function next_numbers(before, announced)
 end
 
 -- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
--- Returns {outcome, sequence, members, change number, when to tell counter num, and total ('0' for never), text of the
--- latest members, client id, version of the cached attributes ('' for none), name, value, ... of the counters that are on};
--- the outcome is joined, replaced (by a newer session of the account) or present. Sequence and client id are those of the
--- lists, which a redelivery finds later than the change. The attributes are as many and large as they may be, and cost Redis
--- five times as much through Lua: the caller reads them by itself, right after this, and asks again where their version has
--- changed in between.
+-- Returns {outcome, sequence, members, change number, when to announce counter num, and total ('0' for never), text of
+-- the latest members, client id, version of the cached attributes ('' for none), name, value, ... of the counters that
+-- are on}. The outcome is joined, replaced (the account was a member with another session) or present. Sequence and
+-- client id are those of the returned lists; for a redelivered join they are later than the change itself.
+-- The attributes are not returned: they may be many and large, and reading them through Lua costs Redis five times as
+-- much. The caller reads them right afterwards, and repeats this when their version has changed in between.
 local function channel_join(keys, args)
     local tag = keys[1]
     local wanted, before = settings(tag)
     local latest, position
-    -- Kept for a redelivery is only what it cannot find out again: the lists are long.
+    -- Only what a redelivered command cannot determine again is kept, since the lists are long.
     local done = once(tag, args[1], args[2], function()
         local account, uid, sid = args[3], args[4], args[5]
         local info = redis.call('HGET', tag .. ':info', account)
@@ -137,12 +141,12 @@ local function channel_join(keys, args)
     if done.err then
         return done
     end
-    -- What was published since then is in the lists already.
+    -- For a redelivered command, the lists already include what was published since.
     position = position or {before.seq or done[2], before.id or done[3]}
     local members = redis.call('ZCARD', tag .. ':members')
     local version = redis.call('GET', tag .. ':attrver')
     if members > 0 and not version then
-        -- PostgreSQL could not be read: whoever joins so is told of the attributes when it can.
+        -- The attributes could not be read from PostgreSQL: they will be published to the members once they can be.
         redis.call('HSET', tag .. ':state', 'unloaded', '1')
     end
     local result = {
@@ -154,8 +158,8 @@ local function channel_join(keys, args)
 end
 
 -- ARGV: command, deadline, account, sid, 1 for a special channel.
--- Returns {members, change number, uid, seconds to live when empty, when to tell counter num ('0' for never)}, or {}
--- when that session is not the member.
+-- Returns {members, change number, uid, time to live of the empty channel (s), when to announce counter num ('0' for
+-- never)}, or {} when the account is not a member with that session.
 local function channel_leave(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -184,9 +188,10 @@ local function channel_leave(keys, args)
     end)
 end
 
--- ARGV: account, uid, sid, ... Members that their gateway holds, as their sessions' records confirm, each account once; one
--- that is a member by another session is one by this from now on.
--- Returns {change number, when to tell counter num, and total ('0' for never), account, ...} of those that were added.
+-- ARGV: account, uid, sid, ... Records members that their gateway reports and whose sessions' records confirm it, each
+-- account once. The session of an account that is already a member is replaced by this one.
+-- Returns {change number, when to announce counter num, and total ('0' for never), account, ...} of the members that
+-- were added.
 local function channel_reassert(keys, args)
     local tag = keys[1]
     local accounts = {}
@@ -220,17 +225,18 @@ local function channel_reassert(keys, args)
     end
     redis.call('ZADD', tag .. ':members', unpack(scores))
     redis.call('HDEL', tag .. ':state', 'emptied')
-    -- Made anew by the next join.
+    -- The next join rebuilds it.
     redis.call('DEL', tag .. ':latest')
     local wanted = settings(tag)
-    -- The last one is who changed the counters.
+    -- The counters' change is attributed to the last one.
     return {
         next_id(tag), counter_changed(tag, 'num', wanted.num, added[#added], uid),
         counter_changed(tag, 'total', wanted.total, added[#added], uid), unpack(added),
     }
 end
 
--- ARGV: account, sid, 1 to tell the members. That session is no member. Returns as channel_leave does.
+-- ARGV: account, sid, 1 to publish the leave. Removes a member whose session is no longer in the channel.
+-- Returns as channel_leave does.
 local function channel_forget(keys, args)
     local tag = keys[1]
     local account = args[1]
@@ -257,8 +263,8 @@ local function channel_forget(keys, args)
     return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
 end
 
--- ARGV: account, uid, 1 to tell the members. PostgreSQL's copy has a member that Redis does not know.
--- Returns the number of the change; '0' when it is a member.
+-- ARGV: account, uid, 1 to publish the leave. Called for a member that PostgreSQL's copy has and Redis does not know.
+-- Returns the number of the change, or '0' when the account is a member.
 local function channel_member_forgotten(keys, args)
     local tag = keys[1]
     if redis.call('HEXISTS', tag .. ':info', args[1]) == 1 then
@@ -278,8 +284,8 @@ local function channel_member_forgotten(keys, args)
     return id
 end
 
--- ARGV: join number to list below ('+inf' to begin), how many at most.
--- Returns {members, join number of the last listed or '', account, info, ...}, newest first.
+-- ARGV: join number to list below ('+inf' for the first page), maximum number of members.
+-- Returns {number of members, join number of the last one listed or '', account, info, ...}, newest first.
 local function channel_members(keys, args)
     local tag = keys[1]
     local below = args[1] == '+inf' and args[1] or '(' .. args[1]

@@ -1,16 +1,17 @@
--- Calls. A call's hash lies at TAG:call (TAG of KeySpace.callTag): `ver`, and the fields of CallSnapshot.
--- A user's calls are the zset TAG:calls (TAG of the user): 'CALLID CALLTAG' by the time (ms) to forget it; likewise those
--- of a sip-bridge.
--- The calls to telephones that stand are the zset TAG:lines (TAG of the user, and of the app): the call's id by the time (ms)
--- to forget it; TAG:dialled has the ids of those of the last minute by their beginning.
--- A command's outcome lies at TAG:done:ID for a minute, so that a redelivered command repeats it instead of acting anew.
+-- Calls and telephone lines. The keys are
+--   CALL:call     hash: `ver` and the fields of CallSnapshot; CALL is the tag of KeySpace.callTag
+--   CALL:done:ID  string, expires after a minute: the outcome of command ID, repeated when the command is redelivered
+--   TAG:calls     zset: 'CALLID CALLTAG' -> time (ms) to forget it; the calls of the user, or of the sip-bridge, of that tag
+--   TAG:lines     zset: call id -> time (ms) to forget it; the current calls to telephones of the user, or of the app
+--   TAG:dialled   zset: call id -> time (ms) when it began; the calls to telephones begun in the last minute
 
--- New calls to telephones are counted for so long.
+-- Period (ms) over which new calls to telephones are counted.
 local DIALLED_MS = 60000
--- No line is held longer.
+-- Longest time (ms) that a line is held.
 local LINES_MS = 86400000
 
--- ARGV: command id. Returns: now (ms), outcome of the command or nil, version (0 = no call), the call's fields.
+-- ARGV: command id. Loads a call.
+-- Returns {now (ms), the command's outcome or nil, version (0: no such call), the call's fields}.
 redis.register_function {
   function_name = 'call_load',
   flags = { 'no-writes' },
@@ -22,8 +23,11 @@ redis.register_function {
   end,
 }
 
--- KEYS: the tag, the stream of the call log. ARGV: command id, deadline (ms, 0 = none), the version that was loaded, time to
--- live (ms), outcome, how many entries for the call log follow, those, then the call's fields. Returns: {0} committed, {1, outcome} the command was done before, {2} the call changed since it was loaded.
+-- KEYS: the tag, the stream of the call log. ARGV: command id, deadline (ms, 0 for none), the version that was loaded,
+-- time to live (ms), outcome, number of entries for the call log, those entries, then the call's fields. Replaces the
+-- call's record.
+-- Returns {0} when committed, {1, outcome} when the command was carried out before, {2} when the call has changed since
+-- it was loaded.
 local function call_commit(keys, args)
   local key = keys[1] .. ':call'
   local done_key = keys[1] .. ':done:' .. args[1]
@@ -43,25 +47,25 @@ local function call_commit(keys, args)
   if loaded == 0 and crowded(now) then
     return { err = MEMORY_FULL }
   end
-  -- A new record starts at the clock, so that its version is none that an older record of the pair had.
+  -- A new record's version starts at the clock, so no earlier record with the same key had it.
   local version = loaded == 0 and now or loaded + 1
   redis.call('DEL', key)
   local entries = tonumber(args[6])
   redis.call('HSET', key, 'ver', number(version), unpack(args, 7 + entries))
   redis.call('PEXPIRE', key, args[4])
   redis.call('SET', done_key, args[5], 'PX', DONE_MS)
-  -- With the change itself: what has changed is logged, and what is logged has changed.
+  -- Logged in the same call as the change, so that neither exists without the other.
   for index = 7, 6 + entries do
     redis.call('XADD', keys[2], 'MAXLEN', '~', LOG_LENGTH, '*', 'r', args[index])
   end
   return { 0 }
 end
 
--- What ends a call is taken also by a full Redis; a call that begins is refused before it is full.
+-- allow-oom: a call must be able to end when Redis is full; a new call is refused earlier, see `crowded`.
 redis.register_function { function_name = 'call_commit', callback = call_commit, flags = { 'allow-oom' } }
 
--- What is known of a user (TAG of the user). Returns: session id ('' = offline), uid ('0' = not known here, also of who has
--- been away for long), how many calls.
+-- Looks up a user. KEYS: the user's tag.
+-- Returns {session id ('' when offline), uid ('0' when not known here, as after a long absence), number of calls}.
 redis.register_function {
   function_name = 'call_party',
   flags = { 'no-writes' },
@@ -72,7 +76,7 @@ redis.register_function {
   end,
 }
 
--- Notes a call among a user's. ARGV: member, time to live (ms).
+-- Adds a call to a user's calls. ARGV: member, time to live (ms).
 redis.register_function {
   function_name = 'call_remember',
   flags = { 'allow-oom' },
@@ -86,7 +90,7 @@ redis.register_function {
   end,
 }
 
--- Takes a call from a user's. ARGV: member.
+-- Removes a call from a user's calls. ARGV: member.
 redis.register_function {
   function_name = 'call_forget',
   flags = { 'allow-oom' },
@@ -95,7 +99,7 @@ redis.register_function {
   end,
 }
 
--- A user's calls, a page of them. ARGV: how many to pass over, how many to tell.
+-- Returns a page of a user's calls. ARGV: offset, count.
 redis.register_function {
   function_name = 'call_list',
   flags = { 'no-writes' },
@@ -104,8 +108,9 @@ redis.register_function {
   end,
 }
 
--- Takes a line for a call to a telephone (TAG of the user, or of the app), unless the call has it. ARGV: call id, how long it
--- is held (ms), lines at once, new ones in a minute. Returns 0: taken; 1: no line is free; 2: too many new ones.
+-- Takes a line for a call to a telephone, unless the call has one. KEYS: the tag of the user or of the app. ARGV: call
+-- id, time to hold it (ms), maximum lines at once, maximum new calls per minute.
+-- Returns 0 when taken, 1 when no line is free, 2 when there were too many new calls.
 redis.register_function('line_take', function(keys, args)
   local lines, dialled = keys[1] .. ':lines', keys[1] .. ':dialled'
   local now = clock()
@@ -127,7 +132,7 @@ redis.register_function('line_take', function(keys, args)
   return 0
 end)
 
--- Holds a call's line until a time. ARGV: call id, time (ms).
+-- Sets until when a call's line is held. ARGV: call id, time (ms).
 redis.register_function {
   function_name = 'line_keep',
   flags = { 'allow-oom' },
@@ -138,7 +143,7 @@ redis.register_function {
   end,
 }
 
--- Gives a call's line back. ARGV: call id.
+-- Releases a call's line. ARGV: call id.
 redis.register_function {
   function_name = 'line_free',
   flags = { 'allow-oom' },
