@@ -1,7 +1,7 @@
 #include "cre_internal.h"
 
 struct cre_client_request {
-	/* libre clears it when the transaction is over. */
+	/* Set to NULL by libre when the transaction ends. */
 	struct sip_request *request;
 	cre_response_h *handler;
 	void *context;

@@ -1,4 +1,4 @@
-/* What the files of this target share. */
+/* Declarations shared by this target's source files. */
 #ifndef CRE_INTERNAL_H
 #define CRE_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "cre_sip.h"
 
 enum {
-	/* The sockets of UDP that one stack can have: one for each local address. */
+	/* Maximum number of UDP sockets of one stack, which has one per local address. */
 	CRE_MAX_SOCKETS = 16,
 };
 
@@ -22,7 +22,7 @@ struct cre_sip {
 	struct tls *tls;
 	struct list pending;
 	struct list names;
-	/* What looks at each socket's datagrams before libre does. */
+	/* Filters that see each socket's datagrams before libre does; parallel to `sockets`. */
 	struct udp_helper *sieves[CRE_MAX_SOCKETS];
 	void *sockets[CRE_MAX_SOCKETS];
 	struct cre_sip_handlers handlers;
@@ -38,7 +38,7 @@ struct cre_server_request {
 	void *context;
 };
 
-/* Opaque to others; to us a message is libre's own. */
+/* Conversions between the message type of the public headers, which is opaque, and libre's, which it stands for. */
 static inline const struct cre_message *cre_from_libre(const struct sip_msg *message)
 {
 	return (const struct cre_message *)message;

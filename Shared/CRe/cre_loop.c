@@ -23,7 +23,7 @@ struct cre_timer {
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 static int library_error;
 
-/* libre keeps the state of its random numbers and of OpenSSL per process, and never frees it: loops come and go. */
+/* libre keeps the state of its random numbers and of OpenSSL per process. It is never freed, since loops come and go. */
 static void prepare_library(void)
 {
 	library_error = libre_init();
@@ -94,7 +94,7 @@ void cre_waker_wake(int descriptor)
 	uint64_t one = 1;
 	ssize_t size = write(descriptor, &one, sizeof(one));
 
-	/* The counter can only be full when the loop is awake anyway. */
+	/* A write fails only when the counter is full, and then the loop is being woken anyway. */
 	(void)size;
 }
 

@@ -8,9 +8,9 @@
 #include <re/re.h>
 
 enum {
-	/* Room behind a packet for what SRTP and SRTCP append. */
+	/* Bytes reserved after a packet for what SRTP and SRTCP append. */
 	SRTP_TRAILER = 32,
-	/* Below any other layer of libre's sockets. */
+	/* Layer of the SRTP helpers on libre's sockets; below that of any other helper. */
 	SRTP_LAYER = 10,
 };
 
@@ -26,7 +26,7 @@ struct cre_rtp {
 	struct sa peer;
 	struct sa peer_rtcp;
 	struct sa signalling;
-	/* Where packets go: the peer's address, until they are seen to come from where its SIP comes from. */
+	/* Where packets are sent: the peer's announced address, until packets are received from its signalling address. */
 	struct sa destination;
 	bool has_peer;
 	bool is_latched;
@@ -48,7 +48,7 @@ static bool is_reporter(const struct cre_rtp *rtp, const struct sa *source)
 	return is_peer(rtp, source) || (rtp->has_peer && sa_cmp(source, &rtp->peer_rtcp, SA_ADDR));
 }
 
-/* True: the packet goes no further. */
+/* Receive filter of the RTP socket. Returns true to drop the packet. */
 static bool filter_rtp(struct sa *source, struct mbuf *buffer, void *arg)
 {
 	struct cre_rtp *rtp = arg;
@@ -126,7 +126,7 @@ static void rtp_arrived(const struct sa *source, const struct rtp_header *header
 		rtp->destination = *source;
 		rtp->is_latched = true;
 	}
-	/* Last: the handler may close the stream. */
+	/* Must be last: the handler may close the stream. */
 	rtp->handler(&packet, rtp->context);
 }
 
@@ -147,7 +147,7 @@ int cre_rtp_open(struct cre_rtp **result, const char *address, uint16_t first_po
 	sa_init(&rtp->peer, AF_UNSPEC);
 	sa_init(&rtp->peer_rtcp, AF_UNSPEC);
 	sa_init(&rtp->signalling, AF_UNSPEC);
-	/* libre takes the upper end for exclusive. */
+	/* libre treats the end of the range as exclusive for RTP, so RTP never uses `last_port`. */
 	error = rtp_listen(&rtp->socket, IPPROTO_UDP, &local, first_port, last_port, true, rtp_arrived, NULL, rtp);
 	if (!error)
 		error = udp_register_helper(NULL, rtp_sock(rtp->socket), SRTP_LAYER, protect_rtp, filter_rtp, rtp);
@@ -178,7 +178,8 @@ int cre_rtp_set_peer(struct cre_rtp *rtp, const char *address, uint16_t port, co
 		error = sa_set_str(&third, signalling, 0);
 	if (error)
 		return error;
-	/* The same again, as in a session refresh, does not undo what was learnt. */
+	/* A session refresh repeats the same address; the destination that was learnt from received packets is then
+	 * kept. */
 	if (!rtp->has_peer || !sa_cmp(&peer, &rtp->peer, SA_ALL)) {
 		rtp->destination = peer;
 		rtp->is_latched = false;
@@ -217,7 +218,7 @@ int cre_rtp_set_keys(struct cre_rtp *rtp, const uint8_t *local, const uint8_t *r
 
 	if (!local != !remote)
 		return EINVAL;
-	/* Both or neither: a failure leaves the stream as it was. */
+	/* Both new keys are made before either is replaced, so a failure leaves the stream as it was. */
 	if (local && !is_same(&rtp->local, local))
 		error = make_key(&fresh_local, local);
 	if (!error && remote && !is_same(&rtp->remote, remote))
@@ -277,7 +278,7 @@ void cre_rtp_close(struct cre_rtp *rtp)
 {
 	if (!rtp)
 		return;
-	/* First: it says BYE through the helpers, which the sockets then free. */
+	/* Must be first: closing sends RTCP BYE through the SRTP helpers, which are then freed with the sockets. */
 	mem_deref(rtp->socket);
 	drop_key(&rtp->local);
 	drop_key(&rtp->remote);

@@ -11,7 +11,7 @@ static void fill_party(struct cre_party *party, const struct sip_taddr *from)
 {
 	party->display = cre_span_of(&from->dname);
 	party->uri = cre_span_of(&from->auri);
-	/* Without angle brackets libre keeps the space before the parameters. */
+	/* In a header without angle brackets, libre includes the white space before the parameters in the URI. */
 	while (party->uri.count && strchr(" \t\r\n", party->uri.bytes[party->uri.count - 1]))
 		party->uri.count--;
 	party->user = cre_span_of(&from->uri.user);

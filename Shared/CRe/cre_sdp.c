@@ -11,14 +11,14 @@ enum {
 	CLOCK_RATE = 8000,
 };
 
-/* What a format is, told by the address of these. */
+/* The addresses of these variables identify a format: libre keeps them as the format's data. */
 static char format_ulaw;
 static char format_alaw;
 static char format_event;
 
 struct cre_sdp {
 	struct sdp_session *session;
-	/* Belongs to the session. */
+	/* Owned by `session`. */
 	struct sdp_media *audio;
 	char address[ADDRESS_SIZE];
 	char rtcp_address[ADDRESS_SIZE];
@@ -92,7 +92,7 @@ int cre_sdp_decode(struct cre_sdp *sdp, const uint8_t *bytes, size_t count, bool
 	if (!buffer)
 		return ENOMEM;
 	error = mbuf_write_mem(buffer, bytes, count);
-	/* Some senders leave out the last line's end, which libre insists on. */
+	/* Some senders omit the last line's CRLF, which libre requires. */
 	if (!error)
 		error = mbuf_write_str(buffer, "\r\n");
 	buffer->pos = 0;
@@ -148,7 +148,7 @@ int cre_sdp_get_remote(struct cre_sdp *sdp, struct cre_sdp_remote *remote)
 	remote->port = sa_port(address);
 	remote->rtcp_address = sdp->rtcp_address;
 	remote->rtcp_port = sa_port(&rtcp);
-	/* libre turns the direction around, to ours. */
+	/* libre reports the direction as seen from our side. */
 	remote->sends = direction & SDP_RECVONLY;
 	remote->receives = direction & SDP_SENDONLY;
 	remote->is_unspecified = !sa_isset(address, SA_ADDR);

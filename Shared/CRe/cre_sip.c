@@ -3,7 +3,7 @@
 #include "cre_internal.h"
 
 enum {
-	/* Buckets of libre's tables; powers of two. Enough for a few thousand transactions without long chains. */
+	/* Sizes of libre's hash tables, powers of two. Enough for a few thousand transactions without long chains. */
 	TRANSACTION_BUCKETS = 2048,
 	CONNECTION_BUCKETS = 256,
 	DNS_SERVERS = 8,
@@ -22,8 +22,8 @@ static enum sip_transp libre_transport(enum cre_transport transport)
 	return SIP_TRANSP_NONE;
 }
 
-/* Drops datagrams that are no SIP, for each of which libre would write a line to the standard error. STUN and the empty lines
- * that keep a path open go on to libre. */
+/* Drops datagrams that are not SIP, for each of which libre would write a line to standard error. STUN and the empty
+ * lines of keep-alives are passed on to libre. */
 static bool datagram_arrived(struct sa *source, struct mbuf *buffer, void *arg)
 {
 	struct cre_sip *stack = arg;
@@ -44,7 +44,8 @@ static bool datagram_arrived(struct sa *source, struct mbuf *buffer, void *arg)
 	return true;
 }
 
-/* libre hands out its sockets of UDP with their first message only. */
+/* Installs the datagram filter on a UDP socket. libre makes its sockets known only through the messages received on
+ * them. */
 static void watch_socket(struct cre_sip *stack, const struct sip_msg *message)
 {
 	size_t i;
@@ -74,12 +75,12 @@ static bool request_arrived(const struct sip_msg *message, void *arg)
 	struct cre_server_request *request = mem_zalloc(sizeof(*request), NULL);
 
 	watch_socket(stack, message);
-	/* Without memory the peer sees silence, and sends again. */
+	/* Out of memory: the request is ignored, and the peer retransmits it. */
 	if (!request)
 		return true;
 	request->stack = stack;
 	request->message = mem_ref((void *)message);
-	/* ACK belongs to no transaction that libre keeps. */
+	/* libre keeps no server transaction for an ACK. */
 	if (pl_strcmp(&message->met, "ACK") &&
 	    sip_strans_alloc(&request->transaction, stack->sip, message, transaction_cancelled, request)) {
 		mem_deref(request->message);
@@ -129,7 +130,7 @@ int cre_sip_open(struct cre_sip **result, const struct cre_sip_handlers *handler
 	stack->handlers = *handlers;
 	list_init(&stack->pending);
 	list_init(&stack->names);
-	/* Without a name server numeric addresses still work, and names fail when they are asked for. */
+	/* Without a name server, numeric addresses still work; names fail when they are looked up. */
 	if (dns_srv_get(NULL, 0, servers, &count))
 		count = 0;
 	error = dnsc_alloc(&stack->dns, NULL, servers, count);
@@ -163,7 +164,7 @@ int cre_sip_listen(
 	error = sip_transp_add(stack->sip, libre_transport(transport), &local, stack->tls);
 	if (error)
 		return error;
-	/* libre tells the port of its first listener of a transport only, and only that one may ask for any port. */
+	/* libre reports the port of the first listener of a transport only, so only that one may be opened with port 0. */
 	*bound = port;
 	if (!port) {
 		error = sip_transp_laddr(stack->sip, &listening, libre_transport(transport), &local);
@@ -185,7 +186,8 @@ void cre_sip_close(struct cre_sip *stack)
 
 	if (!stack)
 		return;
-	/* Twice over: what is told of the end of a request may start another. libre does the same. */
+	/* A forced close makes libre close its requests twice, since a handler that learns of one's end may start
+	 * another. */
 	sip_close(stack->sip, true);
 	for (element = stack->pending.head; element; element = stack->pending.head) {
 		struct cre_server_request *request = element->data;

@@ -1,4 +1,4 @@
-/* RTLD_NEXT. */
+/* _GNU_SOURCE makes <dlfcn.h> declare RTLD_NEXT. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,7 +13,7 @@ typedef int accept_function(
 	tcp_close_h *closed, void *arg);
 typedef int listen_function(struct tcp_sock *socket, int backlog);
 
-/* Of the thread's loop. */
+/* The gate of this thread's loop; NULL when all connections are accepted. */
 static _Thread_local cre_gate_h *gate;
 static _Thread_local void *gate_context;
 
@@ -31,8 +31,8 @@ void cre_gate_clear(void *context)
 	gate_context = NULL;
 }
 
-/* Takes the place of libre's own, which this calls: libre's SIP accepts whoever connects, without a bound and without asking,
- * but it lets go of a connection that tcp_accept refuses. */
+/* Replaces libre's function of this name, and calls it. libre's SIP accepts every connection, without a limit and
+ * without a hook to refuse one, but it drops a connection for which tcp_accept returns an error. */
 int tcp_accept(
 	struct tcp_conn **connection, struct tcp_sock *socket, tcp_estab_h *established, tcp_recv_h *received,
 	tcp_close_h *closed, void *arg)
@@ -60,8 +60,8 @@ int tcp_accept(
 	return error;
 }
 
-/* Takes the place of libre's own too: libre lets five connections wait for their acceptance. Past them a caller's is tried
- * again after a second, and a stranger who connects without a pause keeps five waiting. */
+/* Also replaces libre's function, which uses a backlog of five connections. A further caller's connection is retried
+ * only after a second, and an attacker who connects continuously keeps the backlog full. */
 int tcp_sock_listen(struct tcp_sock *socket, int backlog)
 {
 	static _Thread_local listen_function *next;

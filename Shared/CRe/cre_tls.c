@@ -3,7 +3,7 @@
 
 #include "cre_internal.h"
 
-/* A name that a server's certificate may be for. */
+/* A name that is accepted in a server's certificate. */
 struct trusted_name {
 	struct le le;
 	char *name;
@@ -19,19 +19,19 @@ static void name_freed(void *arg)
 
 static bool is_for(X509 *certificate, const char *name)
 {
-	/* X509_check_host knows nothing of addresses, X509_check_ip_asc refuses what is none. */
+	/* X509_check_host does not match addresses; X509_check_ip_asc rejects a name that is not an address. */
 	return X509_check_host(certificate, name, 0, 0, NULL) == 1 || X509_check_ip_asc(certificate, name, 0) == 1;
 }
 
-/* libre's SIP transport neither verifies a server's certificate nor says which name it called, so the names of all our trunks
- * count: a certificate must be for one of them. */
+/* libre's SIP transport neither verifies a server's certificate nor tells which name was called. So the certificate must
+ * be for one of the names of all our trunks. */
 static int verify(X509_STORE_CTX *context, void *arg)
 {
 	const struct cre_sip *stack = arg;
 	const SSL *connection = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
 	const struct le *element;
 
-	/* Who calls us shows who it is by its address or by digest, not by a certificate. */
+	/* Clients that connect to us are identified by their address or by digest authentication, not by a certificate. */
 	if (connection && SSL_is_server(connection))
 		return 1;
 	if (X509_verify_cert(context) != 1)

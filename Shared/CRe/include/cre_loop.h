@@ -1,4 +1,5 @@
-/* libre's event loop, timers and descriptors, in plain C types. Everything here runs on the loop's thread, unless it says otherwise. */
+/* libre's event loop, timers and wake-up descriptors, in plain C types. Unless stated otherwise, everything here must be
+ * called on the loop's thread. */
 #ifndef CRE_LOOP_H
 #define CRE_LOOP_H
 
@@ -6,24 +7,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes the calling thread a loop of its own: epoll, with room for descriptors up to `max_descriptors`. */
+/* Gives the calling thread an event loop of its own, with epoll and descriptors up to `max_descriptors`. Returns 0 or an
+ * errno value. */
 int cre_loop_prepare(int max_descriptors);
-/* Runs the loop; returns only when the system fails it, with the errno value. */
+/* Runs the loop. Returns only when a system call fails, with the errno value. */
 int cre_loop_run(void);
-/* Milliseconds of the monotonic clock that timers run by. Any thread. */
+/* The monotonic clock of the timers, in milliseconds. May be called on any thread. */
 uint64_t cre_loop_now(void);
 
 typedef void cre_event_h(void *context);
 
-/* A descriptor, for as long as the loop runs, that wakes it; it then calls `handler`. -1 when the system has no more. */
+/* Opens a descriptor that wakes the loop, which then calls `handler`; it stays open as long as the loop runs. Returns -1
+ * on failure. */
 int cre_waker_open(cre_event_h *handler, void *context);
-/* Wakes the loop. Any thread; also from within the loop. */
+/* Wakes the loop. May be called on any thread, including the loop's. */
 void cre_waker_wake(int descriptor);
 
 struct cre_timer;
-/* A timer that is not running; NULL without memory. */
+/* Makes a timer that is not running. Returns NULL when out of memory. */
 struct cre_timer *cre_timer_make(cre_event_h *handler, void *context);
-/* Starts it, or starts it over. */
+/* Starts or restarts the timer; it fires once. */
 void cre_timer_start(struct cre_timer *timer, uint64_t milliseconds);
 void cre_timer_stop(struct cre_timer *timer);
 bool cre_timer_is_running(const struct cre_timer *timer);

@@ -19,44 +19,46 @@ struct cre_rtp_packet {
 	uint16_t sequence;
 	uint8_t payload_type;
 	bool marker;
-	/* Lives as long as the call of the handler. */
+	/* Valid only during the handler's call. */
 	const uint8_t *payload;
 	size_t count;
 };
 
-/* What was sent, taken and dropped. */
+/* Numbers of packets that were sent, accepted and dropped. */
 struct cre_rtp_counts {
 	uint64_t sent;
 	uint64_t unsent;
 	uint64_t received;
-	/* Came from an address that is not the peer's. */
+	/* Dropped: not from the peer's address. */
 	uint64_t strangers;
-	/* Failed the SRTP check, or repeated an earlier packet. */
+	/* Dropped: failed SRTP authentication, or replayed an earlier packet. */
 	uint64_t unauthentic;
-	/* No RTP. */
+	/* Dropped: invalid RTP padding. */
 	uint64_t malformed;
 };
 
 typedef void cre_rtp_packet_h(const struct cre_rtp_packet *packet, void *context);
 
 struct cre_rtp;
-/* Binds an even port of the range and the next one for RTCP. Nothing is accepted before cre_rtp_set_peer. */
+/* Binds an even port of the range for RTP and the next one for RTCP. Packets are dropped until cre_rtp_set_peer is
+ * called. */
 int cre_rtp_open(struct cre_rtp **rtp, const char *address, uint16_t first_port, uint16_t last_port,
 		 cre_rtp_packet_h *handler, void *context);
 uint16_t cre_rtp_port(const struct cre_rtp *rtp);
-/* Sets where to send to, and whom to accept from: any port of `address`, and of `signalling` (NULL for none), which is
- * where the peer's SIP comes from. When packets come from the latter, ours go where they come from. */
+/* Sets where to send packets, and from whom to accept them: from any port of `address`, and of `signalling` (NULL for
+ * none), the address that the peer's SIP comes from. Once packets come from `signalling`, ours are sent to their source. */
 int cre_rtp_set_peer(struct cre_rtp *rtp, const char *address, uint16_t port, const char *rtcp_address,
 		     uint16_t rtcp_port, const char *signalling);
-/* Sets the keys of CRE_SRTP_KEY_SIZE bytes, or plain RTP when both are NULL. A key that stays keeps its state. */
+/* Sets the SRTP keys, of CRE_SRTP_KEY_SIZE bytes each; NULL for both means plain RTP. An unchanged key keeps its SRTP
+ * state. */
 int cre_rtp_set_keys(struct cre_rtp *rtp, const uint8_t *local, const uint8_t *remote);
-/* Starts the RTCP reports, and again when the peer's address changed. */
+/* Starts the RTCP reports. To be called again when the peer's address has changed. */
 void cre_rtp_start_reports(struct cre_rtp *rtp, const char *name, uint32_t clock_rate);
 /* Sends a packet with the next sequence number. */
 int cre_rtp_send(struct cre_rtp *rtp, uint8_t payload_type, bool marker, uint32_t timestamp, const uint8_t *payload,
 		 size_t count);
 struct cre_rtp_counts cre_rtp_counts(const struct cre_rtp *rtp);
-/* Says RTCP BYE if the reports were started, and closes. The handler is not called any more. NULL is nothing. */
+/* Sends RTCP BYE if the reports were started, and closes the stream. The handler is not called again. Ignores NULL. */
 void cre_rtp_close(struct cre_rtp *rtp);
 
 #endif
