@@ -1,10 +1,10 @@
 internal import DequeModule
 
-/// Collects inputs while a statement is under way, so that concurrent commands share the next one.
+/// Collects inputs while a statement is running, so that concurrent commands share the next statement.
 ///
-/// The first to come takes effect at once, with those that are submitted in the same turn; those that come meanwhile go
-/// together, in the order of their coming.
-/// The caller whose input is the first of a batch runs it: no task of its own is needed.
+/// When no batch is running, an input starts one at once, together with the inputs submitted in the same turn. Inputs that
+/// arrive during a batch form the next one, in order of arrival. The task that submitted a batch's first input also runs the
+/// batch, so the batcher needs no task of its own.
 package actor Batcher<Input: Sendable, Output: Sendable> {
     private enum Turn {
         case answered(Result<Output, PostgresError>)
@@ -23,14 +23,14 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
     private var isFlushing = false
     private var waiters: Deque<Waiter> = []
 
-    /// Makes a batcher.
+    /// Creates a batcher.
     /// - Parameters:
-    ///   - limit: inputs of one batch, at most; default 500.
-    ///   - waitingBound: inputs that may wait for the next batches; default 10,000.
-    ///   - gathering: how long a batch that follows another waits for more inputs to share its cost; default not at all.
-    ///     One that finds no other under way never waits.
-    ///   - flush: performs a batch; one output per input, in order. Must be repeatable: a batch that the server refuses
-    ///     for one input's sake is repeated one by one.
+    ///   - limit: the largest batch; default 500 inputs.
+    ///   - waitingBound: the largest number of inputs that wait for later batches; default 10,000.
+    ///   - gathering: how long a batch that directly follows another waits for more inputs, to share its cost; default not
+    ///     at all. A batch that starts when none is running never waits.
+    ///   - flush: performs a batch and returns one output per input, in order. Must be repeatable: a batch that the server
+    ///     refuses because of one input's data is repeated input by input.
     package init(
         limit: Int = 500, waitingBound: Int = 10_000, gathering: Duration = .zero,
         flush: @escaping @Sendable ([Input]) async throws(PostgresError) -> [Output]
@@ -41,11 +41,11 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
         self.flush = flush
     }
 
-    /// How many inputs wait for the batch under way to end.
+    /// The number of inputs that wait for a later batch.
     var waiting: Int { waiters.count }
 
-    /// Performs one input, in a batch with others.
-    /// - Throws: the batch's error, or ``PostgresError/Kind/full`` when too many wait.
+    /// Performs one input, as part of a batch.
+    /// - Throws: the batch's error, or ``PostgresError/Kind/full`` when too many inputs are waiting.
     package func submit(_ input: Input) async throws(PostgresError) -> Output {
         if isFlushing {
             guard waiters.count < waitingBound else {
@@ -57,12 +57,12 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
             switch turn {
             case .answered(let result): return try result.get()
             case .lead:
-                // Ends early when the task is cancelled: the batch goes at once then.
+                // The sleep ends early when the task is cancelled; the batch then runs at once.
                 if gathering > .zero { try? await Task.sleep(for: gathering) }
             }
         } else {
             isFlushing = true
-            // Commands are read by the dozen: the others of the dozen are about to come.
+            // Several commands arrive with one read of a stream: let the handlers of the others submit their inputs first.
             await Task.yield()
         }
         let companions = Array(waiters.prefix(limit - 1))

@@ -1,20 +1,20 @@
-/// Keeps queries away from a PostgreSQL that does not answer, so that nobody waits for it who could go on without.
+/// A circuit breaker: while PostgreSQL does not answer, queries fail at once instead of each waiting for its timeout.
 ///
-/// closed -> open (a query's time was over, or no connection could be made) -> probing -> closed, or -> open again. While it
-/// is not closed, queries fail at once; only the probe is sent.
+/// closed -> open (a query timed out, or no connection could be made) -> probing -> closed, or open again. Unless it is
+/// closed, only probes are sent.
 package struct PostgresBreaker: Sendable {
     private enum State {
         /// Queries are sent. Goes to `open`.
         case closed
-        /// Queries are refused until a probe succeeds. Goes to `probing`.
+        /// Queries are refused; the next probe is scheduled. Goes to `probing`.
         case open(failures: Int, PostgresError)
-        /// The probe is under way. Goes to `closed`, `open`.
+        /// A probe is running. Goes to `closed`, `open`.
         case probing(failures: Int, PostgresError)
     }
 
-    /// What the driver has to do.
+    /// What the pool must do next.
     package enum Action: Equatable, Sendable {
-        /// Wait so long, call ``probes()``, send a probe, and tell what became of it.
+        /// Wait this long, call ``probes()``, send a probe and report its result to ``probed(_:)``.
         case probe(after: Duration)
         /// Queries may be sent again.
         case resume
@@ -22,16 +22,16 @@ package struct PostgresBreaker: Sendable {
         case none
     }
 
-    /// The pause after the first probe that failed; it doubles with each.
+    /// The pause after the first failed probe; it doubles with each further failure.
     package static let firstPause = Duration.milliseconds(50)
     private let longestPause: Duration
     private var state = State.closed
 
-    /// A breaker that lets queries through.
-    /// - Parameter longestPause: between two probes.
+    /// Creates a closed breaker.
+    /// - Parameter longestPause: the longest pause between two probes.
     package init(longestPause: Duration) { self.longestPause = longestPause }
 
-    /// Why a query is not to be sent; nil when it is.
+    /// The error with which to refuse a query; nil when queries may be sent.
     package var refusal: PostgresError? {
         switch state {
         case .closed: nil
@@ -40,20 +40,20 @@ package struct PostgresBreaker: Sendable {
         }
     }
 
-    /// A query was not answered in its time, or no connection could be made for it.
+    /// Reports that a query timed out, or that no connection could be made for it.
     package mutating func failed(_ error: PostgresError) -> Action {
-        // Others that were sent before fail later.
+        // Queries sent before the breaker opened may still fail; only the first failure counts.
         guard case .closed = state else { return .none }
         state = .open(failures: 0, error)
         return .probe(after: .zero)
     }
 
-    /// The probe is about to be sent.
+    /// Reports that a probe is about to be sent.
     package mutating func probes() {
         if case .open(let failures, let cause) = state { state = .probing(failures: failures, cause) }
     }
 
-    /// The probe was answered; nil for success.
+    /// Reports a probe's result; nil for success.
     package mutating func probed(_ error: PostgresError?) -> Action {
         guard case .probing(let failures, _) = state else { return .none }
         guard let error else {

@@ -1,28 +1,28 @@
 internal import CPostgres
 
-/// Where PostgreSQL is and how long to wait for it.
+/// The PostgreSQL server's address, with time and size limits.
 package struct PostgresConfiguration: Sendable {
-    /// The connection URL as libpq takes it (`postgresql://user:password@host:port/database?sslmode=...`). Holds a
+    /// The connection URL in libpq's form (`postgresql://user:password@host:port/database?sslmode=...`). Contains a
     /// password: never logged.
     package let url: String
-    /// What the URL says of its hosts, one after the other: libpq's `host`, `hostaddr` and `port`.
+    /// The URL's hosts, one entry each: libpq's `host`, `hostaddr` and `port`.
     let hosts: [[String: String]]
     /// How long a connection attempt to one host may take; default 3 s.
     package var connectTimeout: Duration = .seconds(3)
-    /// How long a query may take, the wait for a free connection not counted; default 5 s. The server is told by
-    /// `statement_timeout`; half a second later the client gives up and drops the connection.
+    /// The time limit of a query, excluding the wait for a free connection; default 5 s. The server enforces it
+    /// (`statement_timeout`); if it does not answer half a second later, the connection is dropped.
     package var queryTimeout: Duration = .seconds(5)
-    /// How long a query may take that somebody waits for, the wait for a free connection counted; default 1 s. Past it the
-    /// connection is dropped, and whether a change took effect is unknown.
+    /// The time limit of a read that a user is waiting for, including the wait for a free connection; default 1 s. After it
+    /// the connection is dropped.
     package var actTimeout: Duration = .seconds(1)
-    /// The same for one that writes; default 2 s.
+    /// The same limit for a write; default 2 s. After it, it is unknown whether the write took effect.
     package var changeTimeout: Duration = .seconds(2)
-    /// Queries that may wait for a free connection of the pool; default 4096. Beyond it they fail with `FULL`.
+    /// The largest number of queries that wait for a free connection; default 4096. Further ones fail with `FULL`.
     package var waitingQueries = 4096
     /// Prepared statements kept per connection; default 128. Beyond it, statements run unprepared.
     package var preparedStatements = 128
-    /// The longest pause between two looks whether a PostgreSQL that did not answer is back; default 1 s. Queries fail at
-    /// once until it is.
+    /// The longest pause between two probes of a PostgreSQL that does not answer; default 1 s. Queries fail at once
+    /// meanwhile.
     package var longestBackOff: Duration = .seconds(1)
 
     /// Takes a checked URL; nothing is connected.
@@ -31,7 +31,7 @@ package struct PostgresConfiguration: Sendable {
         guard !url.utf8.contains(0), url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {
             throw PostgresError(.configuration, "the PostgreSQL URL does not start with postgresql://")
         }
-        // libpq's own message may quote the URL, and with it the password.
+        // libpq's own message may quote the URL including the password.
         guard let options = PQconninfoParse(url, nil) else {
             throw PostgresError(.configuration, "the PostgreSQL URL cannot be read by libpq")
         }
@@ -40,7 +40,8 @@ package struct PostgresConfiguration: Sendable {
         hosts = Self.hosts(of: options)
     }
 
-    /// The lists of hosts, addresses and ports, which libpq has found to fit each other: one port may stand for all.
+    /// Splits the URL's lists of hosts, addresses and ports. libpq has checked that their lengths match; a single port
+    /// applies to all hosts.
     private static func hosts(of options: UnsafeMutablePointer<PQconninfoOption>) -> [[String: String]] {
         var lists: [String: [String]] = [:]
         var option = options

@@ -1,15 +1,15 @@
 internal import Logging
 internal import Metrics
 
-/// One connection of the pool: an actor whose executor is its own thread, where libpq may block.
+/// One connection of the pool: an actor that runs on its own thread, because libpq's calls block.
 ///
-/// Connects when first used and again after the connection broke.
+/// Connects when first used, and again after the connection broke.
 actor PostgresConnection {
     private let executor = ThreadExecutor()
     private let configuration: PostgresConfiguration
     private let logger: Logger
     private let hosts: PostgresHosts
-    /// Hears that PostgreSQL cannot be reached, or did not answer in time.
+    /// Called when PostgreSQL cannot be reached or did not answer in time.
     private let onFailure: @Sendable (PostgresError) -> Void
     private var link: PostgresLink?
 
@@ -28,11 +28,11 @@ actor PostgresConnection {
     deinit { executor.stop() }
 
     /// Runs one statement.
-    /// - Parameter timeout: nil for the configuration's.
+    /// - Parameter timeout: the time limit; nil for the configuration's.
     func query(
         _ sql: String, _ parameters: [PostgresParameter], timeout: Duration? = nil
     ) throws(PostgresError) -> PostgresRows {
-        // Where somebody waits, the time for a new connection is counted too.
+        // An explicit time limit includes the time to connect.
         let end = timeout.map { ContinuousClock.now + $0 }
         return try perform(until: end) { link throws(PostgresError) in
             try link.query(sql, parameters, until: end ?? deadline(nil))
@@ -89,7 +89,7 @@ actor PostgresConnection {
     }
 
     private func deadline(_ timeout: Duration?) -> ContinuousClock.Instant {
-        // The server's own timeout comes first, where it is meant: it leaves the connection usable.
+        // Half a second more than the server's `statement_timeout`: when that fires first, the connection stays usable.
         ContinuousClock.now + (timeout ?? configuration.queryTimeout + .milliseconds(500))
     }
 }

@@ -1,63 +1,64 @@
 package import SignalingProtocol
 
-/// What went wrong between us and PostgreSQL.
+/// Why a PostgreSQL statement failed.
 package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Kinds of failure that are ours and have no SQLSTATE.
+    /// Failures that this library detects itself, which have no SQLSTATE.
     package enum Kind: String, Sendable {
-        /// The URL cannot be used.
+        /// The connection URL is invalid.
         case configuration = "CONFIGURATION"
-        /// There is no connection, or it broke: whether a statement under way took effect is unknown.
+        /// There is no connection, or it broke: it is unknown whether a statement that was running took effect.
         case closed = "CLOSED"
-        /// The time bound passed: whether the statement took effect is unknown.
+        /// The time limit passed: it is unknown whether the statement took effect.
         case timeout = "TIMEOUT"
-        /// A bound on waiting work was hit; nothing was sent.
+        /// Too much work was waiting already; nothing was sent.
         case full = "FULL"
-        /// A value holds the NUL character, which PostgreSQL's text cannot hold; nothing was sent.
+        /// A value contains the NUL character, which PostgreSQL's text cannot store; nothing was sent.
         case nul = "NUL"
-        /// The answer has another shape than the query promises.
+        /// The result does not have the columns or types that the query expects.
         case shape = "SHAPE"
-        /// The database's migrations are not those of this build.
+        /// The migrations applied to the database are not those of this build.
         case migration = "MIGRATION"
     }
 
     /// PostgreSQL's SQLSTATE (five characters), or the raw value of a ``Kind``.
     package var code: String
-    /// What happened, without values of parameters.
+    /// A description of the failure; never contains parameter values.
     package var message: String
 
-    /// Makes an error of our own.
+    /// Creates an error that this library detected.
     package init(_ kind: Kind, _ message: String) {
         code = kind.rawValue
         self.message = message
     }
 
-    /// Makes an error that the server reported.
-    /// - Parameter sqlState: five characters.
+    /// Creates an error that the server reported.
+    /// - Parameter sqlState: the five-character SQLSTATE.
     package init(sqlState: String, message: String) {
         code = sqlState
         self.message = message
     }
 
-    /// Which failure of our own it is; nil for the server's.
+    /// The kind of a failure that this library detected; nil for the server's errors.
     package var kind: Kind? { Kind(rawValue: code) }
 
-    /// Whether the request itself is at fault (bad value, broken constraint), so that it fails again when repeated.
+    /// Whether the request itself is at fault (invalid value, violated constraint), so that repeating it fails again.
     package var isDataError: Bool { kind == .nul || code.hasPrefix("22") || code.hasPrefix("23") }
 
-    /// Whether a row with that key is already there.
+    /// Whether the statement violated a unique constraint: the key exists already.
     package var isDuplicate: Bool { code == "23505" }
 
-    /// Whether the row belongs to one that is not there.
+    /// Whether the statement violated a foreign key: the referenced row does not exist.
     package var isMissingReference: Bool { code == "23503" }
 
-    /// Whether the connection is of no more use: it is closed or does not answer, the server reports so (class 08) or shuts
-    /// down (57P), or the schema changed under prepared statements (0A000, 26000), which a new connection cures.
+    /// Whether the connection must be replaced: it is closed or does not answer, the server reports a connection error
+    /// (class 08) or shuts down (57P), or the schema changed under prepared statements (0A000, 26000).
     var endsConnection: Bool {
         kind == .closed || kind == .timeout || code.hasPrefix("08") || code.hasPrefix("57P") || code == "0A000"
             || code == "26000"
     }
 
-    /// What a client is told: a NUL is their mistake; lateness is a timeout; all else means try again.
+    /// The error that clients are given: NUL characters and other data errors are the fault of the request, a full queue is
+    /// overload, and after any other failure PostgreSQL counts as unavailable.
     package var signaling: SignalingError {
         switch kind {
         case .nul: SignalingError(.wrongParameter, .nulCharacter, "a value holds the NUL character")

@@ -1,21 +1,21 @@
 internal import CPostgres
 internal import Glibc
 
-/// One libpq connection. Blocks its caller, at most until a deadline; used by one actor only, on its own thread.
+/// One libpq connection. Its methods block until the result or the deadline; only one actor uses it, on its own thread.
 ///
-/// After an error of kind ``PostgresError/Kind/closed`` or ``PostgresError/Kind/timeout`` it is of no more use.
+/// After an error of kind ``PostgresError/Kind/closed`` or ``PostgresError/Kind/timeout`` it must be discarded.
 final class PostgresLink {
     private let connection: OpaquePointer
     private let preparedBound: Int
     private var prepared: [String: String] = [:]
 
-    /// Connects.
-    /// - Parameter host: which of the URL's.
-    /// - Throws: ``PostgresError`` of kind closed with libpq's reason, or of kind timeout.
+    /// Connects to one host.
+    /// - Parameter host: the host's index in ``PostgresConfiguration/hosts``.
+    /// - Throws: ``PostgresError`` of kind `closed` with libpq's reason, or of kind `timeout`.
     init(
         configuration: PostgresConfiguration, host: Int, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        // What stands behind the URL takes the place of what stands in it.
+        // libpq lets later keywords override the URL, so the single host replaces the URL's list.
         let place = configuration.hosts[host].sorted { $0.key < $1.key }
         let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
         let values = [configuration.url, "UTF8", "heliograph"] + place.map(\.value)
@@ -23,7 +23,7 @@ final class PostgresLink {
             throw PostgresError(.closed, "libpq has no memory for a connection")
         }
         self.connection = connection
-        // Notices would be printed to standard error.
+        // libpq would print notices to standard error.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
         preparedBound = configuration.preparedStatements
         guard PQstatus(connection) != CONNECTION_BAD else { throw closed() }
@@ -54,10 +54,10 @@ final class PostgresLink {
         return PQconnectStartParams(keywordPointers, valuePointers, 1)
     }
 
-    /// Whether the server has closed an idle connection, as it does when it stops: nothing may be sent then, because
-    /// the outcome would be unknown.
+    /// Whether the server has closed an idle connection, as it does when it shuts down. Checked before each query: once
+    /// something has been sent on such a connection, its outcome is unknown.
     func isStale() -> Bool {
-        // The server's last words come first and the end of the stream after them: read until nothing is there.
+        // The server's final message comes before the end of the stream: read until nothing more is available.
         for _ in 0..<8 {
             guard PQstatus(connection) != CONNECTION_BAD else { return true }
             var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
@@ -67,7 +67,7 @@ final class PostgresLink {
         return true
     }
 
-    /// Runs one statement, prepared the first time it is seen.
+    /// Runs one statement; it is prepared when first seen.
     func query(
         _ sql: String, _ parameters: [PostgresParameter], until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> PostgresRows {
@@ -104,7 +104,7 @@ final class PostgresLink {
         return name
     }
 
-    /// Reads until the statement is over; the last result's rows, or the first error.
+    /// Reads until the statement has ended. Returns the last result's rows or throws the first error.
     private func results(until deadline: ContinuousClock.Instant) throws(PostgresError) -> PostgresRows {
         var rows = PostgresRows(columns: [], cells: [], rowCount: 0, affected: 0)
         var failure: PostgresError?
@@ -130,7 +130,7 @@ final class PostgresLink {
             let left = PQflush(connection)
             guard left != -1 else { throw closed() }
             guard left == 1 else { return }
-            // The server may be blocked on sending to us: read, too, or both wait for ever.
+            // The server may itself be blocked on sending: unless its data is read here, both sides would wait for ever.
             let ready = try wait(for: POLLIN | POLLOUT, until: deadline)
             if ready & POLLIN != 0, PQconsumeInput(connection) == 0 { throw closed() }
         }
@@ -157,7 +157,7 @@ final class PostgresLink {
         func field(_ name: Character) -> String? {
             PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
         }
-        // Without a SQLSTATE it is libpq's own: the connection is lost.
+        // An error without a SQLSTATE is libpq's own: the connection is lost.
         guard let state = field("C") else { return closed() }
         return PostgresError(sqlState: state, message: field("M") ?? "no message")
     }

@@ -1,4 +1,4 @@
-/// A value for `$1`, `$2`, ...; always sent as text and never spliced into SQL.
+/// A value for `$1`, `$2`, ...; always sent separately in text format, never inserted into the SQL.
 package enum PostgresParameter: Equatable, Sendable {
     /// SQL NULL.
     case null
@@ -21,8 +21,8 @@ package enum PostgresParameter: Equatable, Sendable {
     /// An integer or NULL.
     package static func optional(_ number: Int64?) -> PostgresParameter { number.map { .int($0) } ?? .null }
 
-    /// The parameter's text, zero-terminated as libpq wants it; nil for NULL.
-    /// - Throws: ``PostgresError`` with ``PostgresError/Kind/nul``: it would be cut off at the NUL.
+    /// The parameter's text with the terminating zero that libpq needs; nil for NULL.
+    /// - Throws: ``PostgresError/Kind/nul`` when the text contains a NUL character, at which it would be cut off.
     func terminated() throws(PostgresError) -> [CChar]? {
         let bytes: [UInt8]
         switch self {

@@ -3,10 +3,11 @@ package import Logging
 internal import Metrics
 internal import Synchronization
 
-/// A few connections, each with its own thread, that share the queries.
+/// A small pool of connections, each with its own thread.
 ///
-/// A query that finds all of them busy waits its turn, in order. When PostgreSQL is away or hangs, queries fail at once with
-/// ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool looks by itself whether it is back.
+/// A query that finds all connections busy waits for one, in order of arrival. While PostgreSQL is down or hangs, queries
+/// fail at once with ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool probes it in the background until
+/// it answers.
 package final class PostgresPool: Sendable {
     private struct Waiter {
         var deadline: ContinuousClock.Instant
@@ -20,14 +21,14 @@ package final class PostgresPool: Sendable {
         var breaker: PostgresBreaker
     }
 
-    /// The bounds and the address.
+    /// The server's address and the time and size limits.
     package let configuration: PostgresConfiguration
     private let logger: Logger
     private let hosts: PostgresHosts
     private let state: Mutex<State>
 
-    /// Makes a pool; connections are opened when first used.
-    /// - Parameter connections: how many, at least one; default 2.
+    /// Creates a pool; connections are opened when first used.
+    /// - Parameter connections: the number of connections, at least 1; default 2.
     package init(configuration: PostgresConfiguration, connections: Int = 2, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
@@ -42,11 +43,11 @@ package final class PostgresPool: Sendable {
         state.withLock { $0.idle = idle }
     }
 
-    /// Runs one statement, prepared once per connection.
-    /// - Parameter time: how long it may take, the wait for a free connection counted; nil for
-    ///   ``PostgresConfiguration/queryTimeout``, that wait not counted.
-    /// - Throws: ``PostgresError``: the server's SQLSTATE, or one of our own kinds. After closed and timeout it is
-    ///   unknown whether the statement took effect; nothing is repeated here.
+    /// Runs one statement, which is prepared once per connection.
+    /// - Parameter time: the time limit, including the wait for a free connection; nil for
+    ///   ``PostgresConfiguration/queryTimeout``, which excludes that wait.
+    /// - Throws: ``PostgresError``: the server's SQLSTATE, or a kind of this library's own. After `closed` and `timeout` it
+    ///   is unknown whether the statement took effect; the pool never repeats a statement.
     @discardableResult
     package func query(
         _ sql: String, _ parameters: [PostgresParameter] = [], within time: Duration? = nil
@@ -68,8 +69,8 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Asks the server for a sign of life.
-    /// - Throws: ``PostgresError`` that says why there is none.
+    /// Checks that the server answers.
+    /// - Throws: ``PostgresError`` when it does not.
     package func ping() async throws(PostgresError) { try await query("SELECT 1") }
 
     /// Whether ``ping()`` succeeds.
@@ -80,7 +81,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Closes the connections, each when its present query is over; later and waiting queries fail.
+    /// Closes each connection after its current query; later and waiting queries fail.
     package func close() async {
         let (idle, waiters) = state.withLock { state in
             let old = (state.idle, state.waiters)
@@ -93,7 +94,7 @@ package final class PostgresPool: Sendable {
         for connection in idle { await connection.disconnect() }
     }
 
-    /// Lends one connection to `body`, for transactions and session locks.
+    /// Lends one connection to `body`, for work that must stay on one connection: transactions and session locks.
     func withConnection<Value: Sendable>(
         within time: Duration? = nil, _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
@@ -127,7 +128,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Hands the connection to the first waiter whose time is not over, and tells the others.
+    /// Hands the connection to the first waiter whose time limit has not passed; waiters past theirs fail.
     /// - Returns: true when the pool has been closed meanwhile.
     private func release(_ connection: PostgresConnection) -> Bool {
         let now = ContinuousClock.now
@@ -148,9 +149,9 @@ package final class PostgresPool: Sendable {
     }
 }
 
-// The breaker.
+// The circuit breaker.
 extension PostgresPool {
-    /// PostgreSQL cannot be reached, or did not answer in time.
+    /// Called when PostgreSQL cannot be reached or did not answer in time.
     private func failed(_ error: PostgresError) {
         let (action, refusal, waiters) = state.withLock { state -> (PostgresBreaker.Action, PostgresError?, [Waiter]) in
             guard !state.isClosed else { return (.none, nil, []) }
@@ -166,7 +167,8 @@ extension PostgresPool {
         logger.warning("PostgreSQL does not answer: not asked until it does", metadata: ["error": "\(error)"])
         let failure = refusal ?? error
         for waiter in waiters { waiter.continuation.resume(returning: .failure(failure)) }
-        // Not a part of any query: whoever met the failure does not wait for the probes. Ends with them, or with the pool.
+        // A separate task, so that the query that met the failure need not wait for the probes. It ends when a probe
+        // succeeds or the pool is closed.
         Task { [weak self, configuration, hosts, logger] in
             let probe = PostgresConnection(configuration: configuration, hosts: hosts, logger: logger)
             var next = action
@@ -185,6 +187,7 @@ extension PostgresPool {
         }
     }
 
+    /// Tells the breaker that a probe is about to be sent.
     /// - Returns: false when the pool is closed.
     private func probes() -> Bool {
         state.withLock { state in

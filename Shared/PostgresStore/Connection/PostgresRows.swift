@@ -1,8 +1,8 @@
-/// The answer to a query: rows of named columns, each value as PostgreSQL's text.
+/// The result of a query: rows of named columns, each value in PostgreSQL's text format.
 package struct PostgresRows: RandomAccessCollection, Sendable {
     /// The columns' names, left to right.
     package let columns: [String]
-    /// For a statement without rows: how many it touched.
+    /// The number of rows that a statement without a result inserted, changed or deleted.
     package let affected: Int
     private let cells: [String?]
     private let rowCount: Int
@@ -14,13 +14,10 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
         self.affected = affected
     }
 
-    /// Zero.
     package var startIndex: Int { 0 }
 
-    /// The number of rows.
     package var endIndex: Int { rowCount }
 
-    /// One row.
     package subscript(position: Int) -> PostgresRow {
         precondition(position >= 0 && position < rowCount, "row \(position) of \(rowCount)")
         let start = position * columns.count
@@ -28,7 +25,7 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
     }
 }
 
-/// One row of an answer.
+/// One row of a result.
 package struct PostgresRow: Sendable {
     let columns: [String]
     let cells: ArraySlice<String?>

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Runs an actor's jobs on a thread of its own, so that calls into libpq may block without holding a thread of the
-/// cooperative pool.
+/// Runs an actor's jobs on a dedicated thread, so that blocking libpq calls do not occupy a thread of Swift's cooperative
+/// pool.
 final class ThreadExecutor: SerialExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -22,7 +22,7 @@ final class ThreadExecutor: SerialExecutor {
             return nil
         }
         let status = pthread_create(&thread, nil, body, Unmanaged.passRetained(self).toOpaque())
-        // Without the thread no job would ever run: better to end here than to hang.
+        // Without the thread no job would ever run: a crash at start is better than a hang.
         precondition(status == 0, "no thread for PostgreSQL: error \(status)")
         pthread_detach(thread)
     }
@@ -33,7 +33,7 @@ final class ThreadExecutor: SerialExecutor {
         signals.signal()
     }
 
-    /// Ends the thread after the jobs that are already queued. Called when the actor is gone, so none can follow.
+    /// Ends the thread after the jobs that are already queued. Called when the actor is deallocated, so no job can follow.
     func stop() {
         state.withLock { $0.isStopped = true }
         signals.signal()
@@ -47,7 +47,7 @@ final class ThreadExecutor: SerialExecutor {
                 swap(&batch, &state.jobs)
                 return state.isStopped
             }
-            // The signal of a job that an earlier batch took finds none.
+            // The batch may be empty, because an earlier one has taken the job that this signal announced.
             if batch.isEmpty && isStopped { return }
             for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
             batch.removeAll(keepingCapacity: true)

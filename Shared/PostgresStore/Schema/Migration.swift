@@ -4,10 +4,10 @@ struct Migration: Equatable, Sendable {
     var number: Int64
     /// The file's name without its ending: `0001_tables`.
     var name: String
-    /// The statements.
+    /// The file's SQL statements.
     var sql: String
 
-    /// All of them, in order. A file in `Migrations` takes effect when it stands here; a test compares the two.
+    /// All migrations, in order. A file in `Migrations` is applied only when listed here; a test compares the two.
     static let all = [
         Migration(1, "0001_tables", PackageResources._001_tables_sql),
         Migration(2, "0002_users", PackageResources._002_users_sql),
@@ -28,8 +28,8 @@ struct Migration: Equatable, Sendable {
         sql = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// FNV-1a (64 bits) of the SQL, in hex: tells an edited file from the one that was applied. Guards against mistakes,
-    /// not against malice.
+    /// The 64-bit FNV-1a hash of the SQL in hex, which reveals that an applied file was edited later. Guards against
+    /// mistakes, not against malice.
     var checksum: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

@@ -1,6 +1,6 @@
-/// Brings a database to this build's tables, and checks that it is there.
+/// Applies this build's migrations to a database, and checks that they are applied.
 package struct Migrations: Sendable {
-    /// The advisory lock's number: any will do that no other program takes on the same database ("helio").
+    /// The key of the advisory lock ("helio"): any number that no other program uses on the same database.
     private static let lock: Int64 = 0x68_656C_696F
     /// How long one statement of a migration may take.
     private static let timeout = Duration.seconds(600)
@@ -16,24 +16,24 @@ package struct Migrations: Sendable {
         self.migrations = migrations
     }
 
-    /// Applies what is missing, in one transaction: all or nothing. Concurrent callers wait for each other.
-    /// - Returns: the names of the migrations that were applied now.
-    /// - Throws: ``PostgresError/Kind/migration`` when an applied file differs from this build's, or the database is of
-    ///   a newer build; else what PostgreSQL says.
+    /// Applies the missing migrations in one transaction: all or nothing. Concurrent callers wait for each other.
+    /// - Returns: the names of the migrations that this call applied.
+    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or a newer build
+    ///   has migrated the database; else PostgreSQL's error.
     package func apply() async throws(PostgresError) -> [String] {
         try await pool.withConnection { connection async throws(PostgresError) in
             do throws(PostgresError) {
                 return try await apply(on: connection)
             } catch {
-                // Ends the transaction, whatever state it is in.
+                // Disconnecting rolls the transaction back, whatever state it is in.
                 await connection.disconnect()
                 throw error
             }
         }
     }
 
-    /// Makes sure that exactly this build's migrations are applied.
-    /// - Throws: ``PostgresError/Kind/migration`` that says what to do; else what PostgreSQL says.
+    /// Checks that exactly this build's migrations are applied.
+    /// - Throws: ``PostgresError/Kind/migration`` with advice on what to do; else PostgreSQL's error.
     package func check() async throws(PostgresError) {
         let exists = try await pool.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS found")
         guard try exists.first?.bool("found") == true else {
@@ -77,7 +77,7 @@ package struct Migrations: Sendable {
         return missing.map(\.name)
     }
 
-    /// Compares what was applied with this build's.
+    /// Checks the applied migrations against this build's, and returns those still to be applied.
     private func missing(applied: PostgresRows) throws(PostgresError) -> [Migration] {
         for (index, row) in applied.enumerated() {
             let name = try row.string("name")

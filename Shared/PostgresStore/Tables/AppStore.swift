@@ -2,18 +2,16 @@ package import SignalingProtocol
 
 /// An app: a tenant of the cluster.
 package struct AppRecord: Equatable, Sendable {
-    /// Its id.
     package var id: AppID
-    /// The secret that its tokens are made with. Never logged.
+    /// The secret that signs the app's tokens. Never logged.
     package var certificate: String
     /// Whether a login needs a token; false for test environments.
     package var tokenRequired: Bool
-    /// How much its users may do.
+    /// Limits that apply to the app's users.
     package var limits: AppLimits
     /// When it was created, Unix milliseconds.
     package var createdAt: Int64
 
-    /// Makes the record.
     package init(
         id: AppID, certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), createdAt: Int64
     ) {
@@ -33,7 +31,7 @@ package struct AppStore: Sendable {
         (limits ->> 'specialChannels') IS DISTINCT FROM 'closed' AS special_channels_open
         """
 
-    /// A limit that is none, such as one that somebody wrote by hand, is the default's.
+    /// SQL for one limit: the default when the stored value is missing or not a number (for example after an edit by hand).
     private static func column(_ limit: AppLimit) -> String {
         """
         CASE jsonb_typeof(limits -> '\(limit.name)') WHEN 'number' THEN (limits ->> '\(limit.name)')::bigint
@@ -46,7 +44,7 @@ package struct AppStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// One app; nil when there is none with that id.
+    /// One app; nil when it does not exist.
     package func find(_ id: AppID) async throws(PostgresError) -> AppRecord? {
         try Self.record(
             try await pool.query(
@@ -76,8 +74,8 @@ package struct AppStore: Sendable {
         return apps
     }
 
-    /// Adds an app.
-    /// - Throws: an error that ``PostgresError/isDuplicate`` when the id is taken.
+    /// Creates an app.
+    /// - Throws: an error with ``PostgresError/isDuplicate`` when the id is taken.
     @discardableResult
     package func create(
         id: AppID, certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()
@@ -95,17 +93,17 @@ package struct AppStore: Sendable {
         return app
     }
 
-    /// Replaces an app's certificate: tokens made with the old one stop working at the next login.
-    /// - Returns: false when there is no such app.
+    /// Replaces an app's certificate. Tokens signed with the old one are refused from the next login on.
+    /// - Returns: false when the app does not exist.
     package func rotateCertificate(_ id: AppID, to certificate: String) async throws(PostgresError) -> Bool {
         try await pool.query(
             "UPDATE apps SET certificate = $2 WHERE id = $1", [.text(id.rawValue), .text(certificate)]
         ).affected == 1
     }
 
-    /// Changes an app's limits; they hold for logins and resumes from then on.
-    /// - Parameter change: changes what is to change; the others stay.
-    /// - Returns: the app; nil when there is none with that id.
+    /// Changes an app's limits, effective for later logins and resumes.
+    /// - Parameter change: sets the limits to change; the others keep their values.
+    /// - Returns: the changed app; nil when it does not exist.
     package func changeLimits(
         of id: AppID, _ change: (inout AppLimits) -> Void
     ) async throws(PostgresError) -> AppRecord? {
@@ -119,7 +117,7 @@ package struct AppStore: Sendable {
             ).first)
     }
 
-    /// What differs, as JSON.
+    /// A JSON object of the limits that differ from `old`.
     private static func object(_ limits: AppLimits, changedFrom old: AppLimits) -> String {
         var members = AppLimits.all.filter { limits[$0] != old[$0] }.map { "\"\($0.name)\":\(limits[$0])" }
         if limits.specialChannelsOpen != old.specialChannelsOpen {
@@ -128,8 +126,8 @@ package struct AppStore: Sendable {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Removes an app with all that is kept about its users, channels and calls, in one statement.
-    /// - Returns: false when there is no such app.
+    /// Deletes an app together with its users, channels and calls, in one statement.
+    /// - Returns: false when the app does not exist.
     package func remove(_ id: AppID) async throws(PostgresError) -> Bool {
         let tables = [
             "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",

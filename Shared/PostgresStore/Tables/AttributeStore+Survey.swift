@@ -1,19 +1,18 @@
 package import SignalingProtocol
 
-/// A channel with attributes, as PostgreSQL knows it.
+/// A channel that has attributes in PostgreSQL.
 package struct AttributedChannel: Equatable, Sendable {
-    /// Which.
     package var channel: ChannelKey
-    /// Whether it had a member since it got attributes.
+    /// Whether the channel has had a member since it got attributes.
     package var wasJoined: Bool
 }
 
-/// What tells a channel that Redis has forgotten from one that nobody ever joined.
+/// Tells channels that Redis has lost (after a loss of its data) from channels that had attributes but never a member.
 extension AttributeStore {
-    /// Channels with attributes, by app and name.
+    /// One page of the channels that have attributes, sorted by app and name.
     /// - Parameters:
-    ///   - last: the last one of the page before; nil to begin.
-    ///   - limit: how many at most.
+    ///   - last: the last channel of the previous page; nil for the first page.
+    ///   - limit: the page's size.
     package func attributedChannels(
         after last: ChannelKey?, limit: Int
     ) async throws(PostgresError) -> [AttributedChannel] {
@@ -33,7 +32,7 @@ extension AttributeStore {
         return channels
     }
 
-    /// Notes that channels have or had members; what has no attributes any more is forgotten to have had some.
+    /// Records that channels have or have had members. Channels without attributes are skipped.
     package func noteJoined(_ channels: [ChannelKey]) async throws(PostgresError) {
         guard !channels.isEmpty else { return }
         try await pool.query(
@@ -43,7 +42,7 @@ extension AttributeStore {
             """, [.texts(channels.map(\.app.rawValue)), .texts(channels.map(\.name.rawValue))])
     }
 
-    /// Channels that have lost all attributes begin anew.
+    /// Clears the record of former members for channels that no longer have attributes.
     package func forgetJoined() async throws(PostgresError) {
         try await pool.query(
             "UPDATE channel_attribute_versions SET joined = false WHERE attributes = 0 AND joined")

@@ -1,18 +1,16 @@
 package import SignalingProtocol
 internal import Synchronization
 
-/// One change of a channel's attributes, made by a command.
+/// One change to a channel's attributes.
 package struct ChannelAttributeChange: Equatable, Sendable {
-    /// The command: applied once, however often it comes.
+    /// The id of the command that makes the change; a change is applied once per id, however often it is submitted.
     package var command: CommandID
-    /// Whose attributes.
+    /// The channel that owns the attributes.
     package var channel: ChannelKey
-    /// Who changes them.
+    /// The account that makes the change.
     package var account: Account
-    /// What changes.
     package var change: AttributeChange
 
-    /// Makes the record.
     package init(command: CommandID, channel: ChannelKey, account: Account, change: AttributeChange) {
         self.command = command
         self.channel = channel
@@ -21,16 +19,14 @@ package struct ChannelAttributeChange: Equatable, Sendable {
     }
 }
 
-/// One change of a user's attributes, made by a command.
+/// One change to a user's attributes.
 package struct UserAttributeChange: Equatable, Sendable {
-    /// The command: applied once, however often it comes.
+    /// The id of the command that makes the change; a change is applied once per id, however often it is submitted.
     package var command: CommandID
-    /// Whose attributes.
+    /// The user who owns the attributes.
     package var user: UserKey
-    /// What changes.
     package var change: AttributeChange
 
-    /// Makes the record.
     package init(command: CommandID, user: UserKey, change: AttributeChange) {
         self.command = command
         self.user = user
@@ -38,31 +34,30 @@ package struct UserAttributeChange: Equatable, Sendable {
     }
 }
 
-/// All attributes of one owner at one version.
+/// All attributes of a user or channel, at one version.
 package struct VersionedAttributes: Equatable, Sendable {
-    /// Grows by one with every change, also by deletions; starts at the clock in milliseconds; zero for an owner that
-    /// never had an attribute.
+    /// Increases by one with every change, deletions included. The first version is the clock in milliseconds; 0 means that
+    /// the owner never had an attribute.
     package var version: Int64
     /// Sorted by name.
     package var attributes: [Attribute]
 
-    /// Makes the record.
     package init(version: Int64, attributes: [Attribute]) {
         self.version = version
         self.attributes = attributes
     }
 }
 
-/// The tables `user_attributes` and `channel_attributes`. What a method has returned is committed.
+/// The tables `user_attributes` and `channel_attributes`. A change is committed when its method returns.
 ///
-/// Concurrent callers: wrap the change methods in a ``Batcher``.
+/// Callers with concurrent changes should submit them through a ``Batcher``.
 package final class AttributeStore: Sendable {
     private static let pruneInterval = Duration.seconds(60)
-    /// The pause when a batch was full: what came faster than a batch a minute would else grow for ever.
+    /// The interval while batches come back full: at one batch a minute, a faster inflow would grow the table without end.
     private static let pruneOnInterval = Duration.seconds(1)
-    /// Commands forgotten at once.
+    /// The largest number of command ids deleted by one statement.
     private static let pruneBatch = 20_000
-    /// Channels forgotten at once, see ``forgetChannels(unchangedFor:)``.
+    /// The largest number of channels deleted by one statement, see ``forgetChannels(unchangedFor:)``.
     package static let forgetBatch = 5000
 
     let pool: PostgresPool
@@ -71,10 +66,10 @@ package final class AttributeStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Applies changes in their order, in one statement, all or none.
-    /// - Returns: for each change its channel's version after it; 0 where it was refused, because the channel would hold more
-    ///   than ``Limits/attributesPerOwner`` attributes or ``Limits/attributeBytesPerOwner`` bytes.
-    /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
+    /// Applies changes in order, in one statement: all or none.
+    /// - Returns: for each change, the channel's version after it; 0 when the change was refused because the channel would
+    ///   exceed ``Limits/attributesPerOwner`` attributes or ``Limits/attributeBytesPerOwner`` bytes.
+    /// - Throws: ``PostgresError``; of kind `nul`, with nothing applied, when a value contains the NUL character.
     package func changeChannelAttributes(_ changes: [ChannelAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
             changes.map { ($0.command, $0.channel.app, $0.channel.name.rawValue, $0.change) })
@@ -83,9 +78,10 @@ package final class AttributeStore: Sendable {
             parameters + [.texts(changes.map(\.account.rawValue))], count: changes.count)
     }
 
-    /// Applies changes in their order, in one statement, all or none.
-    /// - Returns: for each change its user's version after it; 0 where it was refused, as for a channel.
-    /// - Throws: ``PostgresError``; of kind nul when a value holds that character (nothing is applied then).
+    /// Applies changes in order, in one statement: all or none.
+    /// - Returns: for each change, the user's version after it; 0 when the change was refused, see
+    ///   ``changeChannelAttributes(_:)``.
+    /// - Throws: ``PostgresError``; of kind `nul`, with nothing applied, when a value contains the NUL character.
     package func changeUserAttributes(_ changes: [UserAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
             changes.map { ($0.command, $0.user.app, $0.user.account.rawValue, $0.change) })
@@ -94,7 +90,7 @@ package final class AttributeStore: Sendable {
             count: changes.count)
     }
 
-    /// A channel's attributes and their version, of one moment.
+    /// A channel's attributes and their version, read in one snapshot.
     package func channelAttributes(_ channel: ChannelKey) async throws(PostgresError) -> VersionedAttributes {
         try await read(
             """
@@ -104,7 +100,7 @@ package final class AttributeStore: Sendable {
             """, channel.app, channel.name.rawValue)
     }
 
-    /// The version of a channel's attributes; 0 when there is no record of it.
+    /// The version of a channel's attributes; 0 when none is stored.
     package func channelVersion(_ channel: ChannelKey) async throws(PostgresError) -> Int64 {
         let rows = try await pool.query(
             "SELECT version FROM channel_attribute_versions WHERE app = $1 AND channel = $2",
@@ -112,8 +108,9 @@ package final class AttributeStore: Sendable {
         return try rows.first?.int64("version") ?? 0
     }
 
-    /// Lifts the version of a channel's attributes above one that was seen: PostgreSQL is older than it was (a failover, a
-    /// restored backup), and whoever saw that version would take what comes now for older.
+    /// Raises the version of a channel's attributes above one that has been handed out. Needed when PostgreSQL has lost its
+    /// latest commits (a failover, a restored backup): readers of that version would otherwise ignore new changes as
+    /// outdated.
     package func raiseChannelVersion(_ channel: ChannelKey, above version: Int64) async throws(PostgresError) {
         try await pool.query(
             """
@@ -122,7 +119,7 @@ package final class AttributeStore: Sendable {
             within: pool.configuration.actTimeout)
     }
 
-    /// The version of a user's attributes; 0 when there is no record of it.
+    /// The version of a user's attributes; 0 when none is stored.
     package func userVersion(_ user: UserKey) async throws(PostgresError) -> Int64 {
         let rows = try await pool.query(
             "SELECT version FROM user_attribute_versions WHERE app = $1 AND account = $2",
@@ -130,7 +127,7 @@ package final class AttributeStore: Sendable {
         return try rows.first?.int64("version") ?? 0
     }
 
-    /// Lifts the version of a user's attributes above one that was seen; see ``raiseChannelVersion(_:above:)``.
+    /// Raises the version of a user's attributes; see ``raiseChannelVersion(_:above:)``.
     package func raiseUserVersion(_ user: UserKey, above version: Int64) async throws(PostgresError) {
         try await pool.query(
             "UPDATE user_attribute_versions SET version = $3 + 1 WHERE app = $1 AND account = $2 AND version <= $3",
@@ -138,9 +135,10 @@ package final class AttributeStore: Sendable {
             within: pool.configuration.actTimeout)
     }
 
-    /// Forgets the versions of channels without attributes that were not changed for so long, ``forgetBatch`` at a time. A
-    /// later life of such a channel begins at the clock, which is above.
-    /// - Returns: how many were forgotten.
+    /// Deletes the versions of channels that have no attributes and have not changed for `time`, at most ``forgetBatch`` per
+    /// call. Should such a channel get attributes again, its version starts at the clock, which is higher than the deleted
+    /// one.
+    /// - Returns: the number of deleted versions.
     @discardableResult
     package func forgetChannels(unchangedFor time: Duration) async throws(PostgresError) -> Int {
         try await pool.query(
@@ -153,12 +151,12 @@ package final class AttributeStore: Sendable {
         ).affected
     }
 
-    /// A user's attributes and their version, of one moment.
+    /// A user's attributes and their version, read in one snapshot.
     package func userAttributes(_ user: UserKey) async throws(PostgresError) -> VersionedAttributes {
         try await userAttributes([user])[0]
     }
 
-    /// Users' attributes and their versions, of one moment; one answer per user, in order.
+    /// Users' attributes and their versions, read in one snapshot, in the order of `users`.
     package func userAttributes(_ users: [UserKey]) async throws(PostgresError) -> [VersionedAttributes] {
         var answers = [VersionedAttributes](repeating: .init(version: 0, attributes: []), count: users.count)
         let rows = try await pool.query(
@@ -173,9 +171,9 @@ package final class AttributeStore: Sendable {
         return answers
     }
 
-    /// Forgets command ids older than ten minutes, some thousands at a time. Changes do this by themselves once a
+    /// Deletes command ids older than ten minutes, one batch per call. The change methods call this by themselves once a
     /// minute.
-    /// - Returns: how many were forgotten.
+    /// - Returns: the number of deleted ids.
     @discardableResult
     package func prune() async throws(PostgresError) -> Int {
         try await pool.query(
@@ -237,7 +235,7 @@ package final class AttributeStore: Sendable {
             next = now + Self.pruneInterval
             return true
         }
-        // The change is committed: a failure here must not make it look failed; the next minute tries again.
+        // The change is committed, so a failure to prune must not make it look failed; the next minute tries again.
         guard isDue, let pruned = try? await prune(), pruned == Self.pruneBatch else { return }
         nextPrune.withLock { $0 = .now + Self.pruneOnInterval }
     }
@@ -252,7 +250,7 @@ package final class AttributeStore: Sendable {
         return answer
     }
 
-    /// Adds a row of an owner's attributes to what was read of them.
+    /// Adds one row of the join of versions and attributes to its owner's answer.
     static func add(_ row: PostgresRow, to answer: inout VersionedAttributes) throws(PostgresError) {
         answer.version = try row.int64("version")
         guard let name = try row.optionalString("name") else { return }

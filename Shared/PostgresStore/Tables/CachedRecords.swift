@@ -1,20 +1,20 @@
-/// Answers from PostgreSQL, at most a second old; while PostgreSQL is away, what was last known. Concurrent questions
-/// about one key share a query.
+/// Reads records through a ``RecordCache``: answers are at most a second old, or the last known ones while PostgreSQL does
+/// not answer. Concurrent lookups of one key share a query.
 package actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
     private let query: @Sendable (Key) async throws(PostgresError) -> Record?
     private var cache: RecordCache<Key, Record>
     private var reading: [Key: Task<Result<Record?, PostgresError>, Never>] = [:]
     private let start = ContinuousClock.now
 
-    /// Answers by `query`.
-    /// - Parameter bound: keys remembered at most; default 10,000.
+    /// Creates an empty cache that is filled by `query`.
+    /// - Parameter bound: the largest number of cached keys; default 10,000.
     package init(bound: Int = 10_000, query: @escaping @Sendable (Key) async throws(PostgresError) -> Record?) {
         self.query = query
         cache = RecordCache(bound: bound)
     }
 
     /// The record of a key; nil when there is none.
-    /// - Throws: ``PostgresError`` when PostgreSQL does not answer and the key was never read.
+    /// - Throws: ``PostgresError`` when PostgreSQL does not answer and the key has never been read.
     package func find(_ key: Key) async throws(PostgresError) -> Record? {
         let finding = cache.find(key, now: now)
         if case .fresh(let record) = finding { return record }

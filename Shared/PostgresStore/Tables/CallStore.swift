@@ -1,18 +1,18 @@
 package import SignalingProtocol
 
-/// What is known about a call so far. Times are Unix milliseconds.
+/// The history of one call, as far as it is known. Times are Unix milliseconds.
 package struct CallRecord: Equatable, Sendable {
-    /// What the callee is.
+    /// The callee's type.
     package enum Kind: String, Sendable {
-        /// A user of the app.
+        /// A user of the app, reached through a client.
         case user
-        /// A phone.
+        /// A telephone, reached through the app's SIP trunk.
         case phone
     }
 
-    /// Where the call comes from and goes to.
+    /// Between which kinds of parties the call is made.
     package enum Direction: String, Sendable {
-        /// Between two users.
+        /// From a user to a user.
         case `internal`
         /// From a user to a phone.
         case outbound
@@ -20,35 +20,35 @@ package struct CallRecord: Equatable, Sendable {
         case inbound
     }
 
-    /// The app.
+    /// The app whose users the call belongs to.
     package var app: AppID
-    /// The call, unique within the app.
+    /// The call's id, unique within the app.
     package var id: String
-    /// The channel that the call is about.
+    /// The channel named in the invitation.
     package var channel: ChannelName
-    /// Who calls: an account or a phone number.
+    /// The calling account or phone number.
     package var caller: String
-    /// Whom: an account or a phone number.
+    /// The called account or phone number.
     package var callee: String
-    /// What the callee is.
+    /// Whether the callee is a user or a telephone.
     package var kind: Kind
-    /// Where it comes from and goes to.
+    /// Between which kinds of parties the call is made.
     package var direction: Direction
-    /// When it was invited.
+    /// When the caller sent the invitation.
     package var startedAt: Int64
-    /// When the callee's client had it.
+    /// When the callee's client confirmed that it had received the invitation.
     package var acknowledgedAt: Int64?
     /// When the callee accepted.
     package var acceptedAt: Int64?
-    /// When it ended, whatever the way.
+    /// When the call ended: refused, cancelled, timed out or hung up.
     package var endedAt: Int64?
-    /// How it ended: 0 or a public code such as 704.
+    /// Why it ended: 0 for a normal end, else a public code such as 704.
     package var endCode: Int?
-    /// The SIP Call-ID of the telephone's side.
+    /// The Call-ID of the SIP dialog with the telephone.
     package var sipCallID: String?
-    /// The status of the final SIP response to its invitation.
+    /// The final SIP status code of the INVITE.
     package var sipStatus: Int?
-    /// The reason phrase of that response.
+    /// The reason phrase of that status.
     package var sipReason: String?
 
     /// The caller's session; nil for a telephone.
@@ -56,7 +56,7 @@ package struct CallRecord: Equatable, Sendable {
     /// The session in which the callee answered.
     package var calleeSession: SessionID?
 
-    /// Makes the record of a call that has just been invited.
+    /// Creates the record of a new call; what is not known yet is nil.
     package init(
         app: AppID, id: String, channel: ChannelName, caller: String, callee: String, kind: Kind = .user,
         direction: Direction = .internal, startedAt: Int64, acknowledgedAt: Int64? = nil, acceptedAt: Int64? = nil,
@@ -90,11 +90,11 @@ package struct CallStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Removes calls that began long ago, the oldest first.
+    /// Deletes old calls, oldest first.
     /// - Parameters:
-    ///   - days: calls that began before so many days go.
-    ///   - limit: how many at most.
-    /// - Returns: how many went.
+    ///   - days: calls that started more than this many days ago are deleted.
+    ///   - limit: the largest number to delete in one statement.
+    /// - Returns: the number of deleted calls.
     /// - Throws: ``PostgresError``.
     package func prune(olderThanDays days: Int, limit: Int) async throws(PostgresError) -> Int {
         try await pool.query(
@@ -106,8 +106,8 @@ package struct CallStore: Sendable {
         ).affected
     }
 
-    /// Adds a call, or adds to it what was not known yet: the first time and code stored of each kind stay, so records
-    /// may come twice and in any order.
+    /// Inserts a call, or fills in the columns that are still NULL. A time or code that is already stored is never
+    /// overwritten, so records may arrive twice and in any order.
     /// - Throws: ``PostgresError``.
     package func record(_ call: CallRecord) async throws(PostgresError) {
         try await pool.query(
@@ -138,12 +138,12 @@ package struct CallStore: Sendable {
             ])
     }
 
-    /// Calls that have no end yet, by their beginning.
+    /// One page of calls without an end, by start time.
     /// - Parameters:
-    ///   - seconds: those that began so long ago.
-    ///   - cursor: what the page before told; nil for the first.
-    ///   - limit: how many at most.
-    /// - Returns: the calls, and where the next page begins; nil when there is none.
+    ///   - seconds: only calls that started longer ago than this.
+    ///   - cursor: the `next` of the previous page; nil for the first.
+    ///   - limit: the page's size.
+    /// - Returns: the calls, and the cursor of the next page; nil after the last page.
     /// - Throws: ``PostgresError``.
     package func open(
         longerThan seconds: Int, after cursor: OpenCallCursor?, limit: Int
@@ -174,7 +174,7 @@ package struct CallStore: Sendable {
     }
 }
 
-/// Where a page of calls without an end begins.
+/// A position in the list of calls without an end: the key of a page's last row.
 package struct OpenCallCursor: Equatable, Sendable {
     var started: String
     var app: String
@@ -182,7 +182,7 @@ package struct OpenCallCursor: Equatable, Sendable {
 }
 
 extension CallRecord {
-    /// Nil for a row that nobody can have written.
+    /// Reads a row of the list of calls without an end; nil when it holds names that this service could not have written.
     fileprivate init?(open row: PostgresRow) throws(PostgresError) {
         guard let app = try? AppID(try row.string("app")), let channel = try? ChannelName(try row.string("channel")),
             let kind = Kind(rawValue: try row.string("kind")),

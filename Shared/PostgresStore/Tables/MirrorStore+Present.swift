@@ -1,12 +1,13 @@
 package import SignalingProtocol
 
-/// What the mirrors say is there, page by page, to be compared with Redis: the one reader of them among the services.
+/// Pages through the mirrored rows that are marked present, for comparison with Redis. No other part of the services reads
+/// the mirror.
 extension MirrorStore {
-    /// Rows younger than this are left out: what they tell may not be in Redis yet, or not any more.
+    /// Younger rows are skipped: Redis may just have changed, so a difference would prove nothing.
     private static let settling = "interval '30 seconds'"
 
-    /// Present sessions, by user.
-    /// - Parameter last: the last user of the page before; nil to begin.
+    /// Users with a session, sorted by user.
+    /// - Parameter last: the last user of the previous page; nil for the first page.
     /// - Throws: ``PostgresError``.
     package func presentSessions(after last: UserKey?, limit: Int) async throws(PostgresError) -> [PresenceMirrorRow] {
         let rows = try await pool.query(
@@ -45,8 +46,8 @@ extension MirrorStore {
         return channels
     }
 
-    /// Present memberships, by channel and account.
-    /// - Parameter last: the last one of the page before; nil to begin.
+    /// Members of channels, sorted by channel and account.
+    /// - Parameter last: the last row of the previous page; nil for the first page.
     /// - Throws: ``PostgresError``.
     package func presentMembers(
         after last: MemberMirrorRow?, limit: Int

@@ -1,27 +1,26 @@
 package import SignalingProtocol
 
-/// A user's session as it stands in Redis at some version.
+/// A copy of a user's session as it was in Redis at some version.
 package struct PresenceMirrorRow: Equatable, Sendable {
-    /// Whose.
+    /// The session's user.
     package var user: UserKey
-    /// Grows with every change of the user's session.
+    /// Increases with every change of the user's session.
     package var version: Int64
-    /// Whether there is a session; the rest then tells about the last one.
+    /// Whether the session exists; when it does not, the other fields describe the last one.
     package var present: Bool
-    /// The account's number.
+    /// The account's numeric id.
     package var uid: UInt32
-    /// The session.
+    /// The session's id.
     package var session: SessionID
-    /// Where its connection is, or last was.
+    /// The gateway that holds the session's connection, or last held it.
     package var gateway: GatewayID
     /// The client's `device` field.
     package var device: String
-    /// Whether it is without a connection at present.
+    /// Whether the session currently has no connection.
     package var detached: Bool
-    /// When it began, Unix milliseconds.
+    /// When the session began, in Unix milliseconds.
     package var since: Int64
 
-    /// Makes the record.
     package init(
         user: UserKey, version: Int64, present: Bool, uid: UInt32, session: SessionID, gateway: GatewayID,
         device: String, detached: Bool, since: Int64
@@ -38,22 +37,21 @@ package struct PresenceMirrorRow: Equatable, Sendable {
     }
 }
 
-/// A membership as it stands in Redis at some version.
+/// A copy of a channel membership as it was in Redis at some version.
 package struct MemberMirrorRow: Equatable, Sendable {
-    /// Of which channel.
+    /// The channel of the membership.
     package var channel: ChannelKey
-    /// Whose.
+    /// The member's account.
     package var account: Account
-    /// Grows with every change of the channel's members.
+    /// Increases with every change of the channel's members.
     package var version: Int64
     /// Whether the account is a member.
     package var present: Bool
-    /// The account's number.
+    /// The account's numeric id.
     package var uid: UInt32
-    /// When it joined, Unix milliseconds.
+    /// When the account joined, in Unix milliseconds.
     package var joinedAt: Int64
 
-    /// Makes the record.
     package init(
         channel: ChannelKey, account: Account, version: Int64, present: Bool, uid: UInt32, joinedAt: Int64
     ) {
@@ -68,9 +66,9 @@ package struct MemberMirrorRow: Equatable, Sendable {
 
 /// The tables `presence_sessions` and `channel_members`: copies of Redis for administrators, never read by services.
 ///
-/// Rows may come twice and late: a row that is not newer than the stored one is skipped.
+/// Rows may arrive twice and late: a row that is not newer than the stored one is skipped.
 package struct MirrorStore: Sendable {
-    /// Rows of each table that are deleted at once at most.
+    /// The largest number of rows of each table that are deleted by one call.
     package static let pruneBatch = 20_000
 
     let pool: PostgresPool
@@ -128,8 +126,9 @@ package struct MirrorStore: Sendable {
             ])
     }
 
-    /// Deletes the rows of those who have been absent for an hour, ``pruneBatch`` of each table at a time.
-    /// - Returns: how many were deleted.
+    /// Deletes the rows of sessions and memberships that ended more than an hour ago, at most ``pruneBatch`` of each table
+    /// per call.
+    /// - Returns: the number of deleted rows.
     /// - Throws: ``PostgresError``.
     @discardableResult
     package func prune() async throws(PostgresError) -> Int {
@@ -146,8 +145,8 @@ package struct MirrorStore: Sendable {
         return pruned
     }
 
-    /// The device's name is the client's word and only for show: a character that cannot be stored is replaced, so that
-    /// it does not hold up a whole batch.
+    /// Replaces NUL characters, which PostgreSQL cannot store. The device name comes from the client and is only displayed;
+    /// it must not make a whole batch fail.
     private static func storable(_ text: String) -> String {
         guard text.utf8.contains(0) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))

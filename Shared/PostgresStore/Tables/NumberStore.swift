@@ -1,15 +1,14 @@
 package import SignalingProtocol
 
-/// A number under which telephones reach an account.
+/// A phone number whose incoming calls go to a user of an app.
 package struct SIPNumber: Equatable, Sendable {
-    /// The number as it stands in the request of the trunk, with or without `+`.
+    /// The called number as the trunk writes it in its SIP request, with or without `+`.
     package var number: String
-    /// Who answers it.
+    /// The user whose calls these are.
     package var user: UserKey
-    /// When it was first given to anybody, Unix milliseconds.
+    /// When the number was first assigned, in Unix milliseconds; reassigning it does not change this.
     package var createdAt: Int64
 
-    /// Makes the record.
     package init(number: String, user: UserKey, createdAt: Int64) {
         self.number = number
         self.user = user
@@ -27,7 +26,7 @@ package struct NumberStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Whose number it is; nil when it is nobody's.
+    /// The number's record; nil when it is assigned to nobody.
     package func find(_ number: String) async throws(PostgresError) -> SIPNumber? {
         let rows = try await pool.query(
             "SELECT \(Self.columns) FROM sip_numbers WHERE number = $1", [.text(number)],
@@ -36,7 +35,7 @@ package struct NumberStore: Sendable {
         return try SIPNumber(row)
     }
 
-    /// All numbers in their order, or an app's.
+    /// All assigned numbers, sorted; those of one app when `app` is given.
     package func list(app: AppID? = nil) async throws(PostgresError) -> [SIPNumber] {
         var numbers: [SIPNumber] = []
         let rows = try await pool.query(
@@ -46,8 +45,8 @@ package struct NumberStore: Sendable {
         return numbers
     }
 
-    /// Gives a number to an account, in place of whoever had it in the same app.
-    /// - Returns: false when there is no such app, or the number is another app's.
+    /// Assigns a number to a user, replacing its former user in the same app.
+    /// - Returns: false when the app does not exist or the number belongs to another app.
     package func set(_ number: String, to user: UserKey) async throws(PostgresError) -> Bool {
         try await pool.query(
             """
@@ -59,8 +58,8 @@ package struct NumberStore: Sendable {
         ).affected == 1
     }
 
-    /// Takes a number back.
-    /// - Returns: false when it was nobody's.
+    /// Removes a number's assignment.
+    /// - Returns: false when it was not assigned.
     package func remove(_ number: String) async throws(PostgresError) -> Bool {
         try await pool.query("DELETE FROM sip_numbers WHERE number = $1", [.text(number)]).affected == 1
     }

@@ -1,40 +1,42 @@
 internal import SignalingProtocol
 
-/// What the users of an app may do with its trunk: whom they may call, as whom, how often and for how long.
+/// The rules for phone calls over an app's trunk: which numbers users may call, which caller ids they may use, and how many
+/// and how long calls may be.
 package struct PhonePolicy: Equatable, Sendable {
-    /// A list of numbers, or the rule that stands where nobody gave one.
+    /// A list of allowed numbers, or the rule that applies instead of one.
     package enum Numbers: Equatable, Sendable {
-        /// Nobody said. Callees: all in an app that asks for tokens, none in an open one. Callers: the account's own.
+        /// Not configured. Callees: all when the app requires tokens, none when it does not. Callers: only the account's own
+        /// numbers.
         case unsaid
-        /// Every number, in so many words.
+        /// Every number, allowed explicitly.
         case any
-        /// These only; none when empty.
+        /// Only these numbers; an empty list allows none.
         case listed([String])
     }
 
-    /// Whom users may call: starts of numbers, as they are dialled. The `+` is one of the characters.
+    /// Prefixes of the numbers that users may call, compared as dialled: a `+` counts as a character.
     package var callees = Numbers.unsaid
-    /// What a caller may be shown as (`srcNum`) besides the account's own numbers and the trunk's user: numbers, or starts of
-    /// numbers with `*` behind them.
+    /// Caller ids (`srcNum`) allowed besides the account's own numbers and the trunk's user: whole numbers, or prefixes that
+    /// end in `*`.
     package var callers = Numbers.unsaid
-    /// Calls of one user to telephones at once.
+    /// The largest number of concurrent phone calls of one user.
     package var callsPerUser = Limits.phoneCallsPerUser
-    /// New calls of one user to telephones in a minute.
+    /// The largest number of new phone calls of one user per minute.
     package var newCallsPerUser = Limits.newPhoneCallsPerUser
-    /// Calls of all users to telephones at once.
+    /// The largest number of concurrent phone calls of the whole app.
     package var callsPerApp = Limits.phoneCallsPerApp
-    /// New calls of all users to telephones in a minute.
+    /// The largest number of new phone calls of the whole app per minute.
     package var newCallsPerApp = Limits.newPhoneCallsPerApp
-    /// Seconds from the answer to the end of a call with a telephone, at most.
+    /// The longest phone call in seconds, counted from the answer.
     package var longestCall = Limits.longestPhoneCall
 
-    /// What stands where nobody said anything.
+    /// The default policy.
     package init() {}
 
-    /// Whether a telephone may be called.
+    /// Whether users may call a number.
     /// - Parameters:
-    ///   - name: the user part of the URI that is dialled, without escapes.
-    ///   - isOpen: the app takes logins without a token.
+    ///   - name: the unescaped user part of the dialled URI.
+    ///   - isOpen: whether the app accepts logins without a token.
     package func allowsCallee(_ name: String, isOpen: Bool) -> Bool {
         switch callees {
         case .unsaid: !isOpen
@@ -43,7 +45,8 @@ package struct PhonePolicy: Equatable, Sendable {
         }
     }
 
-    /// Whether the list has a caller's number; the account's own numbers are the asker's to look at.
+    /// Whether the list allows a caller id. The account's own numbers are always allowed, but must be checked by the caller
+    /// of this method.
     package func allowsCaller(_ number: String) -> Bool {
         switch callers {
         case .unsaid: false
@@ -57,7 +60,7 @@ package struct PhonePolicy: Equatable, Sendable {
 }
 
 extension PhonePolicy.Numbers {
-    /// As it is stored: nil, `any`, or the numbers with spaces between them.
+    /// The stored form: nil, `any`, or the numbers separated by spaces.
     var text: String? {
         switch self {
         case .unsaid: nil

@@ -1,8 +1,9 @@
-/// Records of PostgreSQL for a second, and beyond that for as long as PostgreSQL is away.
+/// A cache of PostgreSQL records. An entry is fresh for a second; after that it is used only while PostgreSQL does not
+/// answer.
 ///
-/// Keys without a record are remembered like the others, so that wrong ones cost no query each.
+/// Missing records are cached as well, so that repeated lookups of an unknown key do not cost a query each.
 package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable {
-    /// Milliseconds that an entry counts as fresh.
+    /// How long an entry is fresh, in milliseconds.
     package static var freshness: Int64 { 1000 }
 
     private struct Entry {
@@ -10,38 +11,39 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
         var readAt: Int64
     }
 
-    /// Keys remembered at most.
+    /// The largest number of cached keys.
     package let bound: Int
     private var entries: [Key: Entry] = [:]
 
-    /// An empty cache.
-    /// - Parameter bound: keys remembered at most; default 10,000.
+    /// Creates an empty cache.
+    /// - Parameter bound: the largest number of cached keys; default 10,000.
     package init(bound: Int = 10_000) { self.bound = bound }
 
-    /// What is known of a key.
+    /// The result of a lookup.
     package enum Finding {
-        /// Read within a second; nil: there is no such record.
+        /// Read less than a second ago; nil when there is no such record.
         case fresh(Record?)
-        /// Read longer ago: use it only when PostgreSQL does not answer.
+        /// Read longer ago: to be used only when PostgreSQL does not answer.
         case stale(Record?)
         /// Not read yet.
         case missing
     }
 
-    /// Looks a key up.
-    /// - Parameter now: milliseconds of a clock that never goes back.
+    /// Looks up a key.
+    /// - Parameter now: milliseconds of a monotonic clock.
     package func find(_ key: Key, now: Int64) -> Finding {
         guard let entry = entries[key] else { return .missing }
         return now - entry.readAt < Self.freshness ? .fresh(entry.record) : .stale(entry.record)
     }
 
-    /// Remembers what PostgreSQL said.
+    /// Caches the result of a query.
     /// - Parameters:
-    ///   - record: nil when there is none.
-    ///   - now: milliseconds of the same clock.
+    ///   - record: nil when there is no such record.
+    ///   - now: milliseconds of the clock that ``find(_:now:)`` uses.
     package mutating func store(_ record: Record?, for key: Key, now: Int64) {
         if entries.count >= bound, entries[key] == nil {
-            // Wrong keys first: a flood of them must not push out what keeps the service going.
+            // Evict missing records first: a flood of unknown keys must not evict the records that keep the service going
+            // during an outage.
             let empty = entries.filter { $0.value.record == nil }.keys
             if empty.isEmpty { entries.removeAll() }
             for key in empty { entries[key] = nil }

@@ -1,17 +1,17 @@
 package import SignalingProtocol
 
-/// How an app's calls reach telephones, and how telephones reach it: one SIP peer.
+/// An app's SIP peer, which connects its calls to and from telephones.
 package struct SIPTrunk: Equatable, Sendable {
-    /// How SIP messages travel.
+    /// The transport protocol of SIP messages.
     package enum Transport: String, Sendable, CaseIterable {
-        /// Datagrams.
+        /// UDP.
         case udp
-        /// One connection, kept and used again.
+        /// TCP; one connection is kept open and reused.
         case tcp
-        /// The same, encrypted.
+        /// TLS over TCP; one connection is kept open and reused.
         case tls
 
-        /// The port that the transport has when none is said.
+        /// The transport's default port.
         package var standardPort: Int {
             switch self {
             case .udp, .tcp: 5060
@@ -20,13 +20,13 @@ package struct SIPTrunk: Equatable, Sendable {
         }
     }
 
-    /// How digits travel.
+    /// How DTMF digits are sent.
     package enum DTMF: String, Sendable, CaseIterable {
-        /// As telephone-events where the peer has them, else by INFO.
+        /// RFC 4733 telephone-events when the peer supports them, else SIP INFO.
         case auto
-        /// As telephone-events only.
+        /// RFC 4733 telephone-events only.
         case rfc4733
-        /// By INFO only.
+        /// SIP INFO only.
         case info
     }
 
@@ -34,51 +34,52 @@ package struct SIPTrunk: Equatable, Sendable {
     package enum SRTP: String, Sendable, CaseIterable {
         /// Never.
         case off
-        /// Where the peer can.
+        /// When the peer supports it.
         case optional
-        /// Always: a peer that cannot is not talked to.
+        /// Always: calls with a peer that does not support it fail.
         case required
     }
 
-    /// The app; each has one trunk at most.
+    /// The app that owns the trunk; an app has at most one.
     package var app: AppID
-    /// A host name or an address.
+    /// The peer's host name or IP address.
     package var host: String
-    /// 1...65535.
+    /// The peer's port, 1...65535.
     package var port: Int
-    /// How SIP messages travel.
+    /// The transport protocol of SIP messages.
     package var transport: Transport
     /// The user name for digest authentication and registration.
     package var authUser: String?
-    /// Its secret. Never logged.
+    /// The password of `authUser`. Never logged.
     package var secret: String?
-    /// The domain in From; the host when nil.
+    /// The domain of the From header; nil to use `host`.
     package var fromDomain: String?
-    /// Whether the bridge registers at the peer.
+    /// Whether the bridge registers with the peer.
     package var register: Bool
-    /// How digits travel.
+    /// How DTMF digits are sent.
     package var dtmf: DTMF
     /// Whether media is encrypted.
     package var srtp: SRTP
     /// How long a telephone may ring, seconds; 1...3600.
     package var ringSeconds: Int
-    /// Whether requests from other addresses are taken with digest authentication.
+    /// Whether requests from addresses other than the peer's are accepted with digest authentication.
     package var acceptDigest: Bool
-    /// Whether the SIP messages of its calls are logged.
+    /// Whether the SIP messages of the trunk's calls are logged.
     package var trace: Bool
-    /// What P-Asserted-Identity says of every caller (RFC 3325): a URI; nil to leave it out.
+    /// The URI sent as P-Asserted-Identity (RFC 3325) for every caller; nil to omit the header.
     package var assertedIdentity: String?
-    /// What Privacy asks for (RFC 3323), such as `id`; nil to leave it out.
+    /// The value of the Privacy header (RFC 3323), such as `id`; nil to omit the header.
     package var privacy: String?
-    /// What the app's users may do with it.
+    /// The rules for the app users' phone calls.
     package var policy: PhonePolicy
-    /// Whether the app takes logins without a token. Told by the database, not set with the trunk.
+    /// Whether the app accepts logins without a token. Read with the trunk, but stored with the app; ignored when the trunk
+    /// is set.
     package var isOfOpenApp: Bool
-    /// When it was set, Unix milliseconds; 0 for one that is not stored yet.
+    /// When the trunk was last set, in Unix milliseconds; 0 before it is stored.
     package var updatedAt: Int64
 
-    /// Makes a trunk.
-    /// - Parameter port: nil for the transport's own.
+    /// Creates a trunk that is not stored yet.
+    /// - Parameter port: nil for the transport's default port.
     package init(
         app: AppID, host: String, port: Int? = nil, transport: Transport = .udp, authUser: String? = nil,
         secret: String? = nil, fromDomain: String? = nil, register: Bool = false, dtmf: DTMF = .auto,

@@ -23,7 +23,7 @@ package struct TrunkStore: Sendable {
         return try SIPTrunk(row)
     }
 
-    /// All trunks, by app.
+    /// All trunks, sorted by app.
     package func list() async throws(PostgresError) -> [SIPTrunk] {
         var trunks: [SIPTrunk] = []
         for row in try await pool.query("SELECT \(Self.columns) FROM \(Self.table) ORDER BY app") {
@@ -32,8 +32,8 @@ package struct TrunkStore: Sendable {
         return trunks
     }
 
-    /// Sets an app's trunk, in place of the one it had.
-    /// - Throws: an error that ``PostgresError/isMissingReference`` when there is no such app.
+    /// Stores an app's trunk, replacing the previous one.
+    /// - Throws: an error with ``PostgresError/isMissingReference`` when the app does not exist.
     package func set(_ trunk: SIPTrunk) async throws(PostgresError) {
         try await pool.query(
             """
@@ -64,7 +64,7 @@ package struct TrunkStore: Sendable {
             ])
     }
 
-    /// Takes an app's trunk away.
+    /// Deletes an app's trunk.
     /// - Returns: false when it had none.
     package func remove(_ app: AppID) async throws(PostgresError) -> Bool {
         try await pool.query("DELETE FROM sip_trunks WHERE app = $1", [.text(app.rawValue)]).affected == 1

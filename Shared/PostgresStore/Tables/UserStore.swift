@@ -1,13 +1,12 @@
 package import SignalingProtocol
 
-/// What is kept of a user who logs in.
+/// The stored data that a login needs.
 package struct UserLogin: Equatable, Sendable {
-    /// The user's number.
+    /// The account's numeric id.
     package var uid: UInt32
     /// The user's attributes.
     package var attributes: VersionedAttributes
 
-    /// Makes the record.
     package init(uid: UInt32, attributes: VersionedAttributes) {
         self.uid = uid
         self.attributes = attributes
@@ -21,7 +20,8 @@ package struct UserStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// The numbers of accounts, in order; 0 for those that were never seen, and are given none now.
+    /// The numeric ids of accounts, in the order of `users`; 0 for accounts that have never logged in (none is assigned
+    /// here).
     /// - Throws: ``PostgresError``.
     package func numbers(of users: [UserKey]) async throws(PostgresError) -> [UInt32] {
         var numbers = [UInt32](repeating: 0, count: users.count)
@@ -40,9 +40,9 @@ package struct UserStore: Sendable {
         return numbers
     }
 
-    /// What is kept of users who log in, one answer per user, in order. A number is given to an account when it is first
-    /// seen, the same ever after, unique in the cluster, from 1 up. Also notes that the users were seen now.
-    /// - Throws: ``PostgresError``; 2200H when all 4,294,967,295 numbers are taken.
+    /// The stored data of users who log in, in the order of `users`. An account is assigned its numeric id at its first
+    /// login: unique in the cluster, from 1 up, never changed. Also updates the time at which the users were last seen.
+    /// - Throws: ``PostgresError``; SQLSTATE 2200H when all 4,294,967,295 ids are in use.
     package func logins(of users: [UserKey]) async throws(PostgresError) -> [UserLogin] {
         guard !users.isEmpty else { return [] }
         let none = UserLogin(uid: 0, attributes: VersionedAttributes(version: 0, attributes: []))
