@@ -6,34 +6,34 @@ import ServiceLifecycle
 package import SignalingProtocol
 internal import SignalingWire
 
-/// Takes a service's commands from its streams, hands each to its handler, and publishes the answers.
+/// Reads a service's commands from its streams, passes each to its handler, and publishes the replies.
 ///
-/// At least once: what a dead instance leaves is claimed by another. A command past its deadline is dropped: who sent it
-/// has been told `timeout`. A post, which nobody waits for, is tried until it is done. What fails every instance that
-/// takes it is set aside after some deliveries, to `dead:SERVICE`. On graceful shutdown nothing new is read, and what is
-/// being handled is finished.
+/// Delivery is at least once: another instance claims the commands of one that died. A command past its deadline is dropped,
+/// since its sender has already been given `timeout`. A command without a reply is retried until it is done. A command that
+/// fails on every instance is moved to `dead:SERVICE` after some deliveries. On graceful shutdown nothing new is read, and
+/// commands in progress are finished.
 package struct CommandConsumer: Service {
-    /// Bounds and times of a consumer.
+    /// Size and time limits of a consumer.
     package struct Limits: Sendable {
-        /// Commands in work at once; default 1024. More stay on the stream.
+        /// The largest number of commands handled at once; default 1024. Further ones wait on the stream.
         package var inFlight = 1024
-        /// Entries of one read of each stream; default 128.
+        /// The largest number of entries that one read takes from each stream; default 128.
         package var batch = 128
-        /// How long an entry shows no life before another instance takes it; default 2.5 s.
+        /// How long an entry is not renewed before another instance claims it; default 2.5 s.
         package var abandonedAfter: Duration = .milliseconds(2500)
-        /// Deliveries after which an entry that no instance could handle is set aside; default 5. An outage of a store does
-        /// not count.
+        /// The number of deliveries after which an entry that no instance could handle is set aside; default 5. Deliveries
+        /// that failed because a store was down do not count.
         package var deliveries = 5
-        /// How long a consumer is silent before it is removed; default 1 h.
+        /// How long a consumer must be silent before it is removed; default 1 h.
         package var consumerGoneAfter: Duration = .seconds(3600)
 
-        /// The defaults.
         package init() {}
     }
 
     private let service: ServiceName
     private let streams: [String]
-    /// Whether commands are handled one at a time, in order: so for a sip-bridge's own stream, which has no other consumer.
+    /// Whether commands are handled one at a time, in order. True for a sip-bridge's own stream, which has no other
+    /// consumer.
     private let isOrdered: Bool
     private let instance: String
     private let configuration: RedisConfiguration
@@ -42,11 +42,11 @@ package struct CommandConsumer: Service {
     private let limits: Limits
     private let logger: Logger
 
-    /// Makes a consumer.
+    /// Creates a consumer of a service's streams.
     /// - Parameters:
-    ///   - instance: this process' name, unique among the instances of the service.
-    ///   - configuration: for a connection of its own, which blocks in reads.
-    ///   - connection: for answers and claims.
+    ///   - instance: the process's name, unique among the service's instances.
+    ///   - configuration: for a separate connection, which blocks in reads.
+    ///   - connection: for replies and claims.
     package init(
         service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
         router: CommandRouter, limits: Limits = Limits(), logger: Logger
@@ -62,9 +62,9 @@ package struct CommandConsumer: Service {
         self.logger = logger
     }
 
-    /// Makes a consumer of one sip-bridge's own stream: its commands are handled one at a time, in their order, and
-    /// take effect once.
-    /// - Parameters: as for the other.
+    /// Creates a consumer of one sip-bridge's own stream. Its commands are handled one at a time, in order, and take effect
+    /// once.
+    /// - Parameters: as for ``init(service:instance:configuration:connection:router:limits:logger:)``.
     package init(
         bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, router: CommandRouter,
         limits: Limits = Limits(), logger: Logger
@@ -80,7 +80,7 @@ package struct CommandConsumer: Service {
         self.logger = logger
     }
 
-    /// Makes the streams, for senders who never make one; ``run()`` does so too, but only some time after its start.
+    /// Creates the streams for senders that never create them. ``run()`` does so too, but only some time after it starts.
     /// - Throws: `RedisError`.
     package func createStream() async throws(RedisError) {
         for group in groups(connection) { try await group.create() }
@@ -90,7 +90,7 @@ package struct CommandConsumer: Service {
         streams.map { ConsumerGroup(stream: $0, consumer: instance, reader: reader, connection: connection) }
     }
 
-    /// Runs until graceful shutdown or cancellation. Errors of Redis are waited out.
+    /// Runs until graceful shutdown or cancellation. After an error of Redis it tries again.
     package func run() async throws {
         let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
         reader.start()
@@ -121,7 +121,8 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Reads, and claims about once a second, until shutdown; returns when all that was read is handled.
+    /// Reads new entries, and claims abandoned ones about once a second, until shutdown. Returns when all entries it read
+    /// are handled.
     private func read(_ streams: [EntryHandler]) async {
         await withDiscardingTaskGroup { tasks in
             var lastClaim = ContinuousClock.now
@@ -151,18 +152,18 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// An entry, the place of its stream among the consumer's, and how often it has been delivered, this time included.
+    /// An entry, the index of its stream, and how often it has been delivered, including this time.
     private typealias StreamDelivery = (place: Int, entry: StreamEntry, deliveries: Int64)
 
-    /// From one look for abandoned entries to the next: less than the second that a read blocks.
+    /// The pause between two searches for abandoned entries: less than the second that a read blocks.
     private static let claimInterval = Duration.milliseconds(900)
 
     private func readNew(_ streams: [EntryHandler], _ count: Int) async throws(RedisError) -> [StreamDelivery] {
         try await ConsumerGroup.read(streams.map(\.group), count: count).map { ($0.group, $0.entry, 1) }
     }
 
-    /// Takes over the entries of consumers that show no life.
-    /// - Parameter cursors: where the last look at each stream ended; moved.
+    /// Takes over entries of consumers that have stopped renewing them.
+    /// - Parameter cursors: where the previous scan of each stream ended; updated.
     private func claim(
         _ streams: [EntryHandler], _ count: Int, _ cursors: inout [String]
     ) async throws(RedisError) -> [StreamDelivery] {
@@ -178,8 +179,8 @@ package struct CommandConsumer: Service {
         return claimed
     }
 
-    /// Reads and handles one command after the other, until shutdown. After any failure, what was given to this consumer
-    /// and not finished comes first.
+    /// Reads and handles one command after the other, until shutdown. After any failure it first reads the entries delivered
+    /// to this consumer and not finished.
     private func readInOrder(_ stream: EntryHandler) async {
         var hasUnfinished = true
         var failures = 0
@@ -195,7 +196,7 @@ package struct CommandConsumer: Service {
                 }
                 if finishedAll {
                     failures = 0
-                    // An empty page of the unfinished is their end.
+                    // An empty page means that no unfinished entries are left.
                     if entries.isEmpty { hasUnfinished = false }
                     continue
                 }
@@ -208,14 +209,14 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Once a second: a sign of life for entries that take long. Every ten seconds: the length of the backlogs. Each minute:
-    /// consumers that are gone are removed.
+    /// Every second it renews entries that take long; every ten seconds it records the streams' lengths; every minute it
+    /// removes consumers that are gone.
     private func keepAlive(_ streams: [EntryHandler]) async {
         var rounds = 0
         while !Task.isCancelled {
             for stream in streams {
                 let old = stream.inFlight.older(than: .seconds(1), in: stream.place)
-                // A missing group (before the first read) or an outage: the next round will do.
+                // Fails when the group is missing (before the first read) or Redis is down; the next round tries again.
                 if !old.isEmpty { _ = try? await connection.execute(stream.group.keep(old)) }
                 if rounds % 10 == 0 {
                     let length = try? await connection.execute(RedisCommand("XLEN", .string(stream.group.stream)))

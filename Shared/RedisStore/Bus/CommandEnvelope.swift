@@ -2,27 +2,28 @@ internal import ClusterState
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What goes with a command on a stream. The entry's one field `c` has, packed: `op`, `id`, `from` (absent: no reply),
-/// `until`, then the command's own fields, which may have the same names; `until` therefore always ends the envelope.
+/// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `op`, `id`, `from` (absent when
+/// no reply is wanted), `until`, then the command's own fields. Those may have the same names, so `until` always ends the
+/// envelope.
 ///
-/// Packed, because Redis, the reader's parser and each deletion on the stream go through an entry field by field.
+/// Packed into one field because Redis, the reader's parser and every deletion process an entry field by field.
 struct CommandEnvelope: Equatable {
-    /// The entry's field.
+    /// The name of the entry's field.
     static let field = "c"
-    /// Entries that a stream of commands with askers keeps, about; the oldest beyond it are long past their deadline. What
-    /// nobody asks after is never cut off unread: who posted it has forgotten it.
+    /// The approximate bound of a stream of commands that want a reply; entries cut off beyond it are long past their
+    /// deadline. A stream of commands without a reply is never cut: their sender does not keep them.
     static let maxStreamLength = 100_000
 
     let operation: String
     let id: CommandID
     let from: GatewayID?
-    /// When it must no longer take effect; nil for never, which is 0 on the stream.
+    /// After it the command must have no effect; nil (0 on the stream) for never.
     let deadline: RedisTime?
 
-    /// The command that puts it on a stream.
+    /// The Redis command that appends the command to a stream.
     /// - Parameters:
-    ///   - fields: the command's own.
-    ///   - onlyIfThere: a stream that does not exist is not made; the answer is null then.
+    ///   - fields: the command's own fields.
+    ///   - onlyIfThere: whether to do nothing, and reply with null, when the stream does not exist.
     ///   - isVital: as for ``StreamAppend/command(to:isVital:)``.
     func adding(
         _ fields: FieldWriter, to stream: String, onlyIfThere: Bool = false, isVital: Bool
@@ -48,13 +49,13 @@ struct CommandEnvelope: Equatable {
     }
 }
 
-/// A command as it was read from a stream.
+/// A command read from a stream.
 struct ReceivedCommand {
     let envelope: CommandEnvelope
-    /// The command's own.
+    /// The command's own fields.
     let fields: FieldReader
 
-    /// Reads an entry; nil for what is no command.
+    /// Reads an entry; nil when it is not a command.
     init?(_ entry: StreamEntry) {
         guard entry.fields.count == 1, entry.fields[0].name == CommandEnvelope.field,
             let fields = try? FieldReader(encoded: entry.fields[0].value).fields,

@@ -1,7 +1,7 @@
 internal import Metrics
 internal import SignalingProtocol
 
-/// The metrics of a service's command consumer; made once, because a lookup per command costs more than the count.
+/// The metrics of a service's command consumer. Created once, because looking one up per command costs more than counting.
 struct CommandMetrics: Sendable {
     private struct Operation {
         let handled: Counter
@@ -9,21 +9,21 @@ struct CommandMetrics: Sendable {
         let duration: Metrics.Timer
     }
 
-    /// Dropped past their deadline.
+    /// Commands dropped after their deadline.
     let expired: Counter
-    /// Taken over from a consumer that shows no life.
+    /// Commands taken over from a consumer that stopped responding.
     let claimed: Counter
-    /// Left for another delivery, because Redis went away underway.
+    /// Commands left on the stream after a failure, to be delivered again.
     let retried: Counter
-    /// Taken off the stream, because no instance could handle them.
+    /// Commands moved off the stream because no instance could handle them.
     let setAside: Counter
-    /// Answers that were too long to be given.
+    /// Replies that were too long to send.
     let tooLong: Counter
-    /// Entries that wait or are being handled, by stream.
+    /// The lengths of the streams: entries that wait or are being handled.
     let backlogs: [Gauge]
     private let operations: [String: Operation]
 
-    /// - Parameter streams: what the service's streams are called here, in their order.
+    /// - Parameter streams: the label values for the service's streams, in their order.
     init(service: ServiceName, streams: [String], operations names: some Sequence<String>) {
         let service = ("service", service.rawValue)
         setAside = Counter(label: "heliograph_commands_set_aside", dimensions: [service])

@@ -1,16 +1,15 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// What a handler knows about a command besides its fields.
+/// What a handler is told about a command besides its fields.
 package struct CommandContext: Sendable, Equatable {
-    /// The same each time the command is delivered.
+    /// The command's id, the same at each delivery.
     package var id: CommandID
-    /// When it must no longer take effect, Redis clock, ms; 0 for never.
+    /// After it the command must have no effect, in ms of Redis' clock; 0 for never.
     package var deadline: Int64
-    /// Who waits for the answer; nil when nobody does.
+    /// The gateway that waits for the reply; nil when none does.
     package var asker: GatewayID?
 
-    /// Makes a context.
     package init(id: CommandID, deadline: Int64, asker: GatewayID? = nil) {
         self.id = id
         self.deadline = deadline
@@ -18,37 +17,36 @@ package struct CommandContext: Sendable, Equatable {
     }
 }
 
-/// An answer, and what follows from the command without the asker having to wait for it.
+/// A reply, with Redis commands that follow from the command but that the requester need not wait for.
 package struct FollowedReply<Reply: Sendable>: Sendable {
-    /// The answer.
     package var reply: Reply
-    /// Sent before the answer, and again when the command is delivered again: to be harmless then. A failure is logged.
+    /// Sent before the reply, and again when the command is delivered again, so they must be repeatable. A failure is
+    /// logged.
     package var then: [RedisCommand]
 
-    /// Makes an answer.
     package init(_ reply: Reply, then: [RedisCommand]) {
         self.reply = reply
         self.then = then
     }
 }
 
-/// What became of a command.
+/// The result of handling a command.
 struct CommandOutcome: Sendable {
     var result: Result<[UInt8], SignalingError>
     var then: [RedisCommand] = []
 }
 
-/// Which handler takes which command of a service.
+/// Maps each command of a service to its handler.
 package struct CommandRouter: Sendable {
     typealias Route = @Sendable (FieldReader, CommandContext) async -> CommandOutcome
 
     private(set) var routes: [String: Route] = [:]
 
-    /// Takes nothing yet.
+    /// Creates a router without handlers.
     package init() {}
 
-    /// Handles commands of one type. A command may be delivered more than once, also while an earlier delivery is still
-    /// being handled: the handler makes it take effect once by its id.
+    /// Registers the handler of one type of command. A command may be delivered more than once, even while an earlier
+    /// delivery is still being handled: the handler must recognise its id and make it take effect once.
     package mutating func on<C: WireCommand>(
         _ type: C.Type, _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> C.Reply
     ) {
@@ -57,7 +55,7 @@ package struct CommandRouter: Sendable {
         }
     }
 
-    /// Handles commands of one type, as ``on(_:_:)`` does, where more is to be done than to answer.
+    /// Registers a handler as ``on(_:_:)`` does, for a command that has consequences besides its reply.
     package mutating func onFollowed<C: WireCommand>(
         _ type: C.Type,
         _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> FollowedReply<C.Reply>

@@ -4,13 +4,14 @@ package import NIOCore
 package import SignalingProtocol
 package import SignalingWire
 
-/// Sends a gateway's commands to the services and matches the answers.
+/// Sends a gateway's commands to the services and matches the replies to them.
 ///
-/// A command stays pending until its answer or its deadline, which counts from the one who asks: it is stamped on the
-/// command, by Redis' clock, so that a command that waits, here, in a socket or on the stream, has no effect after it.
-/// After an outage of Redis, unanswered ones are sent again under the same id, which makes them take effect once.
+/// A command is pending until its reply or its deadline. The deadline is set when the command is made and travels with it as
+/// Redis time, so a command that is delayed in this process, in a socket or on the stream has no effect after it. After an
+/// outage of Redis, unanswered commands are sent again with the same id; services recognise the id, so each takes effect
+/// once.
 ///
-/// What is pending belongs to the connection's event loop, which every use of it checks.
+/// The pending commands belong to the connection's event loop; every access checks that it runs there.
 package final class CommandSender: Sendable {
     private struct Pending {
         let operation: String
@@ -18,25 +19,26 @@ package final class CommandSender: Sendable {
         let fields: FieldWriter
         let isVital: Bool
         let deadline: NIODeadline
-        /// The deadline by Redis' clock; nil before that was heard of.
+        /// The deadline as Redis time; nil before Redis has first told its time.
         var until: RedisTime?
-        /// Whether the connection has not yet said what became of the XADD.
+        /// Whether the XADD has been sent and not been answered yet.
         var isSending = false
-        /// On which of the command connections it was sent again because answers may have been lost.
+        /// The connection (by ``RedisConnection/connectionCount``) on which the command was sent again because its reply may
+        /// have been lost.
         var repeatedOn: Int?
         let completion: (Result<[UInt8], SignalingError>) -> Void
     }
 
     private struct State {
-        /// Commands that were ever sent: what makes their ids differ.
+        /// The number of commands sent so far; makes their ids unique.
         var counter: UInt64 = 0
         var pending: [CommandID: Pending] = [:]
-        /// Ids by their deadline, in units of ``bucketNanoseconds``.
+        /// Ids of commands by deadline, in units of ``bucketNanoseconds``.
         var buckets: [UInt64: [CommandID]] = [:]
         var isTimerArmed = false
     }
 
-    /// Deadlines are kept in buckets of this width: cheaper than a timer per command.
+    /// The width of a bucket of deadlines: one timer for a bucket is cheaper than one for each command.
     private static let bucketNanoseconds: UInt64 = 100_000_000
 
     private let sender: GatewayID
@@ -45,10 +47,10 @@ package final class CommandSender: Sendable {
     private let maxPending: Int
     private let state: NIOLoopBoundBox<State>
 
-    /// Makes a sender. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
+    /// Creates a sender. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     /// - Parameters:
-    ///   - sender: whose topic (``SignalingProtocol/KeySpace``) the answers come to; hand them to ``received(_:_:)``.
-    ///   - maxPending: unanswered commands; default 65,536. One more fails (`overloaded`).
+    ///   - sender: the gateway on whose topic the replies arrive; its subscriber passes them to ``received(_:_:)``.
+    ///   - maxPending: the largest number of unanswered commands; default 65,536. Further ones fail with `overloaded`.
     package init(sender: GatewayID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
         self.sender = sender
         self.connection = connection
@@ -58,12 +60,13 @@ package final class CommandSender: Sendable {
         connection.onConnected { [weak self] in self?.connected() }
     }
 
-    /// How many commands wait for an answer; on the loop only.
+    /// The number of commands waiting for a reply; on the loop only.
     package var pendingCount: Int { state.value.pending.count }
 
-    /// Sends a command; on the loop only. The completion comes there once, with the answer, the service's error, `timeout`
-    /// at the deadline (0...0.1 s late), or `unavailable` or `overloaded`, possibly before this returns.
-    /// - Parameter time: until the deadline; default 8 s.
+    /// Sends a command; on the loop only. The completion is called there once: with the reply, the service's error,
+    /// `timeout` up to 0.1 s after the deadline, or `unavailable` or `overloaded`, in which case possibly before this
+    /// returns.
+    /// - Parameter time: the time until the deadline; default 8 s.
     package func send<C: WireCommand>(
         _ command: C, within time: TimeAmount = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
@@ -71,8 +74,8 @@ package final class CommandSender: Sendable {
         send(command, by: .now() + time, completion)
     }
 
-    /// Sends a command, as ``send(_:within:_:)`` does; at its deadline, or past it, it is not sent at all.
-    /// - Parameter deadline: when its asker gives up: counted from the moment at which it asked.
+    /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have passed already; it is not sent then.
+    /// - Parameter deadline: when the requester gives up, counted from its request.
     package func send<C: WireCommand>(
         _ command: C, by deadline: NIODeadline, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
@@ -101,17 +104,17 @@ package final class CommandSender: Sendable {
         post(id)
     }
 
-    /// An answer came on the sender's topic; on the loop only. An answer that nobody waits for (late, or given twice) is
-    /// dropped.
+    /// Takes a reply from the sender's topic; on the loop only. A reply that is late or repeated, so that nothing waits for
+    /// it, is ignored.
     package func received(_ id: CommandID, _ outcome: Result<[UInt8], SignalingError>) {
         state.value.pending.removeValue(forKey: id)?.completion(outcome)
     }
 
-    /// Sends unanswered commands again, under their ids; on the loop only. To be called when answers may have been lost:
-    /// after the subscriber's outage. After the command connection's it happens by itself.
+    /// Sends all unanswered commands again, with the same ids; on the loop only. Call it when replies may have been lost
+    /// because the subscriber was disconnected. After a reconnect of the command connection it happens automatically.
     ///
-    /// While the command connection stands, a command is sent again once only: it may be its answer that broke the
-    /// subscription.
+    /// A command is sent again only once per command connection: its reply may be the very message that breaks the
+    /// subscription, and would break it each time.
     package func resendPending() {
         let connections = connection.connectionCount
         let ids = state.value.pending.filter { !$0.value.isSending && $0.value.repeatedOn != connections }.map(\.key)
@@ -126,10 +129,12 @@ package final class CommandSender: Sendable {
         for id in ids { post(id) }
     }
 
-    /// Puts a command on its stream; `evenIfFull` when Redis has refused it for want of memory.
+    /// Appends a command to its stream.
+    /// - Parameter evenIfFull: whether Redis has refused it at `maxmemory`, so that it must be appended as a vital one.
     private func post(_ id: CommandID, evenIfFull: Bool = false) {
         guard let entry = state.value.pending[id] else { return }
-        // Redis' clock is not known before the first connection, which sends everything that is pending.
+        // Without Redis' time there is no deadline to send. That is so only before the first connection, which sends all
+        // pending commands.
         guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
         self.state.value.pending[id]?.until = until
         self.state.value.pending[id]?.isSending = true
@@ -139,7 +144,8 @@ package final class CommandSender: Sendable {
             guard case .failure(let error) = result else { return }
             switch error.code {
             case .closed, .timeout:
-                // The outcome is unknown: it is sent again when the connection is back, unless its deadline has passed.
+                // The outcome is unknown: the command is sent again after the reconnect, unless its deadline has passed by
+                // then.
                 break
             case .outOfMemory where entry.isVital && !evenIfFull:
                 self.post(id, evenIfFull: true)
@@ -151,7 +157,7 @@ package final class CommandSender: Sendable {
         }
     }
 
-    /// A deadline of this process by Redis' clock.
+    /// Converts a deadline of this process into Redis time; nil while Redis' time is unknown.
     private func deadlineByRedis(_ deadline: NIODeadline) -> RedisTime? {
         guard let now = connection.clock.now else { return nil }
         return now + .nanoseconds(max(0, (deadline - .now()).nanoseconds))
@@ -171,7 +177,7 @@ package final class CommandSender: Sendable {
                 state.value.pending.removeValue(forKey: id)?.completion(.failure(.timeout()))
             }
         }
-        // Answered commands leave their ids behind until their bucket's time.
+        // The ids of answered commands stay in their buckets until the bucket's time.
         if state.value.pending.isEmpty { state.value.buckets = [:] } else { armTimer() }
     }
 }

@@ -1,23 +1,22 @@
 internal import NIOCore
 
-/// One consumer's place in the consumer group of a stream. Every group is created when it is missing, also when Redis came
-/// back empty.
+/// One consumer of the consumer group of a stream. A missing group is created, also after Redis has come back empty.
 struct ConsumerGroup: Sendable {
-    /// The group's name on every stream: one group per stream, so the name says nothing.
+    /// The group's name on every stream; each stream has only this one group.
     static let name = "service"
 
     let stream: String
-    /// Unique per process, so that two instances never share pending entries.
+    /// The consumer's name, unique per process: instances never share pending entries.
     let consumer: String
-    /// Blocks in reads, so nothing else may use it.
+    /// The connection that blocks in reads; nothing else may use it.
     let reader: RedisConnection
     let connection: RedisConnection
 
-    /// Reads new entries of several groups of one consumer, waiting until the next tick, a second at most, for the first.
+    /// Reads new entries of several streams. Blocks for the first until the next tick, at most a second.
     /// - Parameters:
-    ///   - groups: of different streams, with one reader.
-    ///   - count: entries of each stream at most.
-    /// - Returns: the entries in the order of `groups`, each with its group's place.
+    ///   - groups: groups of different streams that share a reader.
+    ///   - count: the largest number of entries of each stream.
+    /// - Returns: the entries in the order of `groups`, each with the index of its group.
     static func read(
         _ groups: [ConsumerGroup], count: Int
     ) async throws(RedisError) -> [(group: Int, entry: StreamEntry)] {
@@ -29,7 +28,7 @@ struct ConsumerGroup: Sendable {
         do throws(RedisError) {
             let reply = try await groups[0].reader.execute(command)
             if reply.isNull { return [] }
-            // [[stream, [entry, ...]], ...], only of streams that have any.
+            // The reply is [[stream, [entry, ...]], ...] with only the streams that have entries.
             guard let streams = reply.array else { throw RedisError.shape("the answer of XREADGROUP") }
             var found: [(group: Int, entry: StreamEntry)] = []
             for stream in streams {
@@ -46,12 +45,12 @@ struct ConsumerGroup: Sendable {
         }
     }
 
-    /// Reads new entries, waiting until the next tick, a second at most, for the first.
+    /// Reads new entries. Blocks for the first until the next tick, at most a second.
     func read(count: Int) async throws(RedisError) -> [StreamEntry] {
         try await Self.read([self], count: count).map(\.entry)
     }
 
-    /// Reads what this consumer was given before and has not finished, in the order of the stream.
+    /// Reads the entries that were delivered to this consumer and are not finished, in the order of the stream.
     func readUnfinished(count: Int) async throws(RedisError) -> [StreamEntry] {
         let command = RedisCommand(
             "XREADGROUP", "GROUP", .string(Self.name), .string(consumer), "COUNT", .int(count), "STREAMS",
@@ -69,7 +68,8 @@ struct ConsumerGroup: Sendable {
         }
     }
 
-    /// Makes the stream and the group, from the first entry on: what was posted before the first consumer is not lost.
+    /// Creates the stream and the group. The group starts at the first entry, so that commands sent before the first
+    /// consumer started are not lost.
     func create() async throws(RedisError) {
         do throws(RedisError) {
             _ = try await connection.execute(
@@ -79,15 +79,15 @@ struct ConsumerGroup: Sendable {
         }
     }
 
-    /// Takes over entries that a consumer holds for `minIdle` ms without a sign of life, `count` at most.
-    /// - Parameter cursor: where the last look ended, `0-0` at first; moved.
+    /// Takes over at most `count` entries that other consumers have held for `minIdle` ms without renewing them.
+    /// - Parameter cursor: where the previous scan ended, `0-0` at first; updated.
     func claim(minIdle: Int64, count: Int, cursor: inout String) async throws(RedisError) -> [StreamEntry] {
         let command = RedisCommand(
             "XAUTOCLAIM", .string(stream), .string(Self.name), .string(consumer), .int64(minIdle), .string(cursor),
             "COUNT",
             .int(count))
         do throws(RedisError) {
-            // [next cursor, [entry, ...], [ids deleted meanwhile]]
+            // The reply is [next cursor, [entry, ...], [ids of deleted entries]].
             guard let parts = try await connection.execute(command).array, parts.count >= 2,
                 let entries = parts[1].array
             else { throw RedisError.shape("XAUTOCLAIM's answer") }
@@ -100,22 +100,22 @@ struct ConsumerGroup: Sendable {
         }
     }
 
-    /// How often entries that this consumer holds have been delivered, in the same order; 0 for one that is gone.
+    /// The delivery counts of entries that this consumer holds, in the order of `ids`; 0 for an entry that is gone.
     func deliveries(of ids: [String]) async -> [Int64] {
         let questions = ids.map { id in
             RedisCommand("XPENDING", .string(stream), .string(Self.name), .string(id), .string(id), 1)
         }
-        // Each answer is [[id, consumer, idle, deliveries]].
+        // Each reply is [[id, consumer, idle, deliveries]].
         return await connection.execute(questions).map { (try? $0.get())?.array?.first?.array?.last?.int ?? 0 }
     }
 
-    /// Counts an entry's deliveries anew: what went wrong was not its fault.
+    /// Resets an entry's delivery count, because its failure was caused by something else.
     func forgive(_ id: String) -> RedisCommand {
         RedisCommand(
             "XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0, .string(id), "RETRYCOUNT", 0, "JUSTID")
     }
 
-    /// Takes an entry off the stream and onto another one, which keeps the latest ``setAsideBound``: all of it or nothing.
+    /// Moves an entry from its stream to another one, which keeps the latest ``setAsideBound``, in one transaction.
     func setAside(_ entry: StreamEntry, on other: String) -> [RedisCommand] {
         var adding = RedisCommand(
             "XADD", .string(other), "MAXLEN", .int(Self.setAsideBound), "*", "stream", .string(stream), "entry",
@@ -127,10 +127,10 @@ struct ConsumerGroup: Sendable {
         return [RedisCommand("MULTI"), adding] + finish([entry.id]) + [RedisCommand("EXEC")]
     }
 
-    /// Entries that are kept of those set aside; the oldest beyond it are dropped.
+    /// The largest number of entries kept after being set aside; the oldest beyond it are dropped.
     static let setAsideBound = 1000
 
-    /// The sign of life of entries that take long: their idle time begins anew, so nobody claims them.
+    /// Resets the idle time of entries that take long to handle, so that no other consumer claims them.
     func keep(_ ids: [String]) -> RedisCommand {
         var command = RedisCommand("XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0)
         for id in ids { command.append(.string(id)) }
@@ -138,7 +138,7 @@ struct ConsumerGroup: Sendable {
         return command
     }
 
-    /// The entries are done with: acknowledged and deleted, so that the stream's length is its backlog.
+    /// Acknowledges and deletes entries, so that the stream's length is its backlog.
     func finish(_ ids: [String]) -> [RedisCommand] {
         let arguments = ids.map { RedisArgument.string($0) }
         return [
@@ -147,7 +147,7 @@ struct ConsumerGroup: Sendable {
         ]
     }
 
-    /// Removes consumers that are gone: silent for longer than `idle` ms, with nothing pending.
+    /// Removes consumers of processes that have ended: silent for longer than `idle` ms and with no pending entries.
     func removeConsumers(idle: Int64) async throws(RedisError) -> Int {
         let reply = try await connection.execute(
             RedisCommand("XINFO", "CONSUMERS", .string(stream), .string(Self.name)))

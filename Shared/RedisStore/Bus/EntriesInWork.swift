@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// The stream entries that a consumer is handling now, and how many more it may take.
+/// The stream entries that a consumer is handling, with a bound on their number.
 final class EntriesInWork: Sendable {
-    /// An entry of one of the consumer's streams; ids are unique in a stream only.
+    /// Identifies an entry among all streams of the consumer; an entry's id is unique only within its stream.
     struct Name: Hashable {
-        /// The stream, by its place among the consumer's.
+        /// The index of the stream.
         let stream: Int
         let id: String
     }
 
     private struct State {
         var started: [Name: ContinuousClock.Instant] = [:]
-        /// The one reading loop, while there is no room.
+        /// The reading loop, when it waits for room.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// Entries at most; a read of several full streams exceeds it by a few.
+    /// The largest number of entries; a read of several full streams may exceed it slightly.
     let bound: Int
     private let state = Mutex(State())
 
@@ -23,7 +23,7 @@ final class EntriesInWork: Sendable {
 
     var count: Int { state.withLock { $0.started.count } }
 
-    /// - Returns: false when it is being handled already.
+    /// - Returns: false when the entry is being handled already.
     func add(_ name: Name) -> Bool {
         state.withLock { state in
             guard state.started[name] == nil else { return false }
@@ -42,8 +42,8 @@ final class EntriesInWork: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until there is room; for one caller at a time.
-    /// - Returns: how much, at least one.
+    /// Waits until there is room; only one caller may wait.
+    /// - Returns: the number of further entries, at least 1.
     func room() async -> Int {
         while count >= bound {
             await withCheckedContinuation { continuation in
@@ -58,7 +58,7 @@ final class EntriesInWork: Sendable {
         return max(1, bound - count)
     }
 
-    /// Those of a stream that have been in work for longer than `age`.
+    /// The ids of a stream's entries that have been handled for longer than `age`.
     func older(than age: Duration, in stream: Int) -> [String] {
         let start = ContinuousClock.now - age
         return state.withLock { state in

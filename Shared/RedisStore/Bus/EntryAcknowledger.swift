@@ -1,18 +1,18 @@
 internal import Logging
 internal import NIOCore
 
-/// Acknowledges handled entries of one stream, in batches: entries of one turn of the event loop share one XACK, which
-/// follows the commands that their handlers left to be sent. Nobody waits for it: an entry whose acknowledgement is lost is
-/// delivered again.
+/// Acknowledges the handled entries of one stream in batches: the entries of one turn of the event loop share one XACK.
+/// Nothing waits for it, because an entry whose acknowledgement is lost is delivered again.
 ///
-/// A turn's commands and acknowledgements are handed to the connection together, just before it writes. So when the connection
-/// breaks, an entry is never acknowledged without its commands having been sent.
+/// The commands that the handlers left to be sent, and then the acknowledgements, are passed to the connection together,
+/// just before it writes. So an entry is never acknowledged unless its commands have been sent, even when the connection
+/// breaks.
 ///
-/// The batch belongs to the connection's event loop, which every use of it checks.
+/// The batch belongs to the connection's event loop; every access checks that it runs there.
 final class EntryAcknowledger: Sendable {
     private let group: ConsumerGroup
     private let logger: Logger
-    /// Entries whose handlers are done, each with what is to be sent before its end.
+    /// Handled entries, each with the commands to send before its acknowledgement.
     private let ended: NIOLoopBoundBox<[(id: String, last: [RedisCommand])]>
 
     init(group: ConsumerGroup, logger: Logger) {
@@ -23,7 +23,7 @@ final class EntryAcknowledger: Sendable {
 
     private var connection: RedisConnection { group.connection }
 
-    /// Sends `last`, then finishes an entry.
+    /// Sends `last`, then acknowledges and deletes the entry.
     func finish(_ id: String, after last: [RedisCommand]) {
         if connection.eventLoop.inEventLoop {
             add(id, last)
@@ -32,7 +32,7 @@ final class EntryAcknowledger: Sendable {
         }
     }
 
-    /// Waits until all that was to be finished is, as far as Redis answers.
+    /// Waits until all entries passed to ``finish(_:after:)`` are acknowledged, unless Redis does not answer.
     func drain() async {
         await withCheckedContinuation { continuation in
             connection.eventLoop.execute {
@@ -41,7 +41,7 @@ final class EntryAcknowledger: Sendable {
             }
         }
         guard connection.isConnected else { return }
-        // Answers come in order: this one is the last.
+        // Replies arrive in order, so after this one all earlier commands are done.
         _ = try? await connection.execute(RedisCommand("PING"))
     }
 
@@ -60,7 +60,7 @@ final class EntryAcknowledger: Sendable {
         _ = sendAll(group.finish(finished))
     }
 
-    /// - Returns: whether all were taken; one that was refused at once (`FULL`) must come again with its entry.
+    /// - Returns: false when a command was refused at once (`FULL`); its entry is then left to be delivered again.
     private func sendAll(_ commands: [RedisCommand]) -> Bool {
         var isTaken = true
         var isSending = true
@@ -68,7 +68,7 @@ final class EntryAcknowledger: Sendable {
             connection.send(command) { [logger] result in
                 guard case .failure(let error) = result else { return }
                 if isSending { isTaken = false }
-                // What a broken connection took away comes again with its entry.
+                // Commands lost with a broken connection are sent again when their entry is delivered again.
                 logger.log(
                     level: error.code == .closed ? .debug : .warning,
                     "could not acknowledge command", metadata: ["command": "\(command.name)", "error": "\(error)"])

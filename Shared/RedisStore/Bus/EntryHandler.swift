@@ -4,38 +4,38 @@ internal import Metrics
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Handles the entries of one command stream: runs the command, publishes the answer, acknowledges the entry.
+/// Handles the entries of one command stream: runs the command, publishes the reply, acknowledges the entry.
 struct EntryHandler: Sendable {
     let service: ServiceName
     let group: ConsumerGroup
-    /// The stream's place among the consumer's.
+    /// The index of the stream among the consumer's streams.
     let place: Int
-    /// Whether it is the service's stream of posts.
+    /// Whether it is the service's stream of commands without a reply (``PostedCommand``).
     let isPosts: Bool
     let router: CommandRouter
     let inFlight: EntriesInWork
     let metrics: CommandMetrics
     let logger: Logger
-    /// Deliveries after which an entry that was never finished is set aside.
+    /// The number of deliveries after which an unfinished entry is set aside.
     let deliveryBound: Int
-    /// Commands handled lately, so that one that is delivered again has no second effect in this process; nil where handlers
+    /// Recently handled commands, so that a redelivered one has no second effect in this process; nil where the handlers
     /// recognise repetitions themselves.
     var recent: RecentCommands?
-    /// Acknowledges entries in batches; nil where each is to be acknowledged before the next is handled.
+    /// Acknowledges entries in batches; nil where each entry must be acknowledged before the next is handled.
     var acknowledger: EntryAcknowledger?
 
-    /// The entry's name among those in flight.
+    /// Identifies the entry in ``inFlight``.
     func name(of entry: StreamEntry) -> EntriesInWork.Name { EntriesInWork.Name(stream: place, id: entry.id) }
 
-    /// Handles a command, from its entry to its answer. The entry is in ``inFlight``, and leaves it here.
-    /// - Parameter deliveries: how often it has been delivered, this time included.
-    /// - Returns: false when it stays on the stream, to be delivered again.
+    /// Handles one entry, from its command to the reply. The entry must be in ``inFlight`` and is removed from it.
+    /// - Parameter deliveries: how often the entry has been delivered, including this time.
+    /// - Returns: false when the entry stays on the stream, to be delivered again.
     @discardableResult
     func handle(_ entry: StreamEntry, deliveries: Int64 = 1) async -> Bool {
         defer { inFlight.remove(name(of: entry)) }
         guard let command = ReceivedCommand(entry) else {
             logger.error("an entry of the stream is no command", metadata: ["entry": "\(entry.id)"])
-            // Where nobody else reads, nobody else can make sense of it.
+            // An ordered stream has no other consumer that might understand the entry.
             if recent != nil || deliveries >= deliveryBound { return await setAside(entry, "no command") }
             return false
         }
@@ -45,7 +45,7 @@ struct EntryHandler: Sendable {
             return await finish(entry)
         }
         if let recent, recent.contains(envelope.id) { return await finish(entry) }
-        // It ended the processes that took it, or failed in each.
+        // Each earlier delivery crashed its process or failed.
         if deliveries > deliveryBound { return await setAside(entry, envelope.operation) }
         return await perform(command, entry, deliveries)
     }
@@ -74,28 +74,29 @@ struct EntryHandler: Sendable {
     }
 
     private enum Verdict {
-        /// It was done, or refused for good.
+        /// Handled, or refused permanently.
         case done
-        /// It stays pending and is delivered again.
-        /// - Parameter isToBlame: whether the failure may be the command's own, so that it is given up after some deliveries.
+        /// Stays pending and is delivered again.
+        /// - Parameter isToBlame: whether the command itself may be the cause; it is then set aside after some deliveries.
         case again(isToBlame: Bool)
     }
 
-    /// - Parameter connections: the number of the connection to Redis when the handler began.
+    /// - Parameter connections: the connection count of the Redis connection when the handler began.
     private func verdict(
         _ result: Result<[UInt8], SignalingError>, of envelope: CommandEnvelope, connections: Int
     ) -> Verdict {
         guard case .failure(let error) = result else { return .done }
         let isRedisLost = !group.connection.isConnected || group.connection.connectionCount != connections
         if error == .unavailable("redis"), isRedisLost { return .again(isToBlame: false) }
-        // Who asks is told, and asks again or not. Nobody sees to a post but this service.
+        // A requester gets the error and decides whether to try again. Commands without a reply have only this service to
+        // retry them.
         guard isPosts else { return .done }
         switch error.reason {
-        // A store that is away, other than Redis, which is there: its answer was an error, of which the command may be
-        // the cause.
+        // A store other than Redis is down. An error from Redis itself, which is connected here, may instead be caused by
+        // the command.
         case .unavailable: return .again(isToBlame: error == .unavailable("redis"))
         case .overloaded, .memoryFull: return .again(isToBlame: false)
-        // Perhaps an instance of another version knows it.
+        // An instance of another version may know the operation.
         case .timeout, .unknownOperation: return envelope.deadline == nil ? .again(isToBlame: true) : .done
         default: return .done
         }
@@ -117,7 +118,7 @@ struct EntryHandler: Sendable {
             "PUBLISH", .string(KeySpace.topic(gateway)), .bytes(GatewayEvent.reply(envelope.id, result).payload))
     }
 
-    /// Moves an entry that fails on every instance to another stream; otherwise it would be delivered for ever.
+    /// Moves an entry that no instance can handle to another stream; otherwise it would be delivered for ever.
     private func setAside(_ entry: StreamEntry, _ what: String) async -> Bool {
         let aside = KeySpace.setAside(service)
         let results = await group.connection.execute(group.setAside(entry, on: aside))
@@ -131,7 +132,7 @@ struct EntryHandler: Sendable {
         return true
     }
 
-    /// - Parameter last: to be sent before the entry is finished.
+    /// - Parameter last: commands to send before the entry is acknowledged.
     private func finish(_ entry: StreamEntry, after last: [RedisCommand] = []) async -> Bool {
         if let acknowledger {
             acknowledger.finish(entry.id, after: last)
@@ -139,7 +140,7 @@ struct EntryHandler: Sendable {
         }
         var isFinished = true
         for case .failure(let error) in await group.connection.execute(last + group.finish([entry.id])) {
-            // The entry stays pending and is delivered again; its handler finds it done.
+            // The entry stays pending and is delivered again; the handler then recognises the repetition.
             isFinished = false
             logger.debug("could not acknowledge command", metadata: ["entry": "\(entry.id)", "error": "\(error)"])
         }

@@ -2,14 +2,14 @@ package import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 
-/// Commands without an answer, from one service to another. They stay on streams of their own until they are done, however
-/// long the receiving service is away. A full Redis accepts them, because they follow from something that has happened.
-/// The connection must keep ``RedisFunctionLibrary/streams`` loaded.
+/// Commands that one service sends to another without expecting a reply. They stay on streams of their own until they are
+/// handled, however long the receiving service is down. Redis accepts them even at `maxmemory`, because they are
+/// consequences of something that has already happened. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
 package enum PostedCommand {
-    /// The command that appends `command` to its service's stream of posts.
+    /// The Redis command that appends `command` to the receiving service's stream of posts.
     /// - Parameters:
-    ///   - id: makes a repetition harmless; derive it from the id of what caused it.
-    ///   - deadline: when it is of no use any more; default nil, for never.
+    ///   - id: identifies repetitions, which have no further effect; derive it from the id of the cause.
+    ///   - deadline: after it the command is dropped; default nil, for never.
     package static func command(for command: some WireCommand, id: CommandID, deadline: RedisTime? = nil)
         -> RedisCommand
     {
@@ -17,8 +17,8 @@ package enum PostedCommand {
             .adding(command.fields, to: KeySpace.posts(type(of: command).service), isVital: true)
     }
 
-    /// The command that appends `command` to the stream of one sip-bridge. Its answer is null when that bridge is gone:
-    /// its stream, once removed, is not made again.
+    /// The Redis command that appends `command` to the stream of one sip-bridge. Its reply is null when the bridge is gone:
+    /// a removed stream is not created again.
     /// - Parameter id: as for ``command(for:id:deadline:)``.
     package static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
         envelope(command, id, nil)

@@ -2,15 +2,15 @@ internal import DequeModule
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The commands that a process handled lately: for effects that live in the process only, such as digits on their way to a
-/// telephone, this makes a command that comes again take effect once.
+/// The ids of the commands that this process has handled recently. Makes a redelivered command take effect once when its
+/// effect exists only in this process, such as DTMF digits being sent to a telephone.
 final class RecentCommands: Sendable {
     private struct State {
         var known: Set<CommandID> = []
         var order: Deque<CommandID> = []
     }
 
-    /// Commands remembered; the oldest beyond it are long past their deadline.
+    /// The number of ids kept; those dropped beyond it are long past their deadline.
     private static let bound = 10_000
     private let state = Mutex(State())
 

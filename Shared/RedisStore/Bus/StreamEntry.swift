@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// One entry of a Redis stream.
 struct StreamEntry: Equatable, Sendable {
-    /// `MILLISECONDS-NUMBER` by the Redis clock.
+    /// `MILLISECONDS-NUMBER`, by Redis' clock.
     let id: String
     /// The fields in order.
     let fields: [(name: String, value: [UInt8])]
@@ -11,10 +11,10 @@ struct StreamEntry: Equatable, Sendable {
         left.id == right.id && left.fields.elementsEqual(right.fields, by: ==)
     }
 
-    /// When the entry was added, Redis clock.
+    /// When the entry was added, by Redis' clock.
     var milliseconds: Int64 { id.split(separator: "-").first.flatMap { Int64($0) } ?? 0 }
 
-    /// Reads one `[id, [name, value, ...]]`; nil for one that was deleted meanwhile (its fields are null).
+    /// Reads `[id, [name, value, ...]]`; nil for an entry that has been deleted, whose fields are null.
     init?(_ value: RedisValue) {
         guard let parts = value.array, parts.count == 2, let id = parts[0].string, let flat = parts[1].array,
             flat.count.isMultiple(of: 2)

@@ -5,13 +5,13 @@ import ServiceLifecycle
 package import SignalingProtocol
 package import SignalingWire
 
-/// The stream of changes that a service copies into PostgreSQL.
+/// The stream from which a service's changes are copied into PostgreSQL.
 package enum MirrorStream {
-    /// The entry's one field: a change, packed.
+    /// The one field of an entry: a packed change.
     private static let field = "r"
 
-    /// The command that records a change, in a full Redis too: the change is made. The connection must keep
-    /// ``RedisFunctionLibrary/streams`` loaded.
+    /// The command that appends a change to the stream. It succeeds even when Redis is at `maxmemory`, because the change
+    /// itself has already been made. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     package static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
         var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service))
         let words: [RedisArgument] = [
@@ -21,7 +21,7 @@ package enum MirrorStream {
         return command
     }
 
-    /// Reads an entry; what is no change has no fields.
+    /// Reads an entry's change; without fields when the entry holds none.
     static func change(_ entry: StreamEntry) -> FieldReader {
         guard entry.fields.count == 1, entry.fields[0].name == field,
             let reader = try? FieldReader(encoded: entry.fields[0].value)
@@ -30,7 +30,7 @@ package enum MirrorStream {
     }
 }
 
-/// Copies a service's changes, in batches, at least once, at most about a second behind.
+/// Copies a service's changes into PostgreSQL: in batches, at least once, normally less than a second late.
 package struct MirrorConsumer: Service {
     private let service: ServiceName
     private let instance: String
@@ -39,13 +39,13 @@ package struct MirrorConsumer: Service {
     private let logger: Logger
     private let handler: @Sendable ([FieldReader]) async throws -> Void
 
-    /// Makes a consumer.
+    /// Creates a consumer.
     /// - Parameters:
-    ///   - instance: this process' name, unique among the instances of the service.
-    ///   - configuration: for a connection of its own, which blocks in reads.
+    ///   - instance: the process's name, unique among the service's instances.
+    ///   - configuration: for a separate connection, which blocks in reads.
     ///   - connection: for acknowledgements and claims.
-    ///   - handler: copies at most 500 changes. When it throws, the same changes come again after a pause; so it must skip
-    ///     by itself what can never be copied.
+    ///   - handler: copies at most 500 changes. When it throws, the same changes are passed to it again after a pause, so it
+    ///     must itself skip a change that can never be copied.
     package init(
         service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
         logger: Logger, handler: @escaping @Sendable ([FieldReader]) async throws -> Void
@@ -58,13 +58,13 @@ package struct MirrorConsumer: Service {
         self.handler = handler
     }
 
-    /// Entries of one batch.
+    /// The largest batch.
     private static let batchSize = 500
-    /// Pause after a batch that was not full, so that the next statement copies several changes: one for many costs little more
-    /// than one for one.
+    /// The pause after a batch that was not full, so that the next statement copies several changes: a statement for many
+    /// costs little more than one for a single change.
     private static let batchPause = TimeAmount.milliseconds(500)
 
-    /// Runs until graceful shutdown or cancellation. Errors of Redis and of the handler are waited out.
+    /// Runs until graceful shutdown or cancellation. After an error of Redis or of the handler it tries again.
     package func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) { await copy() }
     }
@@ -109,7 +109,7 @@ package struct MirrorConsumer: Service {
 }
 
 extension RedisConnection {
-    /// A connection that may block a second in reads.
+    /// Creates a connection for reads that block up to a second.
     static func blockingReader(
         _ configuration: RedisConfiguration, on eventLoop: any EventLoop, logger: Logger
     ) -> RedisConnection {
