@@ -1,9 +1,9 @@
 internal import DequeModule
 internal import NIOCore
 
-// Deadlines: one timer for all, because answers come in order and nearly every command has the same time.
+// One timer serves all deadlines, because replies arrive in order and nearly all commands have the same time limit.
 extension CommandPipeline {
-    /// Deadlines are looked at so often at most.
+    /// The shortest time between two checks of the deadlines.
     private static let deadlineStep = TimeAmount.milliseconds(20)
 
     func armTimer(_ deadline: NIODeadline) {
@@ -27,11 +27,11 @@ extension CommandPipeline {
         }
         giveUpRepeated(now)
         if let first = written.first, first.deadline <= now {
-            // Answers come in order: a server that does not answer the first command answers none behind it. Reconnect.
+            // Replies arrive in order: a server that does not answer the first command answers none behind it. Reconnect.
             if !first.isRepeated(now) {
                 written.removeFirst()
                 unflushed = min(unflushed, written.count)
-                // Before those behind it, which the drop fails.
+                // Completed before the commands behind it, which fail when the link is dropped.
                 complete(first, .failure(.timeout))
             }
             link.drop(.timeout)
@@ -41,7 +41,7 @@ extension CommandPipeline {
         if let next { armTimer(next) }
     }
 
-    /// Completes repeatable commands whose time is over although their answer is still to come on this connection.
+    /// Completes the repeatable commands whose time is over but whose reply may still arrive on this connection.
     private func giveUpRepeated(_ now: NIODeadline) {
         for index in written.indices {
             guard let until = written[index].repeatedUntil, until <= now, !written[index].isGivenUp else { continue }

@@ -3,8 +3,8 @@ internal import Logging
 internal import NIOCore
 
 extension CommandPipeline {
-    /// Loads the libraries again (someone flushed them, or Redis came back empty behind a proxy), then repeats the calls,
-    /// which had no effect, in their order, and then makes those that were held back meanwhile.
+    /// Loads the libraries again, after someone flushed them or Redis came back empty behind a proxy. Then repeats the
+    /// failed calls, which had no effect, in order, and after them sends the calls held back meanwhile.
     func reloadLibraries(for pending: Pending) {
         var pending = pending
         pending.isRetry = true
@@ -34,7 +34,7 @@ extension CommandPipeline {
         } else if isClosed {
             for call in calls + held { complete(call, .failure(.shutDown)) }
         } else {
-            // A broken connection is mended with a handshake that loads the libraries: wait for it.
+            // The connection broke. The next handshake loads the libraries, so the calls wait for it.
             waiting.append(contentsOf: calls + held)
             armTimer(.now())
         }

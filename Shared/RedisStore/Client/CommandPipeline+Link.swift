@@ -28,7 +28,7 @@ extension CommandPipeline: RedisLinkOwner {
         var lost: [Pending] = []
         var kept: [Pending] = []
         for (index, var pending) in written.enumerated() {
-            // Unwritten commands, and those that may be sent again, wait for the next connection.
+            // Commands that were not written, or may be sent again, are kept for the next connection.
             let isUnwritten = index >= written.count - unflushed
             guard isUnwritten || pending.isRepeated(now) else {
                 lost.append(pending)

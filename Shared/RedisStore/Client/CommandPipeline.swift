@@ -3,26 +3,27 @@ internal import DequeModule
 internal import Logging
 internal import NIOCore
 
-/// The commands of a ``RedisConnection`` that wait for the connection or for their answers, and what is to be written.
+/// The commands of a ``RedisConnection`` that wait for the connection or for their replies, and the bytes to be written.
 ///
-/// Belongs to the connection's event loop, on which everything here happens.
+/// Belongs to the connection's event loop; everything here runs on it.
 final class CommandPipeline {
-    /// What one command waits for.
+    /// A command whose completion has not been called, or whose reply has not arrived.
     struct Pending {
         let command: RedisCommand
-        /// The end of its wait for a connection, or for an answer on this one.
+        /// When the wait for a connection, or for a reply on the current one, ends.
         var deadline: NIODeadline
-        /// Until when it is sent again when its outcome is lost with a connection; nil for never.
+        /// Until when the command may be sent again if its outcome is lost with a connection; nil for never.
         let repeatedUntil: NIODeadline?
         var isRetry = false
-        /// Given up while it stood on a connection: its answer is still to come there.
+        /// Whether the command was completed with a timeout after it was written: its reply will still arrive and must be
+        /// matched.
         var isGivenUp = false
         let completion: (Result<RedisValue, RedisError>) -> Void
 
         func isRepeated(_ now: NIODeadline) -> Bool { !isGivenUp && repeatedUntil.map { $0 > now } == true }
     }
 
-    /// How often Redis is asked for its time, which also shows a connection that is dead.
+    /// How often Redis is asked for its time, which also reveals a dead connection.
     private static let clockPause = TimeAmount.seconds(2)
 
     let eventLoop: any EventLoop
@@ -33,27 +34,27 @@ final class CommandPipeline {
     let logger: Logger
     let upkeep: LibraryUpkeep
     private let functions: FunctionNames
-    /// Takes Redis' time; nil on a connection that does not ask for it.
+    /// Follows Redis' clock; nil on a connection that does not ask for the time.
     let clock: RedisClock?
 
-    /// Commands that are to be written when there is a connection.
+    /// Commands to write once there is a connection.
     var waiting: Deque<Pending> = []
-    /// Commands on the connection, in the order in which their answers come.
+    /// Commands written on the connection, in the order in which their replies arrive.
     var written: Deque<Pending> = []
     var bytesPending = 0
     var outgoing = ByteBuffer()
-    /// How many at the end of `written` are still in `outgoing`.
+    /// The number of commands at the end of `written` that are still in `outgoing`.
     var unflushed = 0
     private var flushScheduled = false
-    /// ``flush()`` as a task of the loop, made once: a tick allocates nothing for it.
+    /// ``flush()`` as a task of the loop, created once so that a flush allocates nothing.
     private var flushTask: (@Sendable () -> Void)?
-    /// To be called before the next write.
+    /// Closures to call before the next write.
     private var writePreparations: [() -> Void] = []
     var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     private(set) var isClosed = false
-    /// Calls that found their function missing, until the libraries are loaded again; nil when that is not under way.
+    /// Calls whose function was missing on the server, while the libraries are being loaded again; nil otherwise.
     var awaitingLibraries: [Pending]?
-    /// Calls that were made meanwhile: they stay behind those.
+    /// Calls made in the meantime, to be sent after those in `awaitingLibraries`.
     var behindLibraries: [Pending] = []
     private var clockTask: RepeatedTask?
     private(set) var connectedCallbacks: [@Sendable () -> Void] = []
@@ -88,7 +89,7 @@ final class CommandPipeline {
         clockTask?.cancel()
         link.close()
         failAll(.shutDown)
-        // It holds this pipeline.
+        // The task retains this pipeline.
         flushTask = nil
     }
 
@@ -97,7 +98,7 @@ final class CommandPipeline {
         if link.isUp { callback() }
     }
 
-    /// As ``RedisConnection/send(_:repeatedUntil:_:)`` says.
+    /// See ``RedisConnection/send(_:repeatedUntil:_:)``.
     func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
@@ -124,7 +125,7 @@ final class CommandPipeline {
         armTimer(min(deadline, until ?? deadline))
     }
 
-    /// As ``RedisConnection/beforeWriting(_:)`` says.
+    /// See ``RedisConnection/beforeWriting(_:)``.
     func beforeWriting(_ act: @escaping () -> Void) {
         writePreparations.append(act)
         scheduleFlush()
@@ -140,7 +141,7 @@ final class CommandPipeline {
     private func scheduleFlush() {
         guard !flushScheduled else { return }
         flushScheduled = true
-        // Runs after all that this tick brings: one write carries it.
+        // Runs after everything else in this turn of the loop, so that one write carries all of it.
         eventLoop.execute(flushTask ?? makeFlushTask())
     }
 
@@ -156,12 +157,12 @@ final class CommandPipeline {
         writePreparations.removeAll(keepingCapacity: true)
         for prepare in preparations { prepare() }
         flushScheduled = false
-        // What was asked for meanwhile has its turn after this write.
+        // Closures registered by these closures run before the next write.
         if !writePreparations.isEmpty { scheduleFlush() }
         guard unflushed > 0, link.isUp else { return }
         unflushed = 0
         link.write(outgoing)
-        // Reuses the storage when the socket has taken everything, which is the usual case; a burst's is given back.
+        // Keeps the storage for the next write, because the socket usually has taken everything; frees it after a burst.
         if outgoing.capacity > 1 << 20 { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 

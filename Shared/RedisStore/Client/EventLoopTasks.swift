@@ -3,8 +3,8 @@ internal import ServiceLifecycle
 
 /// Runs tasks on an event loop.
 ///
-/// A service's handlers do little between one answer of Redis and the next command: on the loop of their connection nothing
-/// is handed from thread to thread, and what all handlers of one turn send leaves in one write.
+/// A service's handlers do little work between a reply of Redis and the next command. On the loop of their connection,
+/// nothing has to be passed between threads, and the commands of all handlers that run in one turn share one write.
 final class EventLoopTasks: TaskExecutor {
     private let eventLoop: any EventLoop
 
@@ -17,14 +17,14 @@ final class EventLoopTasks: TaskExecutor {
 }
 
 extension EventLoop {
-    /// Waits until a time; not beyond the task's cancellation. It is a timer of the loop, which wakes a task of this loop
-    /// without another thread.
+    /// Waits until a time or the task's cancellation. Uses a timer of the loop, which wakes a task of this loop without
+    /// involving another thread.
     func wait(until deadline: NIODeadline) async { await wait(for: scheduleTask(deadline: deadline) {}) }
 
-    /// Waits until a time; not beyond the task's cancellation or a graceful shutdown.
+    /// Waits until a time, the task's cancellation or a graceful shutdown.
     func pause(until deadline: NIODeadline) async { await pause(for: scheduleTask(deadline: deadline) {}) }
 
-    /// Waits for a timer of this loop, or its cancellation; not beyond the task's or a graceful shutdown.
+    /// Waits until a timer of this loop fires or is cancelled, or until the task's cancellation or a graceful shutdown.
     func pause(for timer: Scheduled<Void>) async {
         await withGracefulShutdownHandler {
             await wait(for: timer)
@@ -35,7 +35,7 @@ extension EventLoop {
 
     private func wait(for timer: Scheduled<Void>) async {
         await withTaskCancellationHandler {
-            // Fails when it is cancelled, which is an end too.
+            // A cancelled timer fails its future; that ends the wait too.
             _ = try? await timer.futureResult.get()
         } onCancel: {
             timer.cancel()
@@ -46,15 +46,16 @@ extension EventLoop {
 extension NIODeadline {
     private static let tick: UInt64 = 1_000_000_000
 
-    /// Where in the second this process' tick is.
+    /// The offset of this process's tick within the second.
     private static let phase = UInt64.random(in: 0..<tick)
 
-    /// When what is done each second is to be done next: all of a process at the same moment, so that it wakes up once for it;
-    /// each process at another, because a message that comes then waits for all of them.
+    /// The next time for work that is done once a second. All such work of a process shares one moment, so that the process
+    /// wakes up once for it. Processes use different moments, because a message that arrives at that moment waits for all of
+    /// the work.
     static var nextTick: NIODeadline {
         .uptimeNanoseconds((now().uptimeNanoseconds + tick - phase) / tick * tick + phase)
     }
 
-    /// Milliseconds until then, at least one.
+    /// The milliseconds until this deadline, at least 1.
     var millisecondsLeft: Int64 { max(1, (self - .now()).nanoseconds / 1_000_000) }
 }

@@ -1,21 +1,21 @@
-/// The life of a connection that renews itself: what to do next, without a socket or a clock.
+/// The states of a connection that reconnects by itself; no I/O and no clock.
 struct LinkStateMachine: ~Copyable {
     private enum State {
-        /// Not started. To connecting, closed.
+        /// Not started. Goes to connecting, closed.
         case idle
-        /// A socket is being opened, after so many failures in a row. To handshaking, waiting, closed.
+        /// A socket is being opened, after this many failures in a row. Goes to handshaking, waiting, closed.
         case connecting(failures: Int)
-        /// Credentials and libraries are on their way. To up, waiting, closed.
+        /// Credentials and libraries have been sent. Goes to up, waiting, closed.
         case handshaking(failures: Int)
-        /// In use. To waiting, closed.
+        /// In use. Goes to waiting, closed.
         case up
-        /// Pausing before the next attempt. To connecting, closed.
+        /// Pausing before the next attempt. Goes to connecting, closed.
         case waiting(failures: Int)
-        /// For good.
+        /// Closed permanently.
         case closed
     }
 
-    /// What the driver does next.
+    /// What the driver must do next.
     enum Action: Equatable {
         /// Nothing.
         case none
@@ -23,13 +23,13 @@ struct LinkStateMachine: ~Copyable {
         case connect
         /// Send the handshake.
         case handshake
-        /// Tell the owner that commands may flow.
+        /// Tell the owner that commands may be sent.
         case announceUp
-        /// Tell the owner that the connection is gone, if it was up; then wait, as after so many failures in a row.
+        /// Tell the owner that the connection is lost, if it was up; then pause as after this many failures in a row.
         case wait(failures: Int, wasUp: Bool)
-        /// Close the socket that has just been opened: nobody wants it any more.
+        /// Close the socket that was just opened, because the link has been closed meanwhile.
         case discard
-        /// Close the socket, if any; tell the owner that the connection is gone, if it was up.
+        /// Close the socket, if any, and tell the owner that the connection is lost, if it was up.
         case close(wasUp: Bool)
     }
 
@@ -57,7 +57,7 @@ struct LinkStateMachine: ~Copyable {
         return .announceUp
     }
 
-    /// The attempt failed or the connection broke.
+    /// Records that the attempt failed or the connection broke.
     mutating func lost() -> Action {
         switch state {
         case .connecting(let failures), .handshaking(let failures):

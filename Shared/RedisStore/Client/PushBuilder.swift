@@ -6,8 +6,9 @@ package import NIOCore
     internal import Darwin
 #endif
 
-/// The builder of a pub/sub connection: a message costs one copy and nothing else, because the word `message` is compared
-/// in place, a topic that repeats reuses its String, and a payload the buffer of the last, unless somebody kept that.
+/// The reply builder of a pub/sub connection. Handling a message costs a single copy: the word `message` is compared in
+/// place, a repeated topic reuses its String, and a payload reuses the previous payload's buffer unless the receiver has
+/// kept that.
 package final class PushBuilder: ReplyBuilder {
     private enum Kind {
         case message
@@ -16,9 +17,9 @@ package final class PushBuilder: ReplyBuilder {
         case other
     }
 
-    /// Receives each message.
+    /// Called for each message.
     package var onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void = { _, _ in }
-    /// Receives each confirmation of SUBSCRIBE (true) and UNSUBSCRIBE (false).
+    /// Called for each confirmation of SUBSCRIBE (true) or UNSUBSCRIBE (false).
     var onConfirmation: (_ topic: String, _ subscribed: Bool) -> Void = { _, _ in }
 
     private var isPush = false
@@ -71,7 +72,7 @@ package final class PushBuilder: ReplyBuilder {
 
     private func setPayload(_ bytes: UnsafeRawBufferPointer) {
         guard kind == .message else { return }
-        // A large one's memory is given back.
+        // The memory of a large payload is freed.
         if payload.capacity > 1 << 16 { payload = ByteBuffer() } else { payload.clear() }
         payload.writeBytes(bytes)
     }

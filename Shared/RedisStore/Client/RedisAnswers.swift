@@ -1,19 +1,19 @@
 package import SignalingProtocol
 
 extension Duration {
-    /// The whole milliseconds of a time span, as Redis and its functions count them.
+    /// The duration in whole milliseconds, as Redis and its functions count it.
     package var wholeMilliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
 
 extension RedisArgument {
-    /// A time span in whole milliseconds, as decimal text.
+    /// A duration in whole milliseconds, as decimal text.
     package static func milliseconds(_ span: Duration) -> RedisArgument { .int64(span.wholeMilliseconds) }
 }
 
-/// How services ask Redis: a failure is told in the terms in which whoever asked the service is told of it.
+/// Commands whose failures are `SignalingError`, ready to be returned to the service's requester.
 extension RedisConnection {
     /// Runs a command.
-    /// - Throws: `SignalingError`: what a function refused, or that Redis is not available.
+    /// - Throws: `SignalingError`: a function's refusal, or that Redis is unavailable.
     package func answer(to command: RedisCommand) async throws(SignalingError) -> RedisValue {
         do {
             return try await execute(command)
@@ -22,7 +22,7 @@ extension RedisConnection {
         }
     }
 
-    /// Runs commands in one pipeline. All of them are sent, whatever becomes of the others.
+    /// Runs commands in one pipeline. All of them are sent, even when some fail.
     /// - Throws: the first failure, as ``answer(to:)`` does.
     package func answers(to commands: [RedisCommand]) async throws(SignalingError) -> [RedisValue] {
         var values: [RedisValue] = []
@@ -48,7 +48,8 @@ extension RedisConnection {
 }
 
 extension RedisValue {
-    /// The elements of a list as text, integers in decimal, anything else as empty text; no elements unless this is a list.
+    /// The elements of an array as text: integers in decimal, other non-text elements as empty text; no elements unless this
+    /// is an array.
     package var texts: [String] {
         (array ?? []).map { element in
             if case .integer(let value) = element { String(value) } else { element.string ?? "" }
@@ -57,7 +58,7 @@ extension RedisValue {
 }
 
 extension SignalingError {
-    /// An answer of Redis does not have the shape that its command promises. Whoever asked the service can do no more about
-    /// it than about a Redis that is away, and is told the same.
+    /// The error for a reply that does not have the shape expected of its command. The requester can do no more about it
+    /// than about a Redis that is down, so it gets the same error.
     package static var unreadableAnswer: SignalingError { .unavailable("redis") }
 }

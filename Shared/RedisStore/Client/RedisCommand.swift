@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// One argument of a command. Literals of strings and integers are arguments.
+/// One argument of a command. String and integer literals can be used directly.
 package enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByIntegerLiteral
 {
@@ -10,10 +10,10 @@ package enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, Exp
     case int64(Int64)
     /// Bytes.
     case bytes([UInt8])
-    /// Bytes: the readable part.
+    /// The readable bytes of a buffer.
     case buffer(ByteBuffer)
 
-    /// An integer of any type that fits 64 signed bits.
+    /// An integer of any type, whose value must fit in 64 signed bits.
     package static func int(_ value: some BinaryInteger) -> RedisArgument { .int64(Int64(value)) }
 
     /// A text argument.
@@ -23,18 +23,17 @@ package enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, Exp
     package init(integerLiteral value: Int64) { self = .int64(value) }
 }
 
-/// Arguments of a command, kept as they go over the wire.
+/// Arguments of a command, stored in their encoded form.
 package struct RedisArguments: Sendable, Equatable {
-    /// How many.
+    /// The number of arguments.
     package private(set) var count = 0
-    /// Each of them in RESP. hiredis' encoder would make an sds of its own that is then copied; the format is two lines of
-    /// arithmetic, so this is both simpler and one copy cheaper.
+    /// The arguments in RESP. hiredis' encoder would allocate a string of its own that must then be copied; the format is so
+    /// small that encoding it here is both simpler and one copy cheaper.
     fileprivate private(set) var body: [UInt8] = []
 
-    /// None.
     package init() {}
 
-    /// Bytes that they take over the wire.
+    /// The encoded size in bytes.
     package var bytes: Int { body.count }
 
     fileprivate mutating func reserve(bytes: Int) { body.reserveCapacity(bytes) }
@@ -63,7 +62,7 @@ package struct RedisArguments: Sendable, Equatable {
         body.append(contentsOf: more.body)
     }
 
-    /// Adds arguments at the end, without the first of them, which has `first` bytes on the wire.
+    /// Adds arguments at the end except the first of them, whose encoded size is `first` bytes.
     fileprivate mutating func append(contentsOf more: RedisArguments, withoutFirst first: Int) {
         count += more.count - 1
         body.append(contentsOf: more.body.dropFirst(first))
@@ -92,12 +91,12 @@ package struct RedisArguments: Sendable, Equatable {
 
 /// A command and its arguments.
 package struct RedisCommand: Sendable, Equatable {
-    /// What is logged of it: arguments may be confidential.
+    /// The part of the command that may be logged: arguments may be confidential.
     let name: String
     let isFunctionCall: Bool
-    /// Whether a full Redis is to be asked once more, by ``inFullRedis``.
+    /// Whether to retry the command as ``inFullRedis`` when Redis refuses it at `maxmemory`.
     private(set) var isVital = false
-    /// The name and what follows it; of a call of a function, what follows the function's name.
+    /// The encoded words of the command; for a function call, only the words after the function's name.
     private var words = RedisArguments()
 
     private init(name: String, isFunctionCall: Bool, bytes: Int) {
@@ -111,7 +110,7 @@ package struct RedisCommand: Sendable, Equatable {
         self.init(name, arguments: arguments)
     }
 
-    /// Makes a command of a list of arguments.
+    /// Makes a command from a list of arguments.
     package init(_ name: String, arguments: [RedisArgument]) {
         self.init(name: name, isFunctionCall: false, bytes: 64 + 16 * arguments.count)
         append(name)
@@ -136,8 +135,8 @@ package struct RedisCommand: Sendable, Equatable {
         return command
     }
 
-    /// The start of a call of a function; the keys and the arguments are to be appended.
-    /// - Parameter bytes: of all that, about; saves copies.
+    /// The start of a function call; the caller appends the keys and the arguments.
+    /// - Parameter bytes: the approximate size of keys and arguments, to be reserved.
     package static func function(_ name: String, keys: Int, bytes: Int) -> RedisCommand {
         var command = RedisCommand(name: name, isFunctionCall: true, bytes: bytes + 64)
         command.append(keys)
@@ -156,7 +155,7 @@ package struct RedisCommand: Sendable, Equatable {
     /// Adds arguments at the end.
     package mutating func append(contentsOf more: RedisArguments) { words.append(contentsOf: more) }
 
-    /// Writes the command in RESP into the outgoing buffer.
+    /// Writes the command in RESP to a buffer.
     package func encode(into buffer: inout ByteBuffer, functions: FunctionNames = FunctionNames()) {
         let head = isFunctionCall ? functions.head(of: name) : []
         let count = isFunctionCall ? words.count + 2 : words.count
@@ -170,11 +169,11 @@ package struct RedisCommand: Sendable, Equatable {
         }
     }
 
-    /// The longest first line of a command: `*`, nineteen digits, and the line's end.
+    /// The longest first line of a command: `*`, nineteen digits, CRLF.
     private static let maxCountBytes = 22
 
     /// Writes the first line of a command, `*COUNT`.
-    /// - Returns: where it ends.
+    /// - Returns: the offset of its end.
     private static func write(count: Int, to space: UnsafeMutableRawBufferPointer) -> Int {
         var digits = 1
         var power = 10
@@ -198,22 +197,22 @@ package struct RedisCommand: Sendable, Equatable {
         end += bytes.count
     }
 
-    /// The start of an XADD that a full Redis does not refuse for good; the words that follow the stream's name are to be
-    /// appended. It goes as a plain XADD, which costs Redis a third of what a function does, and only where that is refused
-    /// for want of memory as ``inFullRedis``, then behind what was sent meanwhile.
+    /// The start of an XADD that must succeed even when Redis is at `maxmemory`; the caller appends the words that follow
+    /// the stream's name. It is sent as a plain XADD, which costs Redis a third of a function call. Only if that is refused
+    /// for lack of memory is it sent again as ``inFullRedis``, behind the commands sent meanwhile.
     static func vitalAppend(to stream: String) -> RedisCommand {
         var command = RedisCommand("XADD", .string(stream))
         command.isVital = true
         return command
     }
 
-    /// The vital command as a call of the function that a full Redis takes; see ``StreamAppend``.
+    /// The command as a call of the function that succeeds at `maxmemory`; see ``StreamAppend``.
     var inFullRedis: RedisCommand {
         var call = RedisCommand.function("heliograph_append", keys: 1, bytes: words.bytes)
         call.words.append(contentsOf: words, withoutFirst: "$4\r\nXADD\r\n".utf8.count)
         return call
     }
 
-    /// Bytes of the encoded command, a little over-estimated.
+    /// The size of the encoded command, slightly overestimated.
     var byteEstimate: Int { words.bytes + (isFunctionCall ? name.utf8.count + 56 : 24) }
 }

@@ -1,15 +1,15 @@
 package import NIOCore
 internal import SignalingProtocol
 
-/// Where Redis is, how to enter, and the bounds of a connection.
+/// The Redis server's address and credentials, with a connection's time and size limits.
 package struct RedisConfiguration: Sendable, Equatable {
     /// Host name or address.
     package var host: String
     /// TCP port; default 6379.
     package var port: Int
-    /// Whether the connection is over TLS (`rediss`).
+    /// Whether the connection uses TLS (`rediss`).
     package var usesTLS: Bool
-    /// ACL user; nil is Redis' default user.
+    /// ACL user; nil for Redis' default user.
     package var user: String?
     /// Password; nil for none.
     package var password: String?
@@ -17,27 +17,27 @@ package struct RedisConfiguration: Sendable, Equatable {
     package var database: Int
     /// A PEM file with the authorities that may sign the server's certificate; nil (default) for the system's.
     package var certificateAuthorityFile: String?
-    /// How long one attempt to connect may take, and after it the handshake; default 3 s each.
+    /// The time limit of one attempt to connect, and again of the handshake after it; default 3 s each.
     package var connectTimeout: TimeAmount = .seconds(3)
-    /// How long a command may wait for its answer, waiting for a connection included; default 5 s.
+    /// The time limit of a command, including the wait for a connection; default 5 s.
     package var commandTimeout: TimeAmount = .seconds(5)
-    /// Waits between attempts to connect.
+    /// The pauses between attempts to connect.
     package var backOff = BackOff()
-    /// Commands that may wait for a connection or an answer; default 65,536. One more fails with `FULL`.
+    /// The largest number of commands that wait for a connection or a reply; default 65,536. Further ones fail with `FULL`.
     package var maxPendingCommands = 65_536
-    /// Bytes of those commands; default 64 MiB. More fails with `FULL`.
+    /// The largest total size of those commands in bytes; default 64 MiB. Further ones fail with `FULL`.
     package var maxPendingBytes = 64 << 20
-    /// Bytes of one reply; default 64 MiB. A larger one breaks the connection.
+    /// The largest reply in bytes; default 64 MiB. A larger one closes the connection.
     package var maxReplyBytes = 64 << 20
-    /// Topics that a subscriber may hold; default 1,000,000. One more fails with `FULL`.
+    /// The largest number of a subscriber's topics; default 1,000,000. Further ones fail with `FULL`.
     package var maxTopics = 1_000_000
-    /// How long a subscriber may hear nothing before it asks, and then again before it reconnects; default 5 s.
+    /// How long a subscriber receives nothing before it sends PING, and then again before it reconnects; default 5 s.
     package var subscriberIdleTimeout: TimeAmount = .seconds(5)
 
-    /// Reads `redis://[[user]:password@]host[:port][/database]`, or `rediss://...` for TLS, optionally followed by
-    /// `?cacert=FILE` (``certificateAuthorityFile``). User, password and file are percent-decoded; an IPv6 address stands in
-    /// brackets. A password without a user may be written `redis://:password@host`.
-    /// - Throws: code `URL` with what is wrong; the message never holds the password.
+    /// Parses `redis://[[user]:password@]host[:port][/database]`, or `rediss://...` for TLS, optionally followed by
+    /// `?cacert=FILE` (``certificateAuthorityFile``). User, password and file are percent-decoded; an IPv6 address is
+    /// written in brackets. A password without a user may be written `redis://:password@host`.
+    /// - Throws: code `URL` with the reason; the message never contains the password.
     package init(url: String) throws(RedisError) {
         let rest: Substring
         if url.hasPrefix("redis://") {
@@ -49,7 +49,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         } else {
             throw Self.invalid("it starts with neither redis:// nor rediss://")
         }
-        // The last @ ends the credentials: a careless password may hold one, or a slash.
+        // The last @ ends the credentials, because a password that was not escaped may contain one, or a slash.
         let end = rest.lastIndex(of: "@")
         if let end { (user, password) = try Self.credentials(rest[..<end]) }
         let place = end.map { rest[rest.index(after: $0)...] } ?? rest

@@ -3,26 +3,26 @@ package import Logging
 package import NIOCore
 internal import Synchronization
 
-/// A connection for commands that renews itself.
+/// A connection for commands that reconnects by itself.
 ///
-/// All commands of one tick of the event loop leave in one write; answers come back in order. While there is no
-/// connection, commands wait (bounded in number, bytes and time). A command that was written when the connection broke
-/// fails with `CLOSED`: its outcome is unknown, and it is sent again only where the sender said that it may be. A
-/// connection that leaves a command unanswered for the command timeout is dropped and made anew.
+/// All commands sent in one turn of the event loop share one write; replies arrive in order. While there is no connection,
+/// commands wait, with bounds on their number, size and time. A command that was written when the connection broke fails
+/// with `CLOSED`: its outcome is unknown, and it is sent again only where the sender has allowed that. A connection that
+/// leaves a command unanswered for the command timeout is closed and opened again.
 ///
-/// The commands and the socket belong to ``eventLoop``: ``CommandPipeline`` is reached through a box that checks it.
+/// The commands and the socket belong to ``eventLoop``: ``CommandPipeline`` is accessed through a box that checks this.
 package final class RedisConnection: Sendable {
-    /// The loop of ``send(_:repeatedUntil:_:)`` and of all callbacks.
+    /// The event loop of ``send(_:repeatedUntil:_:)`` and of all callbacks.
     package let eventLoop: any EventLoop
-    /// Redis' clock: asked for with each connect, and every two seconds.
+    /// Redis' clock, updated at each connect and every two seconds.
     package let clock = RedisClock()
     private let status = ConnectionStatus()
     private let pipeline: NIOLoopBoundBox<CommandPipeline>
 
-    /// Makes a connection; ``start()`` opens it.
+    /// Creates a connection; ``start()`` opens it.
     /// - Parameters:
-    ///   - libraries: loaded at each connect, and again when a call finds its function missing.
-    ///   - keepsClock: whether to ask for Redis' time; default true. Not where a command may block.
+    ///   - libraries: loaded at each connect, and again when a called function is missing.
+    ///   - keepsClock: whether to ask Redis for its time; default true. Must be false for a connection whose commands block.
     package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
         keepsClock: Bool = true, logger: Logger
@@ -38,12 +38,12 @@ package final class RedisConnection: Sendable {
             eventLoop: eventLoop)
     }
 
-    /// Begins to connect, and keeps doing so until ``close()``. From any thread.
+    /// Starts to connect, and reconnects until ``close()``. May be called from any thread.
     package func start() {
         eventLoop.execute { self.pipeline.value.start() }
     }
 
-    /// Closes; commands that wait fail with `CLOSED`, later ones too. From any thread.
+    /// Closes the connection; waiting and later commands fail with `CLOSED`. May be called from any thread.
     package func close() async {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
@@ -53,23 +53,23 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Whether commands flow now. From any thread.
+    /// Whether commands can be sent now. May be read from any thread.
     package var isConnected: Bool { status.isUp.load(ordering: .acquiring) }
 
-    /// How often the connection was made; a change tells that an outage lay between. From any thread.
+    /// The number of connects so far; a change means that there has been an outage. May be read from any thread.
     package var connectionCount: Int { status.connections.load(ordering: .acquiring) }
 
-    /// Asks to be called after each connect, libraries loaded, and soon if connected already. From any thread; the
-    /// callback comes on the loop.
+    /// Registers a callback for each connect, after the libraries are loaded; also called soon if connected already. May be
+    /// called from any thread; the callback runs on the loop.
     package func onConnected(_ callback: @escaping @Sendable () -> Void) {
         eventLoop.execute { self.pipeline.value.onConnected(callback) }
     }
 
-    /// Sends a command; on ``eventLoop`` only. The completion comes there once, possibly before this returns (`FULL`,
-    /// `CLOSED`); an error reply is a failure.
-    /// - Parameter until: for a command that takes effect once however often it comes: it is sent again, in its place
-    ///   among others of this kind, when a connection broke before the answer, and completes then at the latest. Default
-    ///   nil: it is not, and its outcome is unknown.
+    /// Sends a command; on ``eventLoop`` only. The completion is called there once, possibly before this returns (`FULL`,
+    /// `CLOSED`). An error reply is a failure.
+    /// - Parameter until: for a command that takes effect once even when repeated: if the connection breaks before the
+    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest. Default nil:
+    ///   never sent again.
     package func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
@@ -77,10 +77,11 @@ package final class RedisConnection: Sendable {
         pipeline.value.send(command, repeatedUntil: until, completion)
     }
 
-    /// Has `act` called just before what this turn of the loop sent is written, to send more; on ``eventLoop`` only.
+    /// Registers `act` to be called just before the commands of this turn of the loop are written, so that it can add more;
+    /// on ``eventLoop`` only.
     package func beforeWriting(_ act: @escaping () -> Void) { pipeline.value.beforeWriting(act) }
 
-    /// Sends a command from anywhere.
+    /// Sends a command; may be called from any thread.
     /// - Throws: an error reply, `CLOSED`, `TIMEOUT` or `FULL`.
     package func execute(_ command: RedisCommand) async throws(RedisError) -> RedisValue {
         let result: Result<RedisValue, RedisError> = await withCheckedContinuation { continuation in
@@ -89,7 +90,7 @@ package final class RedisConnection: Sendable {
         return try result.get()
     }
 
-    /// Sends commands from anywhere, in one write; they do not wait for each other.
+    /// Sends commands in one write, without waiting for each other's replies; may be called from any thread.
     /// - Returns: one result per command, in order.
     package func execute(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         guard !commands.isEmpty else { return [] }
@@ -106,10 +107,10 @@ package final class RedisConnection: Sendable {
     }
 }
 
-/// What other threads may know of a connection.
+/// The state of a connection that may be read from any thread.
 final class ConnectionStatus: Sendable {
-    /// Whether commands flow now.
+    /// Whether commands can be sent now.
     let isUp = Atomic<Bool>(false)
-    /// How often the connection was made.
+    /// The number of connects so far.
     let connections = Atomic<Int>(0)
 }

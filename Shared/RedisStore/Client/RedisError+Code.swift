@@ -1,10 +1,10 @@
 extension RedisError {
-    /// What kind of failure it was. The server has more codes than are named here.
+    /// The kind of failure. The server has more codes than those named here.
     package struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The first word of the server's error, or the name of a failure of this library.
+        /// The first word of the server's error reply, or the name of a failure that this library detects.
         package let rawValue: String
 
-        /// Takes any word.
+        /// Accepts any word.
         package init(rawValue: String) { self.rawValue = rawValue }
 
         /// The word.
@@ -12,38 +12,38 @@ extension RedisError {
     }
 }
 
-/// Codes of failures that this library finds itself.
+/// Failures that this library detects.
 extension RedisError.Code {
     /// The connection broke after the command was written: its outcome is unknown.
     package static let closed = Self(rawValue: "CLOSED")
-    /// No answer, or never written, within the command timeout.
+    /// Not written or not answered within the command timeout.
     package static let timeout = Self(rawValue: "TIMEOUT")
-    /// A named bound was hit; nothing was sent.
+    /// A size limit was reached; nothing was sent.
     package static let full = Self(rawValue: "FULL")
-    /// The configured URL cannot be used.
+    /// The configured URL is invalid.
     package static let url = Self(rawValue: "URL")
     /// TLS cannot be set up.
     package static let tls = Self(rawValue: "TLS")
-    /// The server's bytes are not RESP, or a reply is larger than its bound.
+    /// The server's bytes are not RESP, or a reply exceeds the size limit.
     package static let malformed = Self(rawValue: "PROTOCOL")
-    /// An answer is not what the caller expects.
+    /// A reply does not have the expected shape.
     package static let shape = Self(rawValue: "SHAPE")
-    /// Another process has taken an exclusive round over.
+    /// Another process has taken over the round of a ``SingletonJob``.
     package static let lost = Self(rawValue: "LOST")
 }
 
-/// Codes of the server's errors that the cluster acts on.
+/// Error codes of the server that the cluster handles specially.
 extension RedisError.Code {
-    /// A Function of ours refused: `SIG <code> <reason> <text>`.
+    /// A Redis Function of this project refused: `SIG <code> <reason> <text>`.
     package static let signaling = Self(rawValue: "SIG")
-    /// Most errors of the server.
+    /// The server's general error code.
     package static let generic = Self(rawValue: "ERR")
-    /// Refused at `maxmemory`.
+    /// The command was refused because Redis is at `maxmemory`.
     package static let outOfMemory = Self(rawValue: "OOM")
-    /// The stream or its consumer group is not there.
+    /// The stream or its consumer group does not exist.
     package static let noGroup = Self(rawValue: "NOGROUP")
-    /// The consumer group is there already.
+    /// The consumer group exists already.
     package static let busyGroup = Self(rawValue: "BUSYGROUP")
-    /// A blocking read was ended, because its stream was deleted.
+    /// A blocking read was ended because its stream was deleted.
     package static let unblocked = Self(rawValue: "UNBLOCKED")
 }

@@ -1,19 +1,18 @@
 package import SignalingProtocol
 
-/// Why a Redis command has no result.
+/// Why a Redis command has failed.
 package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kind of failure: the server's, or one of ours.
+    /// The kind of failure: reported by the server or detected by this library.
     package var code: Code
     /// The rest of the error's text.
     package var message: String
 
-    /// Makes an error.
     package init(code: Code, message: String) {
         self.code = code
         self.message = message
     }
 
-    /// Splits the text of an error reply.
+    /// Splits the text of an error reply into code and message.
     init(reply text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         self.init(
@@ -21,8 +20,8 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
             message: parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// What a client is told: the code, reason and text of a Function's `SIG <code> <reason> <text>`; `memory_full` for
-    /// Redis' own refusal at `maxmemory`; and for everything else that Redis is not available.
+    /// The error that clients are given: code, reason and text of a Redis Function's refusal `SIG <code> <reason> <text>`;
+    /// `memory_full` when Redis is at `maxmemory`; for everything else, that Redis is unavailable.
     package var signaling: SignalingError {
         if code == .outOfMemory { return .memoryFull }
         guard code == .signaling else { return .unavailable("redis") }
@@ -49,10 +48,10 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
         RedisError(code: .shape, message: "\(what) has an unexpected shape")
     }
 
-    /// An FCALL of a library that the server does not have, so nothing was done.
+    /// Whether the server does not have the function that was called; nothing was done then.
     var isFunctionMissing: Bool { code == .generic && message == "Function not found" }
 
-    /// The refusal of a library that the server has already.
+    /// Whether the server refused to load a library that it has already.
     var isLibraryThere: Bool {
         code == .generic && message.hasPrefix("Library '") && message.hasSuffix("' already exists")
     }

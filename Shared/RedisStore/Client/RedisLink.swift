@@ -4,25 +4,26 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// What a ``RedisLink`` tells its owner; always on the link's event loop.
+/// Receives a ``RedisLink``'s events, always on the link's event loop.
 protocol RedisLinkOwner: AnyObject {
-    /// Makes the parser of a new socket; replies that come while the link is up go where the owner points it.
+    /// Creates the parser of a new socket. The owner may set the builder's callbacks for messages that bypass
+    /// ``linkReceived(_:)``.
     func makeBuilder() -> ReplyBuilder
-    /// A reply came.
+    /// A reply arrived.
     func linkReceived(_ reply: RedisValue)
-    /// The answer to TIME, asked with each handshake where the link was made to.
+    /// The reply to TIME arrived, which ends the handshake of a link that asks for the time.
     func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant)
-    /// All that one read of the socket brought was handed over.
+    /// All replies of one read of the socket have been passed on.
     func linkReadEnded()
-    /// Connected, entered, libraries loaded.
+    /// The link is usable: connected, authenticated, libraries loaded.
     func linkUp()
-    /// The connection that was up is gone.
+    /// A link that was up has lost its connection.
     func linkDown(_ error: RedisError)
 }
 
-/// One socket to Redis that renews itself. Drives ``LinkStateMachine``.
+/// One socket to Redis that reconnects by itself. Drives ``LinkStateMachine``.
 ///
-/// Belongs to ``eventLoop``, on which everything here happens; what NIO calls back enters through a check of the loop.
+/// Belongs to ``eventLoop``; everything here runs on it. NIO's callbacks enter through a check that they do.
 final class RedisLink {
     let eventLoop: any EventLoop
     private let configuration: RedisConfiguration
@@ -39,7 +40,7 @@ final class RedisLink {
     private var repliesToAwait = 0
     private var handshakeTimer: Scheduled<Void>?
     private var tls: NIOSSLContext?
-    /// Set until ``close()``. Strong, because every reply goes through it and a weak reference is slower to load.
+    /// Set until ``close()``. Strong, because every reply goes through it and loading a weak reference is slower.
     private var owner: (any RedisLinkOwner)?
     private var generator = SystemRandomNumberGenerator()
 
@@ -58,7 +59,7 @@ final class RedisLink {
             commands[0].append(.string(password))
         }
         if configuration.database != 0 { commands.append(RedisCommand("SELECT", .int(configuration.database))) }
-        // PING is refused while a restarted server still reads its file: the link is not up before the data is.
+        // A restarted server refuses PING while it still loads its data, so the link comes up only after that.
         commands.append(RedisCommand("PING"))
         commands += libraries.map(\.load)
         if asksTime { commands.append(RedisCommand("TIME")) }
@@ -72,12 +73,12 @@ final class RedisLink {
         perform(machine.start(), because: .closed)
     }
 
-    /// Hands bytes to the socket; only while up.
+    /// Writes bytes to the socket; call it only while the link is up.
     func write(_ buffer: ByteBuffer) {
         channel?.writeAndFlush(buffer, promise: nil)
     }
 
-    /// Gives the present socket up and connects anew.
+    /// Abandons the current socket and reconnects.
     func drop(_ error: RedisError) {
         let old = channel
         channel = nil
@@ -102,7 +103,7 @@ final class RedisLink {
         case .wait(let failures, let wasUp):
             handshakeTimer?.cancel()
             let delay = configuration.backOff.delay(attempt: failures, using: &generator)
-            // Once per outage at warning; the attempts that follow are detail.
+            // One warning per outage; the attempts that follow are logged at debug level.
             logger.log(
                 level: wasUp || failures == 0 ? .warning : .debug, "no connection to Redis, trying again",
                 metadata: [
@@ -132,7 +133,7 @@ final class RedisLink {
             return perform(machine.lost(), because: RedisError(code: .tls, message: "no TLS context: \(error)"))
         }
         let host = configuration.host
-        // A numeric address is verified against the certificate's addresses and sent no server name (RFC 6066, 3).
+        // For a numeric address, the certificate must contain the address, and no server name is sent (RFC 6066, section 3).
         let address = try? SocketAddress(ipAddress: host, port: configuration.port)
         let serverName = address == nil ? host : nil
         let link = NIOLoopBound(self, eventLoop: eventLoop)
@@ -152,7 +153,7 @@ final class RedisLink {
                     try channel.pipeline.syncOperations.addHandler(link.value.makeHandler(channel))
                 }
             }
-        // A numeric address needs no resolver, which would take a thread of another pool.
+        // A numeric address needs no resolver, which would use a thread of another pool.
         let connecting =
             address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
         connecting.assumeIsolated().whenComplete { result in
@@ -196,7 +197,7 @@ final class RedisLink {
     }
 
     private func received(_ reply: RedisValue, from identity: ObjectIdentifier) {
-        // Replies of a socket that was given up are dropped.
+        // Replies from an abandoned socket are ignored.
         guard isCurrent(identity) else { return }
         guard machine.isHandshaking else {
             owner?.linkReceived(reply)
@@ -220,7 +221,7 @@ final class RedisLink {
     }
 }
 
-/// The channel handler: bytes in, replies to the link.
+/// The channel handler that parses incoming bytes into replies.
 private final class ReplyHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -2,19 +2,19 @@ package import Logging
 package import NIOCore
 internal import Synchronization
 
-/// A pub/sub connection that renews itself and its subscriptions.
+/// A pub/sub connection that reconnects and renews its subscriptions by itself.
 ///
-/// Pub/sub is at most once: after `onReconnected` the owner reads what it missed from the logs.
+/// Delivery is at most once: after `onReconnected` the owner must read what it missed from the logs.
 ///
-/// Topics and socket belong to ``eventLoop``: ``SubscriptionDriver`` is reached through a box that checks it.
+/// Topics and socket belong to ``eventLoop``: ``SubscriptionDriver`` is accessed through a box that checks this.
 package final class RedisSubscriber: Sendable {
-    /// The loop of all calls and callbacks.
+    /// The event loop of all calls and callbacks.
     package let eventLoop: any EventLoop
     private let status = ConnectionStatus()
     private let driver: NIOLoopBoundBox<SubscriptionDriver>
 
-    /// Makes a subscriber on its loop, for an owner that is isolated to that loop: what the owner's closures touch needs no
-    /// further check. As ``init(configuration:eventLoop:logger:onMessage:onBatchEnd:onReconnected:)`` for the rest.
+    /// Creates a subscriber on its event loop, for an owner that is isolated to that loop: the owner's closures need no
+    /// further check. Otherwise as ``init(configuration:eventLoop:logger:onMessage:onBatchEnd:onReconnected:)``.
     package init(
         configuration: RedisConfiguration, onLoop eventLoop: any EventLoop, logger: Logger,
         onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
@@ -30,11 +30,12 @@ package final class RedisSubscriber: Sendable {
             eventLoop: eventLoop)
     }
 
-    /// Makes a subscriber, from any thread; ``start()`` opens it. All callbacks come on the loop.
+    /// Creates a subscriber, from any thread; ``start()`` opens it. All callbacks run on the loop.
     /// - Parameters:
-    ///   - onMessage: a message of a wanted topic.
-    ///   - onBatchEnd: all messages that one read of the socket brought were handed over.
-    ///   - onReconnected: after an outage, everything is subscribed again; what was published meanwhile is lost.
+    ///   - onMessage: called for each message of a wanted topic.
+    ///   - onBatchEnd: called after the messages of each read of the socket.
+    ///   - onReconnected: called after an outage, when all topics are subscribed again; messages published meanwhile are
+    ///     lost.
     package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, logger: Logger,
         onMessage: @escaping @Sendable (_ topic: String, _ payload: ByteBuffer) -> Void,
@@ -50,15 +51,15 @@ package final class RedisSubscriber: Sendable {
             eventLoop: eventLoop)
     }
 
-    /// Whether the connection stands and all wanted topics are subscribed. From any thread.
+    /// Whether the connection is up and all wanted topics are subscribed. May be read from any thread.
     package var isConnected: Bool { status.isUp.load(ordering: .acquiring) }
 
-    /// Begins to connect, and keeps doing so until ``close()``. From any thread.
+    /// Starts to connect, and reconnects until ``close()``. May be called from any thread.
     package func start() {
         eventLoop.execute { self.driver.value.start() }
     }
 
-    /// Closes; who waits for a confirmation gets `CLOSED`. From any thread.
+    /// Closes the connection; callers that wait for a confirmation get `CLOSED`. May be called from any thread.
     package func close() async {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
@@ -68,14 +69,14 @@ package final class RedisSubscriber: Sendable {
         }
     }
 
-    /// Wants a topic; on ``eventLoop`` only. Completes when the server confirmed it, `TIMEOUT` after the command timeout
-    /// (the topic is still wanted then and is subscribed when Redis is back; ``unsubscribe(_:)`` gives it up), `FULL` at the
-    /// bound of topics.
+    /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after the
+    /// command timeout (the topic stays wanted and is subscribed when Redis is back, unless ``unsubscribe(_:)`` is called);
+    /// or with `FULL` at the bound of topics.
     package func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
         driver.value.subscribe(topic, completion)
     }
 
-    /// Wants a topic no more; on ``eventLoop`` only. No message of it is handed over from now on; who still waits for its
-    /// confirmation gets `CLOSED`.
+    /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait for
+    /// its confirmation get `CLOSED`.
     package func unsubscribe(_ topic: String) { driver.value.unsubscribe(topic) }
 }

@@ -8,11 +8,11 @@ package enum RedisValue: Sendable, Equatable {
     case integer(Int64)
     /// A status such as `OK`.
     case simple(String)
-    /// Bytes.
+    /// A bulk string.
     case bulk(ByteBuffer)
-    /// A list, at most seven levels deep (a bound of hiredis).
+    /// An array, at most seven levels deep (a limit of hiredis).
     case array([RedisValue])
-    /// An error inside a list; an error that is the whole reply arrives as a failure.
+    /// An error inside an array; an error that is the whole reply is reported as a failure.
     case error(RedisError)
 }
 
@@ -20,7 +20,7 @@ extension RedisValue {
     /// Whether this is null.
     package var isNull: Bool { self == .null }
 
-    /// The integer, or the integer that a text spells; nil otherwise.
+    /// The integer, or the integer spelled by a string; nil otherwise.
     package var int: Int64? {
         switch self {
         case .integer(let value): value
@@ -29,7 +29,7 @@ extension RedisValue {
         }
     }
 
-    /// The text of a status or of bytes (invalid UTF-8 is repaired); nil otherwise.
+    /// The text of a status or a bulk string, with invalid UTF-8 replaced; nil otherwise.
     package var string: String? {
         switch self {
         case .simple(let text): text
@@ -38,7 +38,7 @@ extension RedisValue {
         }
     }
 
-    /// The bytes of a status or of bytes; nil otherwise.
+    /// The bytes of a status or a bulk string; nil otherwise.
     package var bytes: [UInt8]? {
         switch self {
         case .simple(let text): Array(text.utf8)
@@ -47,13 +47,13 @@ extension RedisValue {
         }
     }
 
-    /// The bytes without a copy; nil unless this is bytes.
+    /// The bytes of a bulk string, without a copy; nil otherwise.
     package var buffer: ByteBuffer? {
         guard case .bulk(let buffer) = self else { return nil }
         return buffer
     }
 
-    /// The elements of a list; nil otherwise.
+    /// The elements of an array; nil otherwise.
     package var array: [RedisValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements

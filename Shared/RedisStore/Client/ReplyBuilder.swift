@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Collects what hiredis' reader reports into Swift values, without a tree of `redisReply` in between.
+/// Builds Swift values directly from hiredis' parser callbacks, without an intermediate tree of `redisReply`.
 ///
-/// A class, because C callbacks find it through one pointer; its subclass for pub/sub avoids most of the work.
+/// A class, because the C callbacks find it through one pointer. A subclass handles pub/sub messages with less work.
 package class ReplyBuilder {
     /// The kinds of text that RESP2 has.
     enum TextKind {
@@ -11,16 +11,16 @@ package class ReplyBuilder {
         case error
     }
 
-    /// Receives each whole reply.
+    /// Called for each complete reply.
     package var onReply: (RedisValue) -> Void = { _ in }
-    /// The innermost list that is being read, and how many elements it wants yet; 0 outside of lists.
+    /// The innermost array being read, and the number of its elements still to come; 0 outside of arrays.
     private var elements: [RedisValue] = []
     private var missing = 0
-    /// The lists around it.
+    /// The enclosing arrays.
     private var outer: [(elements: [RedisValue], missing: Int)] = []
     private var complete: RedisValue?
 
-    /// A builder that nobody listens to yet.
+    /// Creates a builder without a callback.
     package init() {}
 
     func beginArray(count: Int, depth: Int) {
@@ -28,7 +28,7 @@ package class ReplyBuilder {
         if missing > 0 { outer.append((elements, missing)) }
         missing = count
         elements = []
-        // The count is the peer's claim: reserve for the usual, let longer lists grow.
+        // The count is sent by the peer and may be false: reserve a usual size and let longer arrays grow.
         elements.reserveCapacity(min(count, 1024))
     }
 
@@ -44,7 +44,7 @@ package class ReplyBuilder {
 
     func addNull(depth: Int) { add(.null) }
 
-    /// The reply that was begun is whole.
+    /// Passes on the reply, which is complete.
     func finish() {
         guard let value = complete else { return }
         complete = nil

@@ -1,9 +1,10 @@
 internal import CHiredis
 package import NIOCore
 
-/// hiredis' protocol reader, feeding a ``ReplyBuilder``. Used on one event loop only.
+/// Parses replies with hiredis and passes them to a ``ReplyBuilder``. Use it on one event loop only.
 package final class ReplyReader {
-    /// hiredis moves what is left of its buffer after each reply, so a buffer much larger than this becomes quadratic.
+    /// The largest slice passed to hiredis at once. hiredis moves the rest of its buffer after each reply, so with a much
+    /// larger buffer parsing takes quadratic time.
     private static let sliceBytes = 16 * 1024
 
     private let builder: ReplyBuilder
@@ -11,15 +12,15 @@ package final class ReplyReader {
     private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
     private let reader: UnsafeMutablePointer<redisReader>?
 
-    /// Each whole reply goes to the builder.
-    /// - Parameter maxReplyBytes: bytes of one reply at most.
+    /// Creates a reader that passes each complete reply to the builder.
+    /// - Parameter maxReplyBytes: the largest reply in bytes.
     package init(builder: ReplyBuilder, maxReplyBytes: Int) {
         self.builder = builder
         self.maxReplyBytes = maxReplyBytes
         functions = .allocate(capacity: 1)
         functions.initialize(to: callbacks())
         reader = redisReaderCreateWithFunctions(functions)
-        // The builder outlives the reader (both are let, and deinit frees the reader first): no retain is needed.
+        // Unretained: the builder outlives hiredis' reader, because both are `let` and `deinit` frees that reader first.
         reader?.pointee.privdata = Unmanaged.passUnretained(builder).toOpaque()
     }
 
@@ -29,8 +30,8 @@ package final class ReplyReader {
         functions.deallocate()
     }
 
-    /// Parses what arrived; each whole reply is handed to the builder's receiver before this returns.
-    /// - Throws: code `PROTOCOL`; the connection is then of no more use.
+    /// Parses received bytes. Each complete reply is passed to the builder's callback before this returns.
+    /// - Throws: code `PROTOCOL`; the connection must then be closed.
     package func feed(_ buffer: ByteBuffer) throws(RedisError) {
         guard let reader else { throw RedisError(code: .malformed, message: "no memory for a reader") }
         let failure: RedisError? = buffer.withUnsafeReadableBytes { bytes in
@@ -94,7 +95,7 @@ private func callbacks() -> redisReplyObjectFunctions {
             builder(task).addNull(depth: depth(task))
             return task.pointee.privdata
         },
-        // The builder owns everything; what hiredis sees as objects is only the builder's own address.
+        // The builder owns all values; the object that hiredis would free is only the builder's address.
         freeObject: { _ in }
     )
 }

@@ -1,4 +1,4 @@
-/// Collects the results of commands that were sent together. Used on one event loop only.
+/// Collects the results of commands that were sent together. Use it on one event loop only.
 final class ResultCollector {
     private var results: [Result<RedisValue, RedisError>]
     private var missing: Int
@@ -10,7 +10,7 @@ final class ResultCollector {
         self.completion = completion
     }
 
-    /// Each index once; in any order, because refusals (`FULL`) overtake answers.
+    /// Sets one result; each index once. The order is free, because refusals (`FULL`) arrive before replies.
     func set(_ index: Int, _ result: Result<RedisValue, RedisError>) {
         results[index] = result
         missing -= 1

@@ -1,16 +1,16 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The topics of a ``RedisSubscriber`` and their socket: performs what ``SubscriptionTable`` decides.
+/// The topics of a ``RedisSubscriber`` and its socket: carries out what ``SubscriptionTable`` decides.
 ///
-/// Belongs to the subscriber's event loop, on which everything here happens.
+/// Belongs to the subscriber's event loop; everything here runs on it.
 final class SubscriptionDriver {
     struct Waiter {
         let deadline: NIODeadline
         let completion: (Result<Void, RedisError>) -> Void
     }
 
-    /// What the subscriber's owner is told.
+    /// The subscriber's callbacks, see ``RedisSubscriber``.
     struct Callbacks {
         let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
         let onBatchEnd: () -> Void
@@ -28,7 +28,7 @@ final class SubscriptionDriver {
     private var flushScheduled = false
     private var isClosed = false
     private var wasUpBefore = false
-    /// Whether the topics of a new connection are not all confirmed yet.
+    /// Whether a new connection still waits for the confirmation of its topics.
     private var isCatchingUp = false
     private var hasHeard = true
     private var lastHeard = NIODeadline.now()
@@ -58,7 +58,7 @@ final class SubscriptionDriver {
         for waiter in table.removeWaiters(where: { _ in true }) { waiter.completion(.failure(.shutDown)) }
     }
 
-    /// As ``RedisSubscriber/subscribe(_:_:)`` says.
+    /// See ``RedisSubscriber/subscribe(_:_:)``.
     func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
         guard !isClosed else { return completion(.failure(.shutDown)) }
         guard table.wantedCount < configuration.maxTopics || table.isWanted(topic) else {
@@ -74,7 +74,7 @@ final class SubscriptionDriver {
         }
     }
 
-    /// As ``RedisSubscriber/unsubscribe(_:)`` says.
+    /// See ``RedisSubscriber/unsubscribe(_:)``.
     func unsubscribe(_ topic: String) {
         guard let waiters = table.drop(topic) else { return }
         if link.isUp { write(RedisCommand("UNSUBSCRIBE", .string(topic))) }
@@ -92,8 +92,8 @@ final class SubscriptionDriver {
         }
     }
 
-    /// Finds half-open connections, which look like quiet ones: after some silence sends PING, and reconnects when nothing at all
-    /// comes back.
+    /// Detects half-open connections, which look the same as idle ones: sends PING after some silence, and reconnects when
+    /// nothing at all comes back.
     private func check() {
         let now = NIODeadline.now()
         for waiter in table.removeWaiters(where: { $0.deadline <= now }) { waiter.completion(.failure(.timeout)) }
@@ -115,13 +115,13 @@ extension SubscriptionDriver: RedisLinkOwner {
     func makeBuilder() -> ReplyBuilder {
         let builder = PushBuilder()
         builder.onMessage = { [unowned self] topic, payload in
-            // A message may still arrive after its topic was given up.
+            // Messages may still arrive after UNSUBSCRIBE has been sent.
             if table.isWanted(topic) { callbacks.onMessage(topic, payload) }
         }
         builder.onConfirmation = { [unowned self] topic, subscribed in
             guard subscribed else { return }
             let waiters = table.confirmed(topic)
-            // First, so that who hears of the confirmation finds the subscriber connected.
+            // Before the waiters, so that they find the subscriber connected.
             caughtUp()
             for waiter in waiters { waiter.completion(.success(())) }
         }
@@ -133,7 +133,7 @@ extension SubscriptionDriver: RedisLinkOwner {
         pingedAt = nil
         isCatchingUp = true
         var topics = table.wanted[...]
-        // Some hundreds per command: few enough not to hold the server, many enough to be quick.
+        // Topics per command: few enough not to block the server for long, enough to resubscribe quickly.
         while !topics.isEmpty {
             let some = topics.prefix(500)
             topics = topics.dropFirst(500)
@@ -150,7 +150,7 @@ extension SubscriptionDriver: RedisLinkOwner {
     }
 
     func linkReceived(_ reply: RedisValue) {
-        // Only errors come outside of push messages, such as an ACL that forbids the topic: begin anew, and log it there.
+        // Anything but a push message is an error, such as an ACL that forbids the topic: reconnect, which logs it.
         if case .error(let error) = reply { link.drop(error) }
     }
 

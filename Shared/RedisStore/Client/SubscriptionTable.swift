@@ -1,41 +1,41 @@
 internal import SignalingProtocol
 
-/// Which topics a subscriber wants and which the server has confirmed; pure.
+/// The topics that a subscriber wants and those that the server has confirmed; no I/O.
 ///
-/// Confirmations come in the order of the requests, so counting those outstanding per topic tells which request one
-/// confirms, also when a topic is dropped and wanted again in between.
+/// The server confirms requests in order. So counting the unconfirmed requests of each topic tells which request a
+/// confirmation belongs to, even when a topic is dropped and wanted again in between.
 struct SubscriptionTable<Waiter> {
     private struct Topic {
         var isWanted = true
-        /// SUBSCRIBEs sent on this connection and not confirmed.
+        /// The number of SUBSCRIBE requests sent on this connection and not confirmed.
         var outstanding = 0
         var waiters: [Waiter] = []
     }
 
-    /// Names that differ only in how Unicode spells them are different topics to Redis.
+    /// Compared by bytes, as in Redis: Swift treats strings that Unicode considers equivalent as equal.
     private struct Name: ByteIdentifier {
         let rawValue: String
     }
 
     private var topics: [Name: Topic] = [:]
     private(set) var wantedCount = 0
-    /// SUBSCRIBEs of all topics sent on this connection and not confirmed.
+    /// The number of unconfirmed SUBSCRIBE requests of all topics on this connection.
     private(set) var outstanding = 0
     private var waiterCount = 0
 
-    /// Whether messages of the topic are asked for.
+    /// Whether the topic's messages are wanted.
     func isWanted(_ topic: String) -> Bool { topics[Name(rawValue: topic)]?.isWanted ?? false }
 
-    /// Every wanted topic.
+    /// All wanted topics.
     var wanted: [String] { topics.filter { $0.value.isWanted }.map(\.key.rawValue) }
 
-    /// What to do for one who wants a topic.
+    /// What to do when a topic is wanted.
     enum Want: Equatable {
-        /// It is confirmed already.
+        /// Nothing: the topic is confirmed.
         case confirmed
-        /// Someone asked before: wait for the answer.
+        /// Wait: SUBSCRIBE has been sent, or will be when the connection is up.
         case wait
-        /// Send SUBSCRIBE, then wait; counted with ``sent(_:)``.
+        /// Send SUBSCRIBE, report it with ``sent(_:)``, then wait.
         case subscribe
     }
 
@@ -57,15 +57,15 @@ struct SubscriptionTable<Waiter> {
         return wasWanted || !isUp ? .wait : .subscribe
     }
 
-    /// A SUBSCRIBE was sent.
+    /// Records that SUBSCRIBE was sent.
     mutating func sent(_ topic: String) {
         let topic = Name(rawValue: topic)
         topics[topic]?.outstanding += 1
         outstanding += 1
     }
 
-    /// A SUBSCRIBE was confirmed.
-    /// - Returns: those who waited for just this one.
+    /// Records that a SUBSCRIBE was confirmed.
+    /// - Returns: the waiters of the topic, once its last outstanding request is confirmed.
     mutating func confirmed(_ topic: String) -> [Waiter] {
         let topic = Name(rawValue: topic)
         guard var entry = topics[topic], entry.outstanding > 0 else { return [] }
@@ -82,8 +82,8 @@ struct SubscriptionTable<Waiter> {
         return entry.isWanted ? waiters : []
     }
 
-    /// The topic is wanted no more.
-    /// - Returns: nil when it was not wanted; else those who still waited.
+    /// Records that a topic is no longer wanted.
+    /// - Returns: the topic's remaining waiters; nil when it was not wanted.
     mutating func drop(_ topic: String) -> [Waiter]? {
         let topic = Name(rawValue: topic)
         guard var entry = topics[topic], entry.isWanted else { return nil }
@@ -96,7 +96,7 @@ struct SubscriptionTable<Waiter> {
         return waiters
     }
 
-    /// Takes out the waiters that meet a condition, with their topics.
+    /// Removes and returns the waiters that meet a condition.
     mutating func removeWaiters(where condition: (Waiter) -> Bool) -> [Waiter] {
         guard waiterCount > 0 else { return [] }
         var removed: [Waiter] = []
@@ -108,7 +108,7 @@ struct SubscriptionTable<Waiter> {
         return removed
     }
 
-    /// The connection is gone: nothing is confirmed, what is wanted stays wanted.
+    /// Records that the connection is lost: nothing is confirmed any more, and wanted topics stay wanted.
     mutating func disconnected() {
         outstanding = 0
         topics = topics.compactMapValues { entry in
