@@ -1,41 +1,43 @@
 package import ClusterState
 package import SignalingProtocol
 
-/// A gateway as discovery sees it.
+/// A gateway's lease, as discovery reads it.
 package struct GatewayLease: Equatable, Sendable {
-    /// Which gateway.
+    /// The gateway's id.
     package var gateway: GatewayID
-    /// What it says of itself: JSON text with its public addresses and load. Only gateways read it.
+    /// The gateway's description of itself: JSON with its public addresses and load, read by gateways only.
     package var text: String
 
-    /// Makes the record.
     package init(gateway: GatewayID, text: String) {
         self.gateway = gateway
         self.text = text
     }
 }
 
-/// The leases that gateways, and processes like them, keep up while they live; library `heliograph_gateways`.
+/// The leases by which gateways (and sip-bridges, see ``LeaseFleet``) show that they are alive; library
+/// `heliograph_gateways`.
 ///
-/// A gateway calls ``heartbeat(_:text:discoverable:)`` every ``LeaseFleet/interval``, first of all before it holds anything. When a
-/// lease ends, the fleet's watcher acts: presence detaches the gateway's sessions as of the last heartbeat, the
-/// invitation service ends a sip-bridge's calls. A connection that is used for this must load ``RedisFunctionLibrary/leases``.
+/// A gateway calls ``heartbeat(_:text:discoverable:)`` every ``LeaseFleet/interval``, for the first time before it holds
+/// anything. When a lease expires, the fleet's watcher acts: presence marks the gateway's sessions as detached since the
+/// last heartbeat; the invitation service ends a sip-bridge's calls. The connection must keep
+/// ``RedisFunctionLibrary/leases`` loaded.
 package struct GatewayLeases: Sendable {
     private let connection: RedisConnection
     private let fleet: LeaseFleet
 
-    /// Works over `connection`, from anywhere.
+    /// Uses the leases of one fleet; callable from any thread.
     package init(connection: RedisConnection, fleet: LeaseFleet = .gateways) {
         self.connection = connection
         self.fleet = fleet
     }
 
-    /// Renews a gateway's lease, or begins it.
+    /// Renews or creates a gateway's lease.
     /// - Parameters:
-    ///   - text: JSON with its public addresses and load, given to all gateways by ``list()``.
-    ///   - discoverable: false while it drains: it lives, but discovery does not name it.
-    /// - Returns: whether the lease was still there. False at the first heartbeat; later it means that the watcher may
-    ///   have acted, or that Redis lost everything: a gateway reasserts what it holds, a sip-bridge lets go of its calls.
+    ///   - text: JSON with the gateway's public addresses and load, returned to all gateways by ``list()``.
+    ///   - discoverable: false while the gateway drains: it is alive, but discovery does not name it.
+    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
+    ///   have acted or that Redis has lost its data: a gateway must then write what it holds again, and a sip-bridge must
+    ///   give up its calls.
     /// - Throws: `RedisError`.
     package func heartbeat(
         _ gateway: GatewayID, text: String, discoverable: Bool = true
@@ -49,13 +51,13 @@ package struct GatewayLeases: Sendable {
         return try await connection.execute(command).int == 1
     }
 
-    /// Ends a gateway's lease: discovery forgets it, and the watcher deals at once with what it still holds.
+    /// Ends a gateway's lease: discovery no longer names it, and the watcher at once handles what it still holds.
     /// - Throws: `RedisError`.
     package func leave(_ gateway: GatewayID) async throws(RedisError) {
         _ = try await connection.execute(call("gateway_leave", gateway, [.string(gateway.rawValue)]))
     }
 
-    /// The gateways that live and do not drain, by the time of their last heartbeat.
+    /// The gateways that are alive and not draining, by the time of their last heartbeat.
     /// - Throws: `RedisError`.
     package func list() async throws(RedisError) -> [GatewayLease] {
         let start = fleet.lease(GatewayID(""))
@@ -66,14 +68,15 @@ package struct GatewayLeases: Sendable {
         }
     }
 
-    /// For the watcher, when a gateway's timer fires.
-    /// - Returns: nil while the lease lives; else the time of the last heartbeat (ms, Redis clock), 0 when not known.
+    /// Checks a lease; called by the watcher when a gateway's timer fires.
+    /// - Returns: nil while the lease is alive; else the time of the last heartbeat (ms, Redis' clock), 0 when unknown.
     /// - Throws: `RedisError`.
     package func lost(_ gateway: GatewayID) async throws(RedisError) -> Int64? {
         try await connection.execute(call("gateway_lost", gateway, [.string(gateway.rawValue)])).int
     }
 
-    /// For the watcher, when all that a lost gateway held is dealt with; no effect while the lease lives.
+    /// Forgets a lost gateway; called by the watcher when it has handled everything the gateway held. No effect while the
+    /// lease is alive.
     /// - Throws: `RedisError`.
     package func forget(_ gateway: GatewayID) async throws(RedisError) {
         _ = try await connection.execute(call("gateway_forget", gateway, [.string(gateway.rawValue)]))

@@ -1,14 +1,15 @@
 package import ClusterState
 
-/// How the functions of some libraries are called on the wire.
+/// Maps functions' plain names to the encoded start of their calls, with the digest that the names have on the server.
 ///
-/// Asked for each call. A dictionary would hash the whole name each time, which takes more than all the rest of encoding a call.
+/// Looked up for every call. A dictionary would hash the whole name each time, which takes longer than the rest of encoding
+/// a call.
 package struct FunctionNames {
     private static let slotCount = 128
-    /// The names of each slot with the first words of their calls, mostly one or none.
+    /// A small hash table: the names of each slot with the encoded first words of their calls; mostly one name or none.
     private var slots: [[(name: String, head: [UInt8])]]
 
-    /// The functions of these libraries; of other functions the name is taken as it is.
+    /// Knows the functions of these libraries; any other name is used as it is.
     package init(_ libraries: [RedisFunctionLibrary] = []) {
         slots = Array(repeating: [], count: Self.slotCount)
         for library in libraries {
@@ -18,7 +19,7 @@ package struct FunctionNames {
         }
     }
 
-    /// The first two words of a call, in RESP.
+    /// The first two words of a call (FCALL and the function's name), in RESP.
     func head(of function: String) -> [UInt8] {
         for (name, head) in slots[Self.slot(of: function)] where name == function { return head }
         return Self.head(function)
@@ -36,8 +37,8 @@ package struct FunctionNames {
 }
 
 extension RedisFunctionLibrary {
-    /// The command that gives the server the library. The server refuses one of ours that it has already, without reading it:
-    /// see ``RedisError/isLibraryThere``.
+    /// The command that loads the library. The server refuses a versioned library that it has already, without parsing the
+    /// source; see ``RedisError/isLibraryThere``.
     var load: RedisCommand {
         suffix.isEmpty
             ? RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source))

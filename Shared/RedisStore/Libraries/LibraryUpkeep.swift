@@ -3,30 +3,30 @@ internal import Logging
 internal import NIOCore
 internal import SignalingProtocol
 
-/// Deletes libraries of Redis Functions that no program uses any more: each release brings new ones, see
+/// Deletes the libraries of Redis Functions that no process uses any more: each release brings new ones, see
 /// ``RedisFunctionLibrary``.
 ///
-/// Once an hour, every connection writes the names of the libraries it uses into a zset, with the time (Redis clock, ms), and
-/// deletes libraries that no connection has named for a day. A mistake does no harm: a connection whose library is missing loads it
-/// again.
+/// Every hour, each connection records the names of its libraries in a sorted set, scored by the time (ms, Redis' clock),
+/// and deletes the libraries that no connection has recorded for a day. Deleting one too many does no harm: a connection
+/// whose library is missing loads it again.
 ///
-/// Used on the connection's event loop only.
+/// Use it on the connection's event loop only.
 final class LibraryUpkeep {
-    /// What is to be done.
+    /// What one round must do.
     struct Plan: Equatable {
-        /// To be named now: one's own.
+        /// The connection's own libraries, to be recorded now.
         var used: [String]
-        /// Seen for the first time: their day begins now.
+        /// Libraries seen for the first time, to be recorded now: their day begins.
         var found: [String]
-        /// To be deleted.
+        /// Libraries to delete.
         var stale: [String]
-        /// To be named no more: they are gone.
+        /// Recorded names of libraries that no longer exist, to be removed from the record.
         var gone: [String]
     }
 
-    /// How often a connection names its libraries, and when it tries again after a failure.
+    /// The pause after a successful round, and after a failed one.
     static let pause = (success: TimeAmount.hours(1), failure: TimeAmount.minutes(1))
-    /// Milliseconds after which a library that nobody named is deleted.
+    /// How long, in milliseconds, a library must not have been recorded before it is deleted.
     static let grace: Int64 = 86_400_000
 
     private let used: [String]
@@ -38,7 +38,7 @@ final class LibraryUpkeep {
         self.logger = logger
     }
 
-    /// What follows from the libraries that are there, and when each was named last (ms).
+    /// Derives a plan from the libraries on the server and the time at which each was last recorded (ms).
     static func plan(used: [String], present: [String], named: [String: Int64], now: Int64) -> Plan {
         let others = Set(present).subtracting(used).filter { $0.wholeMatch(of: ours) != nil }
         let stale = others.filter { named[$0].map { $0 < now - grace } == true }
@@ -47,10 +47,10 @@ final class LibraryUpkeep {
             gone: named.keys.filter { !others.contains($0) && !used.contains($0) }.sorted())
     }
 
-    /// The cluster's own: what others keep in this Redis is theirs.
+    /// Matches the cluster's own libraries; others in the same Redis are left alone.
     private static var ours: Regex<Substring> { #/heliograph_[a-z_]+_[0-9a-f]{8}/# }
 
-    /// Does what is due. Called now and then while the connection is up.
+    /// Starts a round if one is due. Called from time to time while the connection is up.
     func tick(_ connection: CommandPipeline) {
         guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now?.milliseconds else { return }
         next = .now() + Self.pause.success
@@ -75,7 +75,8 @@ final class LibraryUpkeep {
             naming.append(.string(name))
         }
         connection.send(naming) { [self] result in
-            // Where nothing can be named, as in a full Redis, nobody else may have been able to.
+            // When nothing can be recorded, for example at `maxmemory`, other connections may have failed too, so nothing is
+            // deleted.
             guard case .success = result else { return failed() }
             for name in plan.stale {
                 connection.send(RedisCommand("FUNCTION", "DELETE", .string(name))) { [logger] result in
@@ -96,7 +97,7 @@ final class LibraryUpkeep {
         logger.debug("could not name the function libraries in use")
     }
 
-    /// Reads the answer of FUNCTION LIST.
+    /// The libraries' names in the reply to FUNCTION LIST.
     private static func names(_ reply: RedisValue) -> [String] {
         (reply.array ?? []).compactMap { library in
             let parts = library.array ?? []

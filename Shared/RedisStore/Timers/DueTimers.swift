@@ -4,18 +4,19 @@ internal import NIOCore
 internal import ServiceLifecycle
 package import SignalingProtocol
 
-/// A timer that was claimed.
+/// A timer that this process has claimed.
 package struct DueTimer: Sendable, Equatable {
-    /// What the timer is for; unique in its service.
+    /// The timer's name, unique within its service.
     package var member: String
-    /// When the claim ends: the proof for ``DueTimers/done(_:)``.
+    /// When the claim expires. Identifies the claim in ``DueTimers/done(_:)``.
     package var claimEnd: RedisTime
 }
 
-/// A service's timers, kept in Redis so that they outlive the process that set them.
+/// A service's timers, stored in Redis so that they outlive the process that set them.
 ///
-/// A claim hides a timer for a lease; a claimant that dies loses it to the next. So a timer may fire twice, or with nothing
-/// left to do: handlers look at the state before they act. The connection must keep ``RedisFunctionLibrary/timers`` loaded.
+/// A claim hides a timer for a limited time (the lease); if the claimant dies, another process claims the timer after that.
+/// So a timer may fire twice, or when there is nothing left to do: handlers must check the state before they act. The
+/// connection must keep ``RedisFunctionLibrary/timers`` loaded.
 package struct DueTimers: Sendable {
     private let connection: RedisConnection
     private let key: String
@@ -29,28 +30,28 @@ package struct DueTimers: Sendable {
         logger = Logger(label: "due.\(service.rawValue)")
     }
 
-    /// The command that sets (or moves) a timer, for a pipeline of the caller's.
-    /// - Parameter due: the Redis clock, ms.
+    /// The Redis command that sets or moves a timer, for the caller to send in a pipeline.
+    /// - Parameter due: in ms of Redis' clock.
     package func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
         wakeUp.hears(of: RedisTime(milliseconds: due))
         return .function("heliograph_due_set", tag: key, .int64(due), .string(member))
     }
 
-    /// Sets a timer, or moves one.
-    /// - Parameter due: the Redis clock, ms.
+    /// Sets or moves a timer.
+    /// - Parameter due: in ms of Redis' clock.
     package func schedule(_ member: String, atMilliseconds due: Int64) async throws(RedisError) {
         _ = try await connection.execute(scheduling(member, atMilliseconds: due))
     }
 
-    /// Removes a timer; no effect if there is none.
+    /// Removes a timer, if it exists.
     package func cancel(_ member: String) async throws(RedisError) {
         _ = try await connection.execute(RedisCommand("ZREM", .string(key), .string(member)))
     }
 
     /// Claims timers that are due, earliest first.
     /// - Parameters:
-    ///   - limit: how many at most; default 100.
-    ///   - lease: how long they stay hidden from other claims; default 10 s.
+    ///   - limit: the largest number of timers; default 100.
+    ///   - lease: how long they are hidden from other claims; default 10 s.
     package func claim(limit: Int = 100, lease: Duration = .seconds(10)) async throws(RedisError) -> [DueTimer] {
         let milliseconds = Int64(lease / .milliseconds(1))
         let reply = try await connection.execute(
@@ -66,22 +67,22 @@ package struct DueTimers: Sendable {
         return timers
     }
 
-    /// Removes claimed timers that have been handled, except those that were set anew since the claim.
+    /// Removes handled timers, except those that were set again since they were claimed.
     package func done(_ timers: [DueTimer]) async throws(RedisError) {
         guard !timers.isEmpty else { return }
         let arguments = timers.flatMap { [RedisArgument.string($0.member), .int64($0.claimEnd.milliseconds)] }
         _ = try await connection.execute(.function("heliograph_due_done", tag: key, arguments: arguments))
     }
 
-    /// Claims and handles until the service shuts down or the task is cancelled; what is being handled then is finished.
+    /// Claims and handles timers until shutdown or cancellation; handlers that are running then are finished.
     ///
-    /// Looks each second, and when a timer is due that this process has set or that the last look has shown: one that
-    /// another process sets to an earlier time fires up to a second late. Timers of one claim are handled concurrently, on
-    /// the connection's event loop. One whose handler throws fires again when its lease ends.
+    /// Checks for due timers every second, and also when a timer is due that this process has set or has seen at its last
+    /// check. So a timer that another process has set may fire up to a second late. The timers of one claim are handled
+    /// concurrently, on the connection's event loop. A timer whose handler throws fires again when its lease ends.
     /// - Parameters:
-    ///   - interval: from one look to the next at least; default 250 ms.
-    ///   - lease: how long a handler may take before the timer fires elsewhere; default 10 s.
-    ///   - handler: acts on one timer, after a look at the state.
+    ///   - interval: the shortest time between two checks; default 250 ms.
+    ///   - lease: how long a handler may take before another process may claim the timer; default 10 s.
+    ///   - handler: acts on one timer, after checking the state.
     package func run(
         every interval: Duration = .milliseconds(250), lease: Duration = .seconds(10),
         handler: @escaping @Sendable (DueTimer) async throws -> Void
@@ -101,7 +102,7 @@ package struct DueTimers: Sendable {
         }
     }
 
-    /// Looks at the first timer.
+    /// Reads the earliest timer.
     /// - Returns: whether it is due.
     private func look() async throws(RedisError) -> Bool {
         wakeUp.begins()

@@ -1,25 +1,26 @@
 package import ClusterState
 internal import Synchronization
 
-/// Redis' clock as last heard, carried on by our own steady one. It runs behind Redis' by what answers to TIME take at
-/// most, and never ahead by more than the two drift apart: what is measured by it ends too early rather than too late.
+/// An estimate of Redis' clock: the time it last told, advanced by this process's monotonic clock. The estimate is behind
+/// Redis' clock by at most the round trip of TIME, and ahead by no more than the drift between the two clocks: a deadline
+/// derived from it comes too early rather than too late.
 ///
-/// When Redis' clock is set, this one follows with the next answer. Until then deadlines that were given before a step
-/// forward end early, by the step, and those before a step back late.
+/// When Redis' clock is set, the estimate follows at the next reply to TIME. Until then, deadlines computed before the step
+/// are wrong by the step: after a step forward they expire early, after a step back late.
 package final class RedisClock: Sendable {
     private static let start = ContinuousClock.now
 
-    /// Microseconds that Redis' clock is ahead of our own, which counts from `start`; nil before the first answer.
+    /// Redis' time in microseconds minus our own, which counts from `start`; nil before the first reply.
     private let offset = Mutex<Int64?>(nil)
 
     init() {}
 
-    /// Takes the answer to TIME.
+    /// Takes a reply to TIME.
     ///
-    /// Redis' time was that at some moment between question and answer, so the offset lies between two bounds. One that was
-    /// known before and agrees with them is as good as the better of both: an answer that waited long to be read (this
-    /// process was stopped) makes nothing worse.
-    /// - Parameter asked: when the question was sent; nil for just now.
+    /// Redis read its clock at some moment between request and reply, which bounds the offset on both sides. A known offset
+    /// below the upper bound is kept, and raised to the lower bound if it was less. So a reply that was read late, because
+    /// this process was suspended, does not make the estimate worse.
+    /// - Parameter asked: when the request was sent; nil for just now.
     func set(
         _ reply: RedisValue, askedAt asked: ContinuousClock.Instant? = nil,
         heardAt heard: ContinuousClock.Instant = .now
@@ -35,10 +36,10 @@ package final class RedisClock: Sendable {
         }
     }
 
-    /// Redis' time now; nil before the first answer.
+    /// The estimate of Redis' time now; nil before the first reply.
     package var now: RedisTime? { time(at: .now) }
 
-    /// Redis' time at a moment of ours; nil before the first answer.
+    /// The estimate of Redis' time at a moment of the local clock; nil before the first reply.
     func time(at instant: ContinuousClock.Instant) -> RedisTime? {
         offset.withLock { $0.map { RedisTime(milliseconds: ($0 + Self.microseconds(instant)) / 1000) } }
     }

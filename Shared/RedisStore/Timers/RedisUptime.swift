@@ -3,25 +3,26 @@ internal import NIOCore
 import ServiceLifecycle
 internal import Synchronization
 
-/// Asks Redis for its time each second, to know since when it has been answering this process without a gap: an
-/// ``UptimeTracker``, for those who judge whether a lease or a session's time is over.
+/// Asks Redis for its time every second, to know since when it has been answering this process without a gap (see
+/// ``UptimeTracker``). For services that decide whether a lease or a session has expired.
 package final class RedisUptime: Service {
     private let connection: RedisConnection
     private let tracker = Mutex(UptimeTracker())
 
-    /// Watches over the connection's Redis once ``run()`` runs.
+    /// Creates a watcher of the connection's Redis; it works while ``run()`` runs.
     package init(connection: RedisConnection) { self.connection = connection }
 
-    /// Since when; nil while that is not known.
+    /// Since when Redis has been answering without a gap; nil while that is unknown.
     package var since: RedisTime? {
         tracker.withLock { $0.since(local: Self.now, connection: connection.connectionCount) }
     }
 
-    /// Waits until Redis has been answering for so long: what it forgot has been told to it again by then.
+    /// Waits until Redis has been answering without a gap for a time span, in which others have been able to write again
+    /// what Redis had lost.
     /// - Parameters:
-    ///   - span: by Redis' clock.
-    ///   - renew: called each second meanwhile; what it throws ends the wait.
-    /// - Returns: false when this process is to end before that.
+    ///   - span: measured by Redis' clock.
+    ///   - renew: called every second during the wait; an error that it throws ends the wait.
+    /// - Returns: false when the wait ended because this process is shutting down.
     package func wait(for span: Duration, _ renew: () async throws -> Void) async throws -> Bool {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let now = try await connection.execute(RedisCommand("TIME")).time
@@ -32,7 +33,7 @@ package final class RedisUptime: Service {
         return false
     }
 
-    /// Asks until graceful shutdown or cancellation.
+    /// Asks Redis until graceful shutdown or cancellation.
     package func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -51,7 +52,7 @@ package final class RedisUptime: Service {
 }
 
 extension RedisValue {
-    /// The answer to TIME as a moment; nil for any other value.
+    /// The reply to TIME as a moment; nil for any other value.
     package var time: RedisTime? {
         guard let parts = array, parts.count == 2 else { return nil }
         return RedisTime(seconds: parts[0].int, microseconds: parts[1].int)

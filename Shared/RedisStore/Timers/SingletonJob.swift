@@ -3,7 +3,7 @@ package import Logging
 internal import NIOCore
 import ServiceLifecycle
 
-/// A periodic job of a service that only one of its processes runs at a time: whichever takes the key first.
+/// A periodic job that only one process of a service runs at a time: the one that first sets the job's key in Redis.
 package struct SingletonJob: Service {
     private let key: String
     private let period: Duration
@@ -11,12 +11,12 @@ package struct SingletonJob: Service {
     private let logger: Logger
     private let round: @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
 
-    /// Makes the rounds.
+    /// Creates a job.
     /// - Parameters:
-    ///   - name: of what is done, among all services.
-    ///   - period: from the start of one round to the next.
-    ///   - round: does it; to call `renew`, which throws when another process has taken over, more often than `period`. What
-    ///     it throws is logged.
+    ///   - name: the job's name, unique among all services.
+    ///   - period: the time from the start of one round to the next, and the time to live of the key.
+    ///   - round: does the work of one round. It must call `renew` more often than every `period`; that throws when another
+    ///     process has taken over. Errors thrown by `round` are logged.
     package init(
         _ name: String, every period: Duration, connection: RedisConnection, logger: Logger,
         round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
@@ -28,7 +28,7 @@ package struct SingletonJob: Service {
         self.round = round
     }
 
-    /// Goes on until graceful shutdown or cancellation.
+    /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -38,7 +38,7 @@ package struct SingletonJob: Service {
                     logger.warning(
                         "could not finish round of a job", metadata: ["round": "\(key)", "error": "\(error)"])
                 }
-                // Not all processes at the same moment.
+                // Randomised, so that the processes do not all try at the same moment.
                 let quarter = TimeAmount(period).nanoseconds / 4
                 let wait = quarter + .random(in: 0...quarter)
                 await connection.eventLoop.pause(until: .now() + .nanoseconds(wait))

@@ -3,27 +3,28 @@ internal import NIOCore
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// When a process looks at its service's timers next: at the next tick, or earlier when it knows of a timer that is due earlier.
+/// Decides when a process next checks its service's timers: at the next tick, or earlier when it knows of a timer that is
+/// due before that.
 final class TimerWakeUp: Sendable {
     private struct State {
-        /// The time of the first timer that the last look has shown.
+        /// The time of the earliest timer found by the last check.
         var seen: RedisTime?
-        /// The earliest time that this process has set since that look began.
+        /// The earliest time of a timer that this process has set since that check began.
         var heard: RedisTime?
-        /// What the runner waits for.
+        /// The timer of the event loop that the runner waits for.
         var timer: Scheduled<Void>?
 
         var due: RedisTime? { [seen, heard].compactMap(\.self).min() }
     }
 
-    /// How long after a timer's time the process looks: the command that set it must have arrived, and timers that are due a
-    /// little later are claimed with it.
+    /// How long after a timer's time the process checks. The command that set the timer must have arrived, and timers due
+    /// slightly later are claimed with it.
     private static let slack = TimeAmount.milliseconds(10)
 
     private let clock = RedisClock()
     private let state = Mutex(State())
 
-    /// Called when this process sets a timer: wakes the runner if that timer is due before its next look.
+    /// Records that this process has set a timer; wakes the runner if the timer is due before the next check.
     func hears(of due: RedisTime) {
         let timer: Scheduled<Void>? = state.withLock { state in
             if let known = state.due, known <= due { return nil }
@@ -33,11 +34,11 @@ final class TimerWakeUp: Sendable {
         timer?.cancel()
     }
 
-    /// A look begins.
+    /// Records that a check begins.
     func begins() { state.withLock { $0.heard = nil } }
 
-    /// Takes the answer to TIME and the time of the first timer, nil when there is none.
-    /// - Returns: whether it is due.
+    /// Records a check's result: the reply to TIME, and the time of the earliest timer, nil when there is none.
+    /// - Returns: whether that timer is due.
     func looked(at time: RedisValue, first: RedisTime?) -> Bool {
         clock.set(time)
         state.withLock { $0.seen = first }
@@ -45,8 +46,8 @@ final class TimerWakeUp: Sendable {
         return first <= now
     }
 
-    /// Waits until it is time to look; not beyond the task's cancellation or a graceful shutdown.
-    /// - Parameter interval: to be waited in any case.
+    /// Waits until the next check, the task's cancellation or a graceful shutdown.
+    /// - Parameter interval: the shortest wait.
     func wait(on eventLoop: any EventLoop, atLeast interval: Duration) async {
         let interval = TimeAmount(interval)
         let tick = max(.nextTick, .now() + interval)

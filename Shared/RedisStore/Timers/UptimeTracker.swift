@@ -1,11 +1,11 @@
 package import ClusterState
 
-/// Since when Redis has been answering without a gap, as seen by one process; no I/O.
+/// Since when Redis has been answering one process without a gap; no I/O.
 ///
-/// While Redis did not answer, nobody could renew a lease or resume a session. Whoever ends these must first give them the full
-/// time again, counted from the end of the gap.
+/// While Redis did not answer, nobody could renew a lease or resume a session. So before one is declared expired, it must
+/// get its full time again, counted from the end of the gap.
 package struct UptimeTracker: Sendable {
-    /// The longest time between two answers that is no gap, as long as the two clocks agree on it.
+    /// The longest time between two replies that does not count as a gap; both clocks must agree on it.
     package static let longestPause = Duration.milliseconds(2500)
 
     private struct Answer {
@@ -17,16 +17,16 @@ package struct UptimeTracker: Sendable {
     private var start: RedisTime?
     private var last: Answer?
 
-    /// Nothing was heard yet.
+    /// Creates a tracker that has seen no reply.
     package init() {}
 
-    /// Redis has told its time.
+    /// Records a reply to TIME.
     /// - Parameters:
-    ///   - redis: that time.
-    ///   - local: when the answer came, by a local clock that never goes back.
-    ///   - connection: the number of the connection that it came over: a new one tells that an outage lay between.
+    ///   - redis: the time in the reply.
+    ///   - local: when the reply arrived, by a monotonic local clock.
+    ///   - connection: the connection count of the Redis connection; a change means that there has been an outage.
     package mutating func answered(redis: RedisTime, local: Duration, connection: Int) {
-        // A step of Redis' clock ends leases as an outage does.
+        // A step of Redis' clock makes leases expire just as an outage does.
         let isUnbroken =
             last.map { last in
                 connection == last.connection && local - last.local <= Self.longestPause
@@ -36,7 +36,7 @@ package struct UptimeTracker: Sendable {
         last = Answer(redis: redis, local: local, connection: connection)
     }
 
-    /// Since when; nil when the last answer is too long ago, or came over another connection.
+    /// The end of the last gap; nil when the last reply is too old or came over another connection.
     /// - Parameters: as for ``answered(redis:local:connection:)``.
     package func since(local: Duration, connection: Int) -> RedisTime? {
         guard let last, connection == last.connection, local - last.local <= Self.longestPause else { return nil }
