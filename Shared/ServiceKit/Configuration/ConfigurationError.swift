@@ -1,6 +1,6 @@
-/// Why a process refuses to start: everything that is wrong with its environment, in one line.
+/// Why a process refuses to start: all problems of its environment, reported in one line.
 package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// One problem each, naming the setting and what it must be, never the value that was given.
+    /// One entry per problem: the setting's name and what it must be, never its value.
     package let problems: [String]
 
     /// Creates the error from at least one problem.

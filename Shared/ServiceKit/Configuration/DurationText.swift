@@ -1,10 +1,10 @@
-/// Time spans as people write them in settings.
+/// Durations as written in settings.
 enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// The span in `text`; nil when it is not a whole number with a known unit or none.
+    /// Parses a whole number with a unit (none: seconds); nil for anything else.
     static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
         let suffix = text[digits.endIndex...]
@@ -15,7 +15,7 @@ enum DurationText {
         return overflow ? nil : .milliseconds(milliseconds)
     }
 
-    /// The shortest text that ``parse(_:)`` reads as `duration`, to the millisecond.
+    /// The shortest text that ``parse(_:)`` reads as `duration`; fractions of a millisecond are dropped.
     static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000

@@ -4,19 +4,19 @@
     internal import Foundation
 #endif
 
-/// Reads settings named `HELIOGRAPH_...` and collects everything that is wrong with them, to report it all together.
+/// Reads settings named `HELIOGRAPH_...` and collects their problems, to report all of them together.
 ///
-/// An empty value counts as not set, because that is what `NAME=${NAME:-}` in a container's definition means.
+/// An empty value counts as not set: `NAME=${NAME:-}` in a container definition produces one for a variable that is not set.
 package struct EnvironmentReader: Sendable {
-    /// The start of every name.
+    /// The prefix of all names.
     package static let prefix = "HELIOGRAPH_"
 
-    /// The settings asked for so far, in order.
+    /// The settings read so far, in order.
     package private(set) var settings: [Setting] = []
     private let environment: [String: String]
     private var problems: [String] = []
 
-    /// Reads from a given environment.
+    /// Reads from the given environment.
     package init(environment: [String: String]) { self.environment = environment }
 
     /// Reads from the process's environment.
@@ -24,18 +24,18 @@ package struct EnvironmentReader: Sendable {
         EnvironmentReader(environment: ProcessInfo.processInfo.environment)
     }
 
-    /// Text; `standard` when not set.
+    /// Reads text; `standard` when not set.
     /// - Parameter name: the name without the prefix.
     package mutating func string(_ name: String, default standard: String, _ meaning: String = "") -> String {
         value(name, form: "text", standard: standard, meaning) { $0 } ?? standard
     }
 
-    /// Text; nil when not set.
+    /// Reads text; nil when not set.
     package mutating func optional(_ name: String, _ meaning: String = "") -> String? {
         value(name, form: "text", standard: "", meaning) { $0 }
     }
 
-    /// A whole number within bounds.
+    /// Reads a whole number within bounds.
     package mutating func int(
         _ name: String, default standard: Int, in range: ClosedRange<Int>, _ meaning: String = ""
     ) -> Int {
@@ -45,7 +45,7 @@ package struct EnvironmentReader: Sendable {
         } ?? standard
     }
 
-    /// Yes or no: `true`, `yes`, `on`, `1` or `false`, `no`, `off`, `0`.
+    /// Reads a boolean: `true`, `yes`, `on`, `1` or `false`, `no`, `off`, `0`.
     package mutating func bool(_ name: String, default standard: Bool, _ meaning: String = "") -> Bool {
         value(name, form: "true or false", standard: String(standard), meaning) { text in
             switch text.lowercased() {
@@ -56,7 +56,7 @@ package struct EnvironmentReader: Sendable {
         } ?? standard
     }
 
-    /// A time span such as `250ms`, `30s`, `5m` or `2h`; a bare whole number counts seconds.
+    /// Reads a duration such as `250ms`, `30s`, `5m` or `2h`; a whole number without a unit counts seconds.
     package mutating func duration(
         _ name: String, default standard: Duration, in range: ClosedRange<Duration>, _ meaning: String = ""
     ) -> Duration {
@@ -66,7 +66,7 @@ package struct EnvironmentReader: Sendable {
         } ?? standard
     }
 
-    /// One of an enumeration's raw values.
+    /// Reads one of an enumeration's raw values.
     package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, default standard: Choice, _ meaning: String = ""
     ) -> Choice {
@@ -74,15 +74,15 @@ package struct EnvironmentReader: Sendable {
         return value(name, form: form, standard: standard.rawValue, meaning, Choice.init(rawValue:)) ?? standard
     }
 
-    /// Reports a setting that was read but does not fit, alone or together with others.
+    /// Reports a problem of a setting that was read, found by itself or in combination with other settings.
     /// - Parameters:
     ///   - name: the name without the prefix.
-    ///   - why: what it must be; not the value, which may be a secret.
+    ///   - why: what the setting must be; never its value, which may be a secret.
     package mutating func reject(_ name: String, _ why: String) {
         problems.append("\(Self.prefix)\(name) \(why)")
     }
 
-    /// Ends the reading: throws when something was wrong or an unknown name with the prefix is set.
+    /// Ends the reading. Throws when there were problems, or when an unknown name with the prefix is set.
     package func finish() throws(ConfigurationError) {
         let known = Set(settings.map(\.name))
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }.sorted()

@@ -1,23 +1,23 @@
 package import Logging
 internal import SignalingProtocol
 
-/// The settings that every service has.
+/// The settings that all services share.
 package struct ServiceConfiguration: Sendable {
-    /// The service's name, as in `presence`.
+    /// The service's name, such as `presence`.
     package var service: String
-    /// This process among its kind: the name of its consumer, in logs and in `/healthz`.
+    /// The name of this process among the service's instances: names its stream consumer and appears in logs and `/healthz`.
     package var instance: String
-    /// Where Redis is: `redis://` or `rediss://`.
+    /// Redis' URL: `redis://` or `rediss://`.
     package var redisURL: String
-    /// Where PostgreSQL is.
+    /// PostgreSQL's URL.
     package var postgresURL: String
-    /// The least severe level that is logged.
+    /// The lowest level that is logged.
     package var logLevel: Logger.Level
-    /// How log lines look.
+    /// The format of log lines.
     package var logFormat: LogFormat
-    /// The address that the health and metrics listener binds to.
+    /// The address to which the health and metrics listener binds.
     package var httpHost: String
-    /// Its port; 0 takes any that is free.
+    /// The listener's port; 0 for any free port.
     package var httpPort: Int
 
     /// Reads the settings of `service` from the environment.

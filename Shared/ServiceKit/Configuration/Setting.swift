@@ -1,14 +1,14 @@
-/// A setting that a process takes from its environment, as declared by its read in ``EnvironmentReader``.
+/// A setting that a process reads from its environment; declared by reading it with ``EnvironmentReader``.
 package struct Setting: Equatable, Sendable {
-    /// The whole name, with the prefix.
+    /// The environment variable's name, including the prefix.
     package let name: String
-    /// What a value must look like, as in "a whole number from 0 to 65535".
+    /// The form of valid values, such as "a whole number from 0 to 65535".
     package let form: String
-    /// The value when not set; empty when there is none.
+    /// The default; empty when there is none.
     package let standard: String
-    /// What it is for, in a few words.
+    /// What the setting is for, in a few words.
     package let meaning: String
 
-    /// One line for a listing: name, form, default and meaning, separated by tabs.
+    /// One line of a listing: name, form, default and meaning, separated by tabs.
     package var line: String { "\(name)\t\(form)\t\(standard)\t\(meaning)" }
 }

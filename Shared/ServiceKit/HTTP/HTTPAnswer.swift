@@ -1,17 +1,16 @@
 package import NIOHTTP1
 
-/// A whole response to an HTTP request.
+/// A complete response to an HTTP request.
 package struct HTTPAnswer: Equatable, Sendable {
     /// The status.
     package var status: HTTPResponseStatus
     /// The `Content-Type`.
     package var contentType: String
-    /// The body; a HEAD request is answered without it.
+    /// The body; not sent in the answer to a HEAD request.
     package var body: [UInt8]
     /// Further headers, sent before `Content-Type`, `Content-Length` and `Connection`, which ``HTTPResponderHandler`` adds.
     package var headers: HTTPHeaders
 
-    /// Creates an answer.
     package init(
         status: HTTPResponseStatus = .ok, contentType: String, body: [UInt8], headers: HTTPHeaders = [:]
     ) {
@@ -21,7 +20,7 @@ package struct HTTPAnswer: Equatable, Sendable {
         self.headers = headers
     }
 
-    /// An answer of JSON text.
+    /// Creates an answer with a JSON body.
     package static func json(
         status: HTTPResponseStatus = .ok, _ text: String, headers: HTTPHeaders = [:]
     ) -> HTTPAnswer {

@@ -13,7 +13,8 @@ final class HTTPConnections: Sendable {
 
     init(bound: Int) { self.bound = bound }
 
-    /// Takes a new connection, until it closes; false when there are too many, or after ``closeAll()``.
+    /// Adds a new connection, and removes it when it closes. Returns false when there are too many or ``closeAll()`` was
+    /// called.
     func admit(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let isAdmitted = state.withLock { state in
@@ -26,7 +27,7 @@ final class HTTPConnections: Sendable {
         return true
     }
 
-    /// Closes all connections, and those that still come.
+    /// Closes all connections, and those accepted later.
     func closeAll() {
         let channels = state.withLock { state in
             state.isClosed = true

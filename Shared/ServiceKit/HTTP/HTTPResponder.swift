@@ -1,7 +1,7 @@
 package import NIOHTTP1
 
-/// Decides what a request is answered with; ``HTTPResponderHandler`` does the rest.
+/// Decides on the answer to a request; ``HTTPResponderHandler`` reads requests and writes answers.
 package protocol HTTPResponder: Sendable {
-    /// Answers one request. Its body, if it has one, is not looked at.
+    /// Answers one request; the request's body is ignored.
     func answer(_ request: HTTPRequestHead) async -> HTTPAnswer
 }

@@ -1,19 +1,20 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// Answers the requests of one HTTP/1 connection, for every listener of the cluster that speaks HTTP.
+/// Answers the requests of one HTTP/1 connection; used by all HTTP listeners of the cluster.
 ///
-/// It stands behind NIO's HTTP server pipeline. A connection ends with the answer that says `Connection: close`, when an
-/// `IdleStateHandler` before this one finds it idle, and on errors.
+/// Add it after NIO's HTTP server handlers. The connection is closed after an answer with `Connection: close`, when an
+/// `IdleStateHandler` before this handler reports it idle, and on errors.
 package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a connection is of use.
+    /// When the connection is closed.
     package enum Persistence: Sendable {
-        /// For as many requests as the client wants. Needs NIO's pipelining assistance, so that they come one by one.
+        /// After as many requests as the client wants. Needs NIO's pipelining assistance, so that requests arrive one at a
+        /// time.
         case asRequested
-        /// For one request; closed if the handler is still there after this time, answered or not.
+        /// After one request; also closed, answered or not, if this handler is still in the pipeline after the given time.
         case oneRequest(within: TimeAmount)
     }
 
@@ -22,11 +23,11 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
     private let isHarmless: (any Error) -> Bool
     private var timeout: Scheduled<Void>?
     private var head: HTTPRequestHead?
-    /// Whether the last request of the connection was there; what follows it is not looked at.
+    /// Whether the connection's last request has been received; anything after it is ignored.
     private var isLast = false
 
-    /// Makes the handler of one connection.
-    /// - Parameter isHarmless: whether the connection goes on after an error of the pipeline; default: after none.
+    /// Creates the handler of one connection.
+    /// - Parameter isHarmless: whether the connection stays open after an error of the pipeline; by default never.
     package init(
         _ responder: any HTTPResponder, persistence: Persistence,
         isHarmless: @escaping (any Error) -> Bool = { _ in false }

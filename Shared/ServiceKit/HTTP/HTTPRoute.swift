@@ -1,6 +1,6 @@
-/// A path of the health listener that a service adds, such as discovery.
+/// A route that a service adds to the health listener, such as discovery.
 package struct HTTPRoute: Sendable {
-    /// The whole path, as in `/getaddr`.
+    /// The complete path, such as `/getaddr`.
     package let path: String
     let answer: @Sendable () async -> HTTPAnswer
 

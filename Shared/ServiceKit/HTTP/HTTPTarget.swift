@@ -1,5 +1,5 @@
-/// The target of a request line, as in `/getaddr?vid=abc`.
+/// The target of a request line, such as `/getaddr?vid=abc`.
 package enum HTTPTarget {
-    /// What stands before the query, not decoded.
+    /// The part before the query, not percent-decoded.
     package static func path(of target: String) -> String { String(target.prefix { $0 != "?" }) }
 }

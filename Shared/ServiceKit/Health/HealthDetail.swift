@@ -3,13 +3,13 @@ package struct HealthDetail: Sendable {
     let name: String
     let json: String
 
-    /// A text.
+    /// A fact with a text value.
     package init(_ name: String, _ text: String) {
         self.name = name
         json = JSONEscape.string(text)
     }
 
-    /// A number.
+    /// A fact with a number as its value.
     package init(_ name: String, _ number: Int) {
         self.name = name
         json = String(number)

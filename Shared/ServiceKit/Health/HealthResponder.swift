@@ -1,8 +1,8 @@
 package import NIOHTTP1
 
-/// What the health listener answers.
+/// Answers the requests to the health listener.
 package struct HealthResponder: HTTPResponder {
-    /// How long a readiness check may take; it is cancelled then and counts as failed.
+    /// The time limit of a readiness check; after it the check is cancelled and counts as failed.
     static let checkTimeout: Duration = .seconds(3)
 
     let state = HealthState()
@@ -13,11 +13,11 @@ package struct HealthResponder: HTTPResponder {
     private let routes: [String: HTTPRoute]
     private let details: @Sendable () async -> [HealthDetail]
 
-    /// Makes the responder of a process.
+    /// Creates the responder of a process.
     /// - Parameters:
     ///   - configuration: names the service and the instance.
-    ///   - checks: what `/readyz` asks; it answers 503 and names what fails.
-    ///   - routes: further paths; of two with the same path the first counts.
+    ///   - checks: run for each `/readyz`, which answers 503 and names the failed ones if there are any.
+    ///   - routes: further routes; if two have the same path, the first is used.
     ///   - details: facts that `/healthz` shows besides the service and the instance.
     package init(
         configuration: ServiceConfiguration, metrics: PrometheusRegistry, checks: [ReadinessCheck] = [],

@@ -7,9 +7,9 @@ internal import ServiceLifecycle
 /// The listener for `/healthz` (alive), `/readyz` (dependencies answer), `/metrics` (Prometheus text) and a service's
 /// further routes.
 package struct HealthServer: Service {
-    /// Connections at one time; further ones are closed at once.
+    /// The largest number of open connections; further ones are closed at once.
     static let connectionBound = 256
-    /// A connection that says nothing for this long is closed.
+    /// How long a connection may be idle before it is closed.
     static let idleTimeout: TimeAmount = .seconds(30)
 
     private let host: String
@@ -21,9 +21,9 @@ package struct HealthServer: Service {
 
     /// Creates the listener; it binds when run.
     /// - Parameters:
-    ///   - configuration: where it binds.
-    ///   - responder: what it answers.
-    ///   - onListening: told the port, once.
+    ///   - configuration: the address and port.
+    ///   - responder: answers the requests.
+    ///   - onListening: called once, with the port.
     package init(
         configuration: ServiceConfiguration, responder: HealthResponder, logger: Logger,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -37,17 +37,17 @@ package struct HealthServer: Service {
         self.onListening = onListening
     }
 
-    /// Whether the process still takes work.
+    /// Whether the process is draining.
     var state: HealthState { responder.state }
 
-    /// Serves until graceful shutdown or cancellation; throws when the address can't be bound.
+    /// Serves requests until graceful shutdown or cancellation. Throws when the address cannot be bound.
     package func run() async throws {
         let connections = HTTPConnections(bound: Self.connectionBound)
         let listener = try await bootstrap(connections).bind(host: host, port: port).get()
         let bound = listener.localAddress?.port ?? port
         logger.info("health listener is up", metadata: ["address": "\(host):\(bound)"])
         onListening(bound)
-        // This listener is the last service to end, and cuts off who still asks.
+        // This listener is the last service to end, so it closes connections that are still open.
         defer { connections.closeAll() }
         try await withTaskCancellationOrGracefulShutdownHandler {
             try await listener.closeFuture.get()

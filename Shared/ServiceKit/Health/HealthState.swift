@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Whether the process is draining, so that `/readyz` answers 503.
+/// Whether the process is draining; if so, `/readyz` answers 503.
 final class HealthState: Sendable {
     private let draining = Mutex(false)
 

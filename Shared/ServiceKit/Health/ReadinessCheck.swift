@@ -1,12 +1,11 @@
-/// A dependency that a service needs to be ready.
+/// A check of one dependency without which a service is not ready.
 package struct ReadinessCheck: Sendable {
-    /// The dependency's name, as in `redis`.
+    /// The dependency's name, such as `redis`.
     package let name: String
-    /// Asks the dependency: nil when it answers, else what is wrong. A check that takes longer than
+    /// Checks the dependency: nil when it works, else what is wrong. A check that takes longer than
     /// ``HealthResponder/checkTimeout`` counts as failed.
     package let check: @Sendable () async -> String?
 
-    /// Creates a check.
     package init(name: String, check: @escaping @Sendable () async -> String?) {
         self.name = name
         self.check = check

@@ -1,30 +1,29 @@
 package import Logging
 package import ServiceLifecycle
 
-/// What a service builds its parts from.
+/// What a service is given to build its parts.
 package struct ServiceContext: Sendable {
-    /// The settings that every service has.
+    /// The settings that all services share.
     package let configuration: ServiceConfiguration
     /// The process's logger, with service and instance as metadata.
     package let logger: Logger
-    /// The process's metrics, already installed for swift-metrics.
+    /// The process's metrics, already installed as swift-metrics' backend.
     package let metrics: PrometheusRegistry
 }
 
-/// A service's parts, ready to run.
+/// The parts of a service, ready to run.
 package struct ServiceAssembly: Sendable {
-    /// What runs, in order of start; shut down in reverse order.
+    /// The services to run, in order of start; they are shut down in reverse order.
     package var services: [any Service]
-    /// What `/readyz` asks.
+    /// The checks that `/readyz` runs.
     package var checks: [ReadinessCheck]
-    /// Further paths of the health listener.
+    /// Further routes of the health listener.
     package var routes: [HTTPRoute]
-    /// Facts for `/healthz`.
+    /// Further facts shown by `/healthz`.
     package var details: @Sendable () async -> [HealthDetail]
-    /// How long the graceful shutdown may take before what is left is cancelled.
+    /// The time limit of a graceful shutdown, after which the remaining services are cancelled.
     package var shutdownDeadline: Duration
 
-    /// Lists the parts.
     package init(
         services: [any Service], checks: [ReadinessCheck] = [], routes: [HTTPRoute] = [],
         details: @escaping @Sendable () async -> [HealthDetail] = { [] },

@@ -8,16 +8,16 @@ internal import Metrics
     internal import Darwin
 #endif
 
-/// The whole life of a service's process: settings, logging, metrics, health listener, services, exit code.
+/// The main program of a service's process: settings, logging, metrics, health listener, services, exit code.
 package enum ServiceMain {
-    /// Runs the service and ends the process: 0 after a graceful end, 1 after an error, 2 for a wrong argument.
+    /// Runs the service and exits: 0 after a graceful shutdown, 1 after an error, 2 for an invalid argument.
     ///
-    /// The arguments do not set anything: `--print-configuration` lists the settings, one a line (see ``Setting/line``),
-    /// `--help` does so for people, `--check-configuration` reads them and ends with 0 or 1.
+    /// Arguments set nothing: `--print-configuration` lists the settings, one per line (see ``Setting/line``), `--help`
+    /// describes them for people, and `--check-configuration` reads them and exits with 0 or 1.
     /// - Parameters:
-    ///   - service: the service's name, as in `presence`.
+    ///   - service: the service's name, such as `presence`.
     ///   - settings: reads the service's own settings.
-    ///   - assemble: builds its parts; an error ends the process with one line.
+    ///   - assemble: builds the service's parts; an error is printed as one line and ends the process.
     package static func run<Settings: Sendable>(
         _ service: String, settings read: @Sendable (inout EnvironmentReader) -> Settings,
         assemble: @Sendable (ServiceContext, Settings) async throws -> ServiceAssembly
@@ -52,14 +52,14 @@ package enum ServiceMain {
         }
     }
 
-    /// ``run(_:settings:assemble:)`` for a service without settings of its own.
+    /// Runs a service without settings of its own, see ``run(_:settings:assemble:)``.
     package static func run(
         _ service: String, assemble: @Sendable (ServiceContext) async throws -> ServiceAssembly
     ) async -> Never {
         await run(service, settings: { _ in }, assemble: { context, _ in try await assemble(context) })
     }
 
-    /// What the arguments ask for.
+    /// What the arguments ask the process to do.
     private enum Order {
         case run
         case check
@@ -108,9 +108,10 @@ package enum ServiceMain {
     }
 
     private static func prepareProcess() {
-        // A peer that has gone shows as an error of the write.
+        // Without this, writing to a connection that the peer has closed would kill the process instead of returning an
+        // error.
         signal(SIGPIPE, SIG_IGN)
-        // Every connection is a descriptor; the soft limit is often 1,024.
+        // Raised to the hard limit, because every connection needs a descriptor and the soft limit is often 1,024.
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max {
             limit.rlim_cur = limit.rlim_max

@@ -4,16 +4,16 @@ internal import UnixSignals
 
 /// Runs a process's services until SIGTERM or SIGINT.
 package enum ServiceRunner {
-    /// How long graceful shutdown may take before what is left is cancelled, unless a service says otherwise.
+    /// The default time limit of a graceful shutdown, after which the remaining services are cancelled.
     package static let shutdownDeadline: Duration = .seconds(30)
-    /// How long cancelled services may take to end before the process is ended for them.
+    /// The time that cancelled services have to end before the process is terminated.
     static let cancellationDeadline: Duration = .seconds(5)
 
-    /// Runs `health` and `services`, started in order and shut down in reverse order, `health` last.
+    /// Runs `health` and `services`: starts them in this order and shuts them down in reverse order, `health` last.
     ///
-    /// The first thing that happens at shutdown is that `/readyz` answers 503. A service that returns before that, or
-    /// throws, ends the process.
-    /// - Returns: the exit code, 0 after a graceful end.
+    /// At shutdown, `/readyz` answers 503 before any service is shut down. A service that throws, or returns before
+    /// shutdown, ends the process.
+    /// - Returns: the exit code, 0 after a graceful shutdown.
     package static func run(
         health: HealthServer, services: [any Service], deadline: Duration = shutdownDeadline, logger: Logger
     ) async -> Int32 {
@@ -33,7 +33,7 @@ package enum ServiceRunner {
     }
 }
 
-/// Started last, so it is the first to learn of the shutdown.
+/// Makes `/readyz` report draining. It is started last, and so is the first to be shut down.
 private struct DrainNotice: Service {
     let state: HealthState
     let logger: Logger

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 
-/// JSON strings for log lines and health answers. Every control character is escaped, DEL too, so that a line is safe to show in
-/// a terminal; JSON that clients read is written by SignalingWire, which this library does not import.
+/// Writes JSON strings for log lines and health answers. All control characters, including DEL, are escaped, so that a line
+/// is safe to show in a terminal. JSON for clients is written by SignalingWire, which this library does not import.
 enum JSONEscape {
     /// Appends `text` with its quotation marks.
     static func append(_ text: String, to bytes: inout [UInt8]) {

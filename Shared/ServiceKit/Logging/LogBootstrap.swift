@@ -2,8 +2,8 @@ package import Logging
 
 /// Sets up the process's logging, once.
 package enum LogBootstrap {
-    /// Sends all loggers' lines to standard output and makes the process's own logger.
-    /// - Returns: a logger that carries the service and the instance.
+    /// Directs all loggers to standard output and creates the process's logger.
+    /// - Returns: a logger with the service and the instance as metadata.
     package static func start(_ configuration: ServiceConfiguration) -> Logger {
         let (format, level) = (configuration.logFormat, configuration.logLevel)
         LoggingSystem.bootstrap { label in

@@ -1,6 +1,6 @@
-/// How log lines look.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// One JSON object a line.
+    /// One JSON object per line.
     case json
     /// Time, level, message and `key=value` pairs, for people.
     case text

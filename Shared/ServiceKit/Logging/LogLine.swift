@@ -1,8 +1,8 @@
 internal import Logging
 
-/// One log event, and its two encodings.
+/// One log event, and its two formats.
 struct LogLine {
-    /// The most bytes of a message or a metadata value; longer ones are cut.
+    /// The largest size of a message or metadata value in bytes; longer ones are truncated.
     static let textBound = 4096
 
     let time: Timestamp
@@ -11,7 +11,7 @@ struct LogLine {
     let message: String
     let metadata: Logger.Metadata
 
-    /// The line with its line feed. Line feeds within it are escaped, so that nobody can forge a line.
+    /// The line including its line feed. Line feeds in the event are escaped, so that no value can forge a line.
     func bytes(_ format: LogFormat) -> [UInt8] {
         var line: [UInt8] = []
         switch format {

@@ -8,7 +8,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Writes log lines, one at a time and each whole.
+/// Writes log lines, one at a time, each as a whole.
 final class LogOutput: Sendable {
     /// The process's standard output, unbuffered.
     static let standardOutput = LogOutput { line in
@@ -16,7 +16,7 @@ final class LogOutput: Sendable {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let written = write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                // A log that can't be written has nowhere to be reported; the service goes on.
+                // A failure to write the log cannot be reported anywhere, so the service continues.
                 if written < 0 && errno != EINTR { return }
                 rest = rest.dropFirst(max(written, 0))
             }

@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// The process's own figures, under the names that Prometheus' client libraries use.
+/// Metrics of the process itself (CPU, memory, descriptors), under the names that Prometheus' client libraries use.
 enum ProcessMetrics {
     static func append(to text: inout String) {
         var usage = rusage()
@@ -27,7 +27,7 @@ enum ProcessMetrics {
         text += "# TYPE \(name) \(kind)\n\(name) \(PrometheusText.number(value))\n"
     }
 
-    /// From the second field of `statm`, in pages; nil where there is no such file.
+    /// The resident memory, from the second field of `statm` (pages); nil where that file does not exist.
     private static func residentBytes() -> Int? {
         guard let file = fopen("/proc/self/statm", "r") else { return nil }
         defer { fclose(file) }
@@ -42,7 +42,7 @@ enum ProcessMetrics {
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Less the two dots and the folder's own.
+        // Without `.`, `..` and the descriptor of the open folder itself.
         return max(0, count - 3)
     }
 }

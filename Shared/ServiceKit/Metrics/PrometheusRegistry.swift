@@ -1,12 +1,13 @@
 package import Metrics
 internal import Synchronization
 
-/// The metrics of a process, as swift-metrics' backend and as Prometheus text.
+/// The metrics of a process: a backend of swift-metrics that renders them as Prometheus text.
 ///
-/// Counters get the suffix `_total`, timers become histograms in seconds, aggregating recorders histograms, others gauges.
-/// The same label with the same dimensions is one series, however often it is made.
+/// Counters get the suffix `_total`; timers and aggregating recorders become histograms, timers in seconds; the others
+/// become gauges. Handlers made with the same label and dimensions share one series.
 package final class PrometheusRegistry: MetricsFactory {
-    /// How many series are exposed, at most; a further one is only counted, in `heliograph_metrics_refused_total`.
+    /// The largest number of exposed series. Values of further ones are dropped; `heliograph_metrics_refused_total` counts
+    /// them.
     package static let seriesBound = 10_000
 
     enum Kind: String {
@@ -17,7 +18,7 @@ package final class PrometheusRegistry: MetricsFactory {
 
     struct Family {
         let kind: Kind
-        /// Series by their label text, as in `{code="404"}`.
+        /// Series by their labels as text, such as `{code="404"}`.
         var series: [String: any PrometheusSeries] = [:]
     }
 
@@ -29,10 +30,10 @@ package final class PrometheusRegistry: MetricsFactory {
 
     private let state = Mutex(State())
 
-    /// Creates a registry with nothing in it.
+    /// Creates an empty registry.
     package init() {}
 
-    /// Everything in the Prometheus text format 0.0.4, the process's own figures included.
+    /// All metrics in the Prometheus text format 0.0.4, including those of the process itself.
     package func text() -> String {
         let (families, refused) = state.withLock { ($0.families, $0.refused) }
         var text = ""
@@ -57,7 +58,7 @@ package final class PrometheusRegistry: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind)
             if let known = family.series[labels] as? Series { return known }
             let new = make()
-            // The text format allows one kind per name; the first wins.
+            // The text format allows one kind per name, so the first kind wins.
             guard family.series[labels] == nil, family.kind == kind, state.count < Self.seriesBound else {
                 state.refused += 1
                 return new
@@ -82,30 +83,30 @@ package final class PrometheusRegistry: MetricsFactory {
 }
 
 extension PrometheusRegistry {
-    /// A counter; its text name ends in `_total`.
+    /// Makes a counter; its exposed name ends in `_total`.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, suffix: "_total", kind: .counter, dimensions) { PrometheusCounter() }
     }
 
-    /// A counter of fractions; its text name ends in `_total`.
+    /// Makes a floating-point counter; its exposed name ends in `_total`.
     package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
         series(label, suffix: "_total", kind: .counter, dimensions) { PrometheusGauge() }
     }
 
-    /// A gauge.
+    /// Makes a gauge.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, kind: .gauge, dimensions) { PrometheusGauge() }
     }
 
-    /// A gauge, or a histogram when it aggregates.
+    /// Makes a histogram when `aggregate` is set, else a gauge.
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return series(label, kind: .gauge, dimensions) { PrometheusGauge() } }
         return series(label, kind: .histogram, dimensions) { PrometheusHistogram(bounds: PrometheusHistogram.values) }
     }
 
-    /// A histogram in seconds; its text name ends in `_seconds`.
+    /// Makes a histogram of seconds; its exposed name ends in `_seconds`.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         series(label, suffix: "_seconds", kind: .histogram, dimensions) {
             PrometheusHistogram(bounds: PrometheusHistogram.seconds)

@@ -1,12 +1,12 @@
 internal import Metrics
 internal import Synchronization
 
-/// One time series of the exposition: a line, or the lines of a histogram.
+/// One exposed time series: a line of text, or the lines of a histogram.
 protocol PrometheusSeries: AnyObject, Sendable {
     func append(name: String, labels: String, to text: inout String)
 }
 
-/// A counter of whole numbers, without a lock: messages count on the hot path.
+/// A counter of whole numbers. Needs no lock, because it is increased for every message.
 final class PrometheusCounter: CounterHandler, PrometheusSeries {
     private let value = Atomic<Int64>(0)
 
@@ -19,7 +19,7 @@ final class PrometheusCounter: CounterHandler, PrometheusSeries {
     }
 }
 
-/// A gauge; also serves as a counter of fractions, which is only increased.
+/// A gauge. Also serves as a floating-point counter, which is a gauge that only increases.
 final class PrometheusGauge: MeterHandler, RecorderHandler, FloatingPointCounterHandler, PrometheusSeries {
     private let value = Mutex(0.0)
 
@@ -42,11 +42,11 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusSeries
     static let seconds = [
         0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
-    /// Bounds for anything else: batch sizes, bytes.
+    /// Bounds for other values, such as batch sizes and bytes.
     static let values: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000]
 
     private struct State {
-        /// Per bucket; the last is for values above all bounds.
+        /// One count per bucket; the last is for values above all bounds.
         var counts: [Int64]
         var sum = 0.0
     }

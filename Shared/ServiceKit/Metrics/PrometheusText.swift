@@ -1,6 +1,6 @@
-/// The pieces of the Prometheus text format 0.0.4.
+/// Formats parts of the Prometheus text format 0.0.4.
 enum PrometheusText {
-    /// `label` as a metric's or a label's name: other characters than letters, digits, `_` and `:` become `_`.
+    /// Turns `label` into a valid name of a metric or label: characters other than letters, digits, `_` and `:` become `_`.
     static func name(_ label: String) -> String {
         var bytes = label.utf8.map { byte in
             switch byte {
@@ -16,19 +16,19 @@ enum PrometheusText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The label text of dimensions, as in `{code="404"}`; empty when there are none.
+    /// Formats dimensions as labels, such as `{code="404"}`; empty text when there are none.
     static func labels(_ dimensions: [(String, String)]) -> String {
         if dimensions.isEmpty { return "" }
         let pairs = dimensions.sorted { $0.0 < $1.0 }.map { "\(name($0.0))=\"\(escaped($0.1))\"" }
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// `labels` with one more.
+    /// Adds one label to formatted labels.
     static func adding(_ label: String, _ value: String, to labels: String) -> String {
         labels.isEmpty ? "{\(label)=\"\(value)\"}" : "\(labels.dropLast()),\(label)=\"\(value)\"}"
     }
 
-    /// A number without a needless fraction.
+    /// Formats a number; whole numbers get no fraction.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
