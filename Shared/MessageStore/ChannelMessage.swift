@@ -2,25 +2,25 @@ package import SignalingProtocol
 
 /// A message to a channel.
 package struct ChannelMessage: Equatable, Sendable {
-    /// Which channel.
+    /// The channel that gets the message.
     package var channel: ChannelKey
-    /// Who sends it.
+    /// The sender's account.
     package var account: Account
-    /// The session that sends it; nil for a service.
+    /// The sender's session, which must still be current; nil when a service sends.
     package var fence: SessionFence?
-    /// The sender's number.
+    /// The sender's numeric id.
     package var uid: UInt32
-    /// Whether the sender need not be a member.
+    /// Whether the sender may send without being a member.
     package var force: Bool
-    /// Messages of the channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise. A million or
-    /// more: no limit, whatever `_sendmsg_limit` says.
+    /// The channel's message rate per second over the whole cluster, unless `_sendmsg_limit` overrides it. A million or more
+    /// means no limit, and `_sendmsg_limit` is then ignored.
     package var limitPerSecond: Int
-    /// The message, verbatim.
+    /// The message text, delivered unchanged.
     package var body: String
-    /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
+    /// Identifies repetitions of one send within a minute, which have no further effect; nil for a message that is never
+    /// sent twice.
     package var command: CommandID?
 
-    /// Makes a message.
     package init(
         channel: ChannelKey, account: Account, uid: UInt32, fence: SessionFence? = nil, force: Bool = false,
         limitPerSecond: Int = Limits.channelMessagesPerSecond, body: String, command: CommandID? = nil
@@ -36,14 +36,13 @@ package struct ChannelMessage: Equatable, Sendable {
     }
 }
 
-/// A ``ChannelMessage`` was published.
+/// The result of publishing a ``ChannelMessage``.
 package struct ChannelMessageSent: Equatable, Sendable {
-    /// Its sequence number in the channel; 0 when the channel has no members to hear it.
+    /// The message's sequence number in the channel; 0 when the channel has no members.
     package var sequence: Int64
-    /// Its `channel2` id.
+    /// The message's `channel2` id.
     package var id: Int64
 
-    /// Makes the answer.
     package init(sequence: Int64, id: Int64) {
         self.sequence = sequence
         self.id = id

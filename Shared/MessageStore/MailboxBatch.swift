@@ -3,23 +3,23 @@ package import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
-/// Collects messages to users, and users' acknowledgements, within one turn of the event loop and sends each kind in one call
-/// of a Redis Function. That costs Redis about half of one call each; batching adds no delay.
+/// Collects messages to users, and users' acknowledgements, during one turn of the event loop and sends each kind in one
+/// call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay.
 ///
-/// All of it happens on the connection's event loop. The connection must load ``MessageStore/library``.
+/// Use it on the connection's event loop only. The connection must load ``RedisFunctionLibrary/messages``.
 package final class MailboxBatch {
-    /// Messages, or mailboxes, in one call at most: Redis does nothing else during the call.
+    /// The largest number of messages or mailboxes in one call: Redis does nothing else during the call.
     package static let bound = 64
-    /// Bytes of lines after which a call takes no further message.
+    /// The total size of messages in bytes at which a call is sent.
     package static let byteBound = 65_536
 
-    /// How long a message with a command id is resent if the connection to Redis breaks before the answer: as long as its
-    /// sender waits.
+    /// How long a message with a command id may be sent again if the connection to Redis breaks before the reply: as long as
+    /// its sender waits.
     package static let patience = TimeAmount.seconds(8)
 
-    /// A call that is being put together.
+    /// A call that is being assembled.
     private struct Call {
-        /// Whether all of its messages have command ids, so that the call may be sent twice.
+        /// Whether all messages of the call have command ids, so that the call may be sent again.
         var isRepeatable = true
         var lineBytes = 0
         var keys = RedisArguments()
@@ -33,7 +33,8 @@ package final class MailboxBatch {
     private var clears = Call()
     private var isAwaitingTurn = false
 
-    /// Works over `connection`, for sessions that `gateway` holds: what others have taken over is refused, see ``SessionFence``.
+    /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are refused, see
+    /// ``SessionFence``.
     package init(connection: RedisConnection, gateway: GatewayID) {
         self.connection = connection
         self.gateway = gateway
@@ -41,23 +42,23 @@ package final class MailboxBatch {
 
     /// Adds a message to a user's mailbox and publishes it to the gateway that holds the user's session.
     ///
-    /// Completes once, with the entry's version, 0 for a message that was sent before. Fails with
-    /// ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed``, `memory_full` when
-    /// Redis has no room for more, `unavailable` when it does not answer; and as ``SessionFence`` says.
+    /// Completes once with the entry's version; 0 for a repetition. Fails with ``SignalingCode/messageOther``
+    /// (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed`` (`memory_full`) when Redis is at `maxmemory`,
+    /// or (`unavailable`) when it does not answer; and as described at ``SessionFence``.
     /// - Parameters:
-    ///   - sender: who sends it, and in which session.
+    ///   - sender: the sending user; `session` is the session that sends.
     ///   - line: the `msg-v2` line.
-    ///   - milliseconds: how long it may wait.
-    ///   - command: makes a repeated send take effect once within a minute, so that it is sent again (``patience``) when its
-    ///     outcome is lost with a connection; nil for a message that is sent once.
-    ///   - bounds: how much may wait for the user.
+    ///   - milliseconds: how long the message may wait in the mailbox.
+    ///   - command: identifies repetitions of one send within a minute, which have no further effect; so the message is sent
+    ///     again (see ``patience``) when its outcome is lost with a connection. Nil for a message that is never sent twice.
+    ///   - bounds: the size limits of the user's mailbox.
     package func send(
         to user: UserKey, from sender: UserKey, session: SessionID, line: String, timeToLive milliseconds: Int64,
         command: CommandID?, bounds: MailboxBounds = MailboxBounds(),
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         awaitTurn()
-        // Messages with and without a command id go in separate calls, in their order.
+        // Messages with a command id and messages without one go in separate calls, in the order in which they were sent.
         if messages.isRepeatable != (command != nil), !messages.completions.isEmpty { sendMessages() }
         messages.isRepeatable = command != nil
         messages.keys.append(KeySpace.tag(user))
@@ -73,8 +74,8 @@ package final class MailboxBatch {
         if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
     }
 
-    /// Deletes a user's entries up to a version, in the name of the user's session. A version lower than one before changes
-    /// nothing, one above the highest given counts as that. Completes once, with the highest version deleted.
+    /// Deletes a user's entries up to a version, on behalf of the user's session. A version below an earlier one changes
+    /// nothing; one above the latest version counts as the latest. Completes once, with the highest version deleted.
     package func clear(
         _ user: UserKey, in session: SessionID, through version: Int64,
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
@@ -96,7 +97,7 @@ package final class MailboxBatch {
         }
     }
 
-    /// Sends what is collected now, so that commands sent later on the connection are answered after it.
+    /// Sends everything collected so far, so that commands sent later on the connection are answered after it.
     package func flush() {
         sendMessages()
         sendClears()

@@ -1,15 +1,16 @@
 package import SignalingProtocol
 
-/// How much may wait for a user; past it the sender is told ``SignalingCode/messageOther`` (`mailbox_full`).
+/// The size limits of a user's mailbox. At a limit, senders get ``SignalingCode/messageOther`` (`mailbox_full`).
 package struct MailboxBounds: Equatable, Sendable {
-    /// Messages.
+    /// The largest number of messages.
     package var entries: Int
-    /// Bytes of messages, each counting 64 more than its line. Call events count too, but are not refused for it.
+    /// The largest total size of messages in bytes, each counting 64 more than its line. Call events count, but are never
+    /// refused for it.
     package var bytes: Int
-    /// Call events, which have room of their own.
+    /// The largest number of call events, which is separate from that of messages.
     package var callEvents: Int
 
-    /// Takes the bounds; by default those of ``Limits``.
+    /// Creates limits; by default those of ``Limits``.
     package init(
         entries: Int = Limits.mailboxEntries, bytes: Int = Limits.mailboxBytes,
         callEvents: Int = Limits.mailboxCallEvents
@@ -19,12 +20,12 @@ package struct MailboxBounds: Equatable, Sendable {
         self.callEvents = callEvents
     }
 
-    /// Those of an app.
+    /// The limits configured for an app.
     package init(_ limits: AppLimits) {
         self.init(entries: limits.mailboxEntries, bytes: limits.mailboxBytes)
     }
 
-    /// How many entries of a kind there may be.
+    /// The largest number of entries with this condition.
     func entries(for condition: UserMessage.Condition) -> Int {
         switch condition {
         case .always: entries

@@ -6,15 +6,16 @@ package import SignalingProtocol
 internal import SignalingWire
 
 extension MessageStore {
-    /// Events that could not be read, and were left out.
+    /// Counts events that could not be decoded and were skipped.
     private static let unreadable = Counter(label: "heliograph_channel_events_unreadable_total")
 
-    /// Reads a channel's events above a position, on the loop: what a gateway, or a client that resumes, has missed.
+    /// Reads a channel's events after a position: those that a gateway, or a client that resumes, has missed. On the loop
+    /// only.
     ///
-    /// The earliest of them, and 128 KiB at most; ``ChannelLogPage/more`` tells whether to read on.
+    /// Returns the earliest of them, at most 128 KiB; ``ChannelLogPage/more`` tells whether to read on.
     /// - Parameters:
-    ///   - position: its sequence may be 0, not known.
-    ///   - limit: events at most.
+    ///   - position: where to start; its sequence may be 0 when it is unknown.
+    ///   - limit: the largest number of events.
     package func readLog(
         _ channel: ChannelKey, after position: ChannelPosition, limit: Int = 2000,
         _ completion: @escaping (Result<ChannelLogPage, SignalingError>) -> Void
@@ -25,10 +26,11 @@ extension MessageStore {
             Self.log, completion)
     }
 
-    /// Tells the functions that Redis has been running without a gap; called on the loop each second, even without traffic.
-    /// After a gap, which may have been a failover, the versions of mailboxes jump to the clock.
+    /// Tells the functions that Redis has been running without interruption; to be called on the loop every second, even
+    /// without traffic. After an interruption, which may have been a failover, the functions raise the mailboxes' versions
+    /// to the clock.
     package func keepNumbers() {
-        // A failure is such a gap.
+        // A failed call counts as an interruption, so there is nothing else to do.
         connection.send(.function("messages_awake", keys: [], arguments: [])) { _ in }
     }
 
@@ -42,7 +44,7 @@ extension MessageStore {
             guard let buffer = part.buffer,
                 let event = try? SignalingProtocol.ChannelEvent(payload: buffer.readableBytesView)
             else {
-                // An event that a newer release wrote must not hide the others.
+                // An event written by a newer release must not make the others unreadable.
                 unreadable.increment()
                 continue
             }

@@ -3,15 +3,15 @@ internal import RedisStore
 package import SignalingProtocol
 
 extension MessageStore {
-    /// Reads a user's mailbox, on the loop. Expired entries are deleted and never given.
+    /// Reads a page of a user's mailbox; on the loop only. Expired entries are deleted and never returned.
     ///
-    /// A page has 128 KiB of lines at most. Fails as ``SessionFence`` says.
+    /// A page has at most 128 KiB of lines. Fails as described at ``SessionFence``.
     /// - Parameters:
     ///   - fence: the user's session that reads.
-    ///   - version: read above it; entries that were forgotten are gone in any case.
-    ///   - limit: entries of the page at most.
-    ///   - fresh: the first read of a new session: call events of earlier sessions, which it can't know, are dropped
-    ///     first, and so are invitations to calls that ended.
+    ///   - version: only entries above it are returned; deleted entries are never returned.
+    ///   - limit: the largest number of entries in the page.
+    ///   - fresh: whether this is the first read of a new session. If so, call events of earlier sessions, which it cannot
+    ///     know, are dropped first, and so are invitations to calls that have ended.
     package func readMailbox(
         _ user: UserKey, in fence: SessionFence, after version: Int64, limit: Int, fresh: Bool,
         _ completion: @escaping (Result<MailboxPage, SignalingError>) -> Void
@@ -22,7 +22,7 @@ extension MessageStore {
         perform(command, Self.page, completion)
     }
 
-    /// Deletes an entry, such as an invitation that has expired; no effect when it is gone.
+    /// Deletes an entry, such as an expired invitation, if it exists.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func removeMail(_ user: UserKey, version: Int64) async throws(SignalingError) {
         try await perform(

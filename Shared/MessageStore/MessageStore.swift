@@ -3,33 +3,32 @@ internal import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
-/// The hot path: messages to users and channels, mailboxes, channel logs. Each act is one call of a Redis Function
-/// (library `heliograph_messages`): check, limit, number, store and publish happen at once or not at all.
+/// The hot path: messages to users and channels, mailboxes, channel logs. Each operation is one call of a Redis Function
+/// (library `heliograph_messages`), so its checks, rate limit, numbering, storing and publishing are atomic.
 ///
-/// The forms with a completion run on the connection's event loop, and complete there, once; the async forms run anywhere.
-/// A connection that is used for this must load ``RedisFunctionLibrary/messages``. Every act fails with ``SignalingCode/failed``
-/// (`unavailable`) when Redis does not answer; a send's outcome is then unknown. What a gateway does most has a form for many
-/// at once, ``MailboxBatch``.
+/// The forms with a completion must be called on the connection's event loop and complete there, once; the async forms may
+/// be called anywhere. The connection must load ``RedisFunctionLibrary/messages``. Every operation fails with
+/// ``SignalingCode/failed`` (`unavailable`) when Redis does not answer; the outcome of a send is then unknown. The gateways'
+/// most frequent operations also exist in a form that batches them, ``MailboxBatch``.
 package struct MessageStore: Sendable {
     let connection: RedisConnection
 
-    /// Works over `connection`.
     package init(connection: RedisConnection) { self.connection = connection }
 
     // MARK: - Sending
 
     /// Adds an entry to a user's mailbox and publishes it to the gateway that holds the user's session.
-    /// - Throws: `SignalingError`; ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bound.
+    /// - Throws: `SignalingError`; ``SignalingCode/messageOther`` (`mailbox_full`) at the mailbox's bounds.
     package func sendToUser(_ message: UserMessage) async throws(SignalingError) -> MessageQueued {
         try await perform(Self.command(message), Self.queued)
     }
 
-    /// Publishes a message to a channel's members, on the loop. Fails with ``SignalingCode/messageOther``: `not_member`,
-    /// or `rate_limited` over the channel's limit; and as ``SessionFence`` says.
+    /// Publishes a message to a channel's members; on the loop only. Fails with ``SignalingCode/messageOther``
+    /// (`not_member`, or `rate_limited` over the channel's limit), and as described at ``SessionFence``.
     package func sendToChannel(
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
-        // A message with a command id is resent if the connection breaks before the answer.
+        // A message with a command id is sent again if the connection breaks before the reply.
         let until = message.command.map { _ in NIODeadline.now() + MailboxBatch.patience }
         perform(Self.command(message), repeatedUntil: until, Self.sent, completion)
     }
@@ -75,7 +74,7 @@ package struct MessageStore: Sendable {
         command.append(session)
     }
 
-    /// The command that publishes a message to a channel's members, for a pipeline of the caller's.
+    /// The Redis command that publishes a message to a channel's members, for the caller to send in a pipeline.
     package static func command(_ message: ChannelMessage) -> RedisCommand {
         let tag = KeySpace.tag(message.channel)
         var command = RedisCommand.function(

@@ -3,10 +3,9 @@ package import RedisStore
 package import SignalingProtocol
 internal import SignalingWire
 
-/// What an app's servers are told in one of its special channels: users come online and go offline in `_agora_user_online`,
-/// members join and leave in `_agora_channel_event`.
+/// An event that an app's servers can follow in one of its special channels: users going online and offline in
+/// `_agora_user_online`, members joining and leaving channels in `_agora_channel_event`.
 package struct ServerAnnouncement: Equatable, Sendable {
-    /// What has happened.
     package enum Event: Equatable, Sendable {
         case online
         case offline(SignalingCode)
@@ -14,14 +13,13 @@ package struct ServerAnnouncement: Equatable, Sendable {
         case leave(ChannelName, SignalingCode)
     }
 
-    /// The special channels carry every event of the app: they have no rate limit.
+    /// The rate limit of special channels, which carry every event of the app: none.
     package static let unlimited = 1_000_000_000
 
-    /// What has happened.
     package var event: Event
-    /// To whom.
+    /// The user that the event is about, and the session in which it happened.
     package var actor: Actor
-    /// When, in seconds since 1970 by the Redis clock.
+    /// When the event happened, in seconds since 1970 by Redis' clock.
     package var seconds: Int64
 
     /// Announces an event.
@@ -31,22 +29,23 @@ package struct ServerAnnouncement: Equatable, Sendable {
         self.seconds = seconds
     }
 
-    /// The command that publishes it, for a pipeline of the caller's.
-    /// - Parameter command: makes a repetition harmless.
+    /// The Redis command that publishes the announcement, for the caller to send in a pipeline.
+    /// - Parameter command: identifies repetitions, which have no further effect.
     package func publishing(_ command: CommandID) -> RedisCommand { MessageStore.command(message(command)) }
 
-    /// The message to the special channel.
+    /// The message that is sent to the special channel.
     func message(_ command: CommandID) -> ChannelMessage {
         ChannelMessage(
             channel: Self.channel(in: actor.user.app, isAboutMembers: channel != nil), account: actor.user.account,
             uid: actor.uid, force: true, limitPerSecond: Self.unlimited, body: body, command: command)
     }
 
-    /// Asks whether anybody is in the channel that logins are announced in, for a pipeline of the caller's; answered 1 or 0.
-    /// Asked after the change, it tells whether an announcement would be heard: mostly it would not.
+    /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are announced;
+    /// answered 1 or 0. Sent after the change, it tells whether an announcement would be received, which mostly it would
+    /// not.
     package static func userAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: false) }
 
-    /// The same for the channel that joins are announced in.
+    /// The same for the channel where joins are announced.
     package static func memberAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: true) }
 
     private var body: String {

@@ -1,32 +1,33 @@
 package import SignalingProtocol
 
-/// An entry for a user's mailbox that a service adds, in nobody's name: a call event. Messages go by ``MailboxBatch``.
+/// A call event that a service adds to a user's mailbox, without a sender. Messages between users are sent with
+/// ``MailboxBatch``.
 package struct UserMessage: Equatable, Sendable {
-    /// When the entry may be delivered. Clients fail on events of calls that they do not know, so they never get one.
+    /// Which sessions may get the entry. Clients fail on events of calls that they do not know, so they must never get one.
     package enum Condition: Equatable, Sendable {
-        /// To any session, also a later one.
+        /// Any session, including a later one.
         case always
-        /// The same, for an invitation; it is dropped together with the end of its call.
+        /// Any session, for an invitation; dropped together with the event that ends its call.
         case invitation(call: String)
-        /// Only to a live session that knows the call: the session `knownBy`, or one that has got, or will get before this
-        /// event, the invitation, which is the entry of version `invitedAt`. Otherwise the event is dropped.
+        /// Only a live session that knows the call: the session `knownBy`, or one that has received, or will receive before
+        /// this event, the invitation (the entry with version `invitedAt`). For any other session the event is dropped.
         case callEvent(type: String, call: String, knownBy: SessionID?, invitedAt: Int64?)
     }
 
-    /// Whose mailbox.
+    /// The user whose mailbox gets the entry.
     package var to: UserKey
     /// The `msg-v2` line.
     package var line: String
-    /// How long the entry may wait, ms.
+    /// How long the entry may wait in the mailbox, in ms.
     package var timeToLive: Int64
-    /// When it may be delivered.
+    /// Which sessions may get it.
     package var condition: Condition
-    /// How much may wait for the user.
+    /// The size limits of the user's mailbox.
     package var bounds: MailboxBounds
-    /// Makes a repeated send take effect once within a minute; nil for a message that is sent once.
+    /// Identifies repetitions of one send within a minute, which have no further effect; nil for a message that is never
+    /// sent twice.
     package var command: CommandID?
 
-    /// Makes an entry.
     package init(
         to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always,
         bounds: MailboxBounds = MailboxBounds(), command: CommandID? = nil
@@ -40,14 +41,13 @@ package struct UserMessage: Equatable, Sendable {
     }
 }
 
-/// What became of a ``UserMessage``.
+/// The result of adding a ``UserMessage``.
 package struct MessageQueued: Equatable, Sendable {
-    /// The entry's version; 0 when it was dropped because nobody may see it.
+    /// The entry's version; 0 when it was dropped because no session may get it.
     package var version: Int64
     /// Whether the user has a session, connected or detached; false also when the version is 0.
     package var online: Bool
 
-    /// Makes the answer.
     package init(version: Int64, online: Bool) {
         self.version = version
         self.online = online

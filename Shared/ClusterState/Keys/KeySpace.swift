@@ -1,31 +1,31 @@
 package import SignalingProtocol
 
-/// Names of everything in Redis.
+/// The names of all keys, streams and topics in Redis.
 ///
-/// Each part that a client may choose is escaped, so that names with colons or braces cannot collide across users,
-/// channels and apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one channel, share a slot.
+/// Parts that a client may choose are escaped, so that names with colons or braces cannot collide across users, channels and
+/// apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one channel, are in the same slot.
 package enum KeySpace {
-    /// The common start of a user's keys: `{a:APP:u:ACCOUNT}`. Functions take it as their one key and append suffixes.
+    /// The prefix of a user's keys: `{a:APP:u:ACCOUNT}`. Functions are given only this key and append the suffixes.
     package static func tag(_ user: UserKey) -> String {
         "{a:\(escape(user.app.rawValue)):u:\(escape(user.account.rawValue))}"
     }
 
-    /// The common start of an app's own keys: `{a:APP}`.
+    /// The prefix of an app's own keys: `{a:APP}`.
     package static func tag(_ app: AppID) -> String { "{a:\(escape(app.rawValue))}" }
 
-    /// The common start of a channel's keys: `{a:APP:c:CHANNEL}`.
+    /// The prefix of a channel's keys: `{a:APP:c:CHANNEL}`.
     package static func tag(_ channel: ChannelKey) -> String {
         "{a:\(escape(channel.app.rawValue)):c:\(escape(channel.name.rawValue))}"
     }
 
-    /// The common start of a call's keys: `{a:APP:i:CHANNEL:CALLER:CALLEE}`.
+    /// The prefix of a call's keys: `{a:APP:i:CHANNEL:CALLER:CALLEE}`.
     package static func callTag(channel: ChannelKey, caller: Account, callee: Account) -> String {
         let parties = "\(escape(caller.rawValue)):\(escape(callee.rawValue))"
         return "{a:\(escape(channel.app.rawValue)):i:\(escape(channel.name.rawValue)):\(parties)}"
     }
 
-    /// A call's record, a hash.
-    /// - Parameter tag: as ``callTag(channel:caller:callee:)`` gives it.
+    /// Hash: a call's record.
+    /// - Parameter tag: the result of ``callTag(channel:caller:callee:)``.
     package static func call(tag: String) -> String { tag + ":call" }
 
     /// The pub/sub topic of a channel's events.
@@ -34,56 +34,56 @@ package enum KeySpace {
     /// The pub/sub topic of one gateway: replies to its commands, and events for its sessions.
     package static func topic(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):events" }
 
-    /// A gateway's lease, a string with time to live that holds its public addresses and load.
+    /// String with time to live: a gateway's lease, which contains its public addresses and load.
     package static func lease(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue)" }
 
-    /// The set of sessions (as ``Line`` routes) of a gateway; a hint, verified against each session's hash.
+    /// Set: a gateway's sessions, as ``Line`` routes. May be outdated: each is verified against the session's hash.
     package static func sessions(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):sessions" }
 
-    /// Gateway ids by the time of their last heartbeat (ms).
+    /// Sorted set: ids of gateways, scored by the time of their last heartbeat (ms).
     package static let gateways = "gateways"
 
-    /// A sip-bridge's lease, a string with time to live.
+    /// String with time to live: a sip-bridge's lease.
     package static func bridgeLease(_ bridge: GatewayID) -> String { "bridge:\(bridge.rawValue)" }
 
-    /// The common start of what is kept of a sip-bridge's calls: `{bridge:ID}`.
+    /// The prefix of the keys about a sip-bridge's calls: `{bridge:ID}`.
     package static func bridgeTag(_ bridge: GatewayID) -> String { "{bridge:\(bridge.rawValue)}" }
 
-    /// Ids of sip-bridges by the time of their last heartbeat (ms).
+    /// Sorted set: ids of sip-bridges, scored by the time of their last heartbeat (ms).
     package static let bridges = "bridges"
 
-    /// The stream of a service's commands that somebody waits for.
+    /// Stream: commands to a service whose sender waits for a reply.
     package static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
 
-    /// The stream of a service's commands that nobody waits for. It is never cut: they stay until they are done.
+    /// Stream: commands to a service without a reply. Never trimmed: commands stay until they are done.
     package static func posts(_ service: ServiceName) -> String { "post:\(service.rawValue)" }
 
-    /// The stream of what was taken off a service's other streams, because no instance could handle it.
+    /// Stream: entries moved off a service's other streams because no instance could handle them.
     package static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
 
-    /// The stream of one sip-bridge's own commands: orders about the calls that it holds.
+    /// Stream: commands to one sip-bridge, about the calls that it holds.
     package static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
 
-    /// Libraries of Redis Functions by the time at which a process named them last (ms).
+    /// Sorted set: libraries of Redis Functions, scored by the time at which a process last recorded that it uses them (ms).
     package static let libraries = "libraries"
 
-    /// A service's deadlines.
+    /// Sorted set: a service's timers, scored by the time at which they are due.
     package static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }
 
-    /// Which process does a piece of work that one process of all does at a time.
-    /// - Parameter name: of the work, among all services.
+    /// String: held by the process that runs the current round of a ``SingletonJob``.
+    /// - Parameter name: the job's name, unique among all services.
     package static func round(_ name: String) -> String { "round:\(name)" }
 
-    /// The set of a sip-bridge's calls.
+    /// Set: the calls that a sip-bridge holds.
     package static func calls(_ bridge: GatewayID) -> String { bridgeTag(bridge) + ":calls" }
 
-    /// Ids of gateways that discovery must not name, because they drain.
+    /// Set: ids of draining gateways, which discovery must not name.
     package static let drainingGateways = "gateways:draining"
 
-    /// Ids of sip-bridges that drain.
+    /// Set: ids of draining sip-bridges.
     package static let drainingBridges = "bridges:draining"
 
-    /// The stream of changes that a service copies into PostgreSQL.
+    /// Stream: changes that a service copies into PostgreSQL.
     package static func mirror(_ service: ServiceName) -> String { "mirror:\(service.rawValue)" }
 
     private static func escape(_ text: String) -> String { PercentEscape.escape(text) }

@@ -1,22 +1,22 @@
 package import SignalingProtocol
 
-/// The keys of one user. Presence writes them; the head of `sessions.lua` says what each holds.
+/// The keys of one user, written mainly by presence; the head of `presence.lua` describes their values.
 package struct UserKeys: Sendable {
-    /// The common start of the names; the one key that functions are given.
+    /// The common prefix of the keys; the only key that is passed to functions.
     package let tag: String
 
-    /// The keys of `user`.
     package init(_ user: UserKey) { tag = KeySpace.tag(user) }
 
-    /// Hash: the present session. No key without one.
+    /// Hash: the current session. Absent when there is none.
     package var session: String { tag + ":session" }
-    /// Hash: the numbers that must not fall while the user comes and goes, and who receives the user's mail.
+    /// Hash: counters that must not decrease when the user goes offline and returns, and the session that receives the
+    /// user's mail.
     package var box: String { tag + ":box" }
-    /// Hash: the cached attributes; holds while ``attributesVersion`` exists.
+    /// Hash: the cached attributes; valid only while ``attributesVersion`` exists.
     package var attributes: String { tag + ":attrs" }
-    /// String: PostgreSQL's version of the cached attributes. No key while nothing is cached.
+    /// String: the version in PostgreSQL of the cached attributes. Absent when nothing is cached.
     package var attributesVersion: String { tag + ":attrver" }
 
-    /// Hash: attributes that are written in several steps, before they become ``attributes`` in one.
+    /// Hash: attributes that are written in several steps and then replace ``attributes`` in one.
     package func stagedAttributes(_ staging: String) -> String { "\(tag):attrs:\(staging)" }
 }

@@ -1,33 +1,34 @@
 package import SignalingProtocol
 
-/// A kind of process that keeps leases up: which keys they are under, and who acts when one ends.
+/// A kind of process that holds leases, gateways or sip-bridges: its keys, its times, and the service that acts when a lease
+/// ends.
 package struct LeaseFleet: Equatable, Sendable {
-    /// Milliseconds that a lease lives after a heartbeat.
+    /// How long a lease lives after a heartbeat, in milliseconds.
     package let timeToLive: Int64
-    /// Milliseconds from a heartbeat to the watcher's look: a little after the lease's end, because a look in its last
-    /// millisecond would find it and be the last.
+    /// The time from a heartbeat to the watcher's check, in milliseconds. Slightly longer than the lease: a check in the
+    /// lease's last millisecond would find it alive, and no other check follows.
     package var watchDelay: Int64 { timeToLive + 10 }
-    /// Milliseconds between heartbeats.
+    /// The time between heartbeats in milliseconds.
     package let interval: Int64
-    /// Names a member's lease.
+    /// The key of a member's lease.
     package let lease: @Sendable (GatewayID) -> String
-    /// Ids by the time of their last heartbeat.
+    /// The key of the sorted set of members, scored by the time of their last heartbeat.
     package let members: String
-    /// Ids that discovery must not name.
+    /// The key of the set of members that discovery must not name.
     package let draining: String
-    /// The service that is told, by a timer `gateway:ID`, when a lease ends.
+    /// The service whose timer `gateway:ID` fires when a member's lease ends.
     package let watcher: ServiceName
-    /// Names what a member holds: forgotten with it.
+    /// The key of the set of what a member holds; deleted when the member is forgotten.
     package let holdings: @Sendable (GatewayID) -> String
 
-    /// By the keys, which differ between any two fleets.
+    /// Compares the keys, which differ between any two fleets.
     package static func == (left: LeaseFleet, right: LeaseFleet) -> Bool { left.members == right.members }
 
-    /// Gateways (each shard is one): presence detaches the sessions of a lost one.
+    /// Gateways, each shard separately: presence detaches the sessions of a lost gateway.
     package static let gateways = LeaseFleet(
         timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
         draining: KeySpace.drainingGateways, watcher: .presence, holdings: KeySpace.sessions)
-    /// Sip-bridges: the invitation service ends the calls of a lost one, within 10 s of its end.
+    /// Sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
     package static let bridges = LeaseFleet(
         timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
         draining: KeySpace.drainingBridges, watcher: .invitation, holdings: KeySpace.calls)

@@ -1,23 +1,23 @@
 internal import SignalingProtocol
 
-/// Bounds and time spans of what is kept in Redis.
+/// Sizes and lifetimes of data in Redis.
 package enum ClusterBounds {
-    /// Events that a channel's log keeps, about.
+    /// The approximate number of events kept in a channel's log.
     package static let channelLogEvents = 2000
     /// How long a channel's log outlives its last event.
     package static let channelLogLifetime = Duration.seconds(3600)
-    /// How long a commit forbids older attributes to be cached: longer than a read of PostgreSQL takes.
+    /// How long after a commit older attributes must not be cached: longer than a read of PostgreSQL takes.
     package static let attributeFloorLifetime = Duration.seconds(60)
-    /// Changes that a mirror's stream keeps while nobody copies them, about: the oldest beyond it are lost to the mirror,
-    /// which later changes of the same rows repair.
+    /// The approximate number of changes kept for a mirror while nothing copies them. The mirror misses the oldest ones
+    /// beyond it until later changes of the same rows correct it.
     package static let mirrorEntries = 1_000_000
 }
 
 extension [LuaConstant] {
-    /// What the functions of every library may answer.
+    /// Errors that functions of every library may return.
     static let common: [LuaConstant] = [.text("MEMORY_FULL", refusal(.memoryFull))]
 
-    /// Of users.
+    /// Constants of the libraries about users.
     static let sessions: [LuaConstant] = [
         .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LEASE_MS", LeaseFleet.gateways.timeToLive),
         .integer("FLOOR_MS", milliseconds(ClusterBounds.attributeFloorLifetime)),
@@ -25,13 +25,13 @@ extension [LuaConstant] {
         .integer("MOST_TIMEOUT", Limits.connectionTimeout.upperBound),
     ]
 
-    /// Of channels' logs, which channel-state and messages write.
+    /// Constants of channels' logs, which channel-state's and the messages' library write.
     static let channelLogs: [LuaConstant] = [
         .integer("LOG_EVENTS", ClusterBounds.channelLogEvents),
         .integer("LOG_MS", milliseconds(ClusterBounds.channelLogLifetime)),
     ]
 
-    /// Of channels.
+    /// Constants of the libraries about channels.
     static let channels: [LuaConstant] =
         channelLogs + [
             .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LATEST", Limits.userListLatest),
@@ -40,12 +40,12 @@ extension [LuaConstant] {
             .set("BUILT_IN", BuiltInAttribute.Channel.allCases.filter { !$0.isReadOnly }.map(\.rawValue)),
         ]
 
-    /// Of calls.
+    /// Constants of the libraries about calls.
     static let calls: [LuaConstant] = [.integer("LOG_LENGTH", ClusterBounds.mirrorEntries)]
 
     private static func milliseconds(_ span: Duration) -> Int64 { Int64(span / .milliseconds(1)) }
 
-    /// The error reply of a function, which `RedisError.signaling` reads.
+    /// An error as the error reply of a function; `RedisError.signaling` parses it.
     private static func refusal(_ error: SignalingError) -> String {
         "SIG \(error.code.rawValue) \(error.reason) \(error.message)"
     }

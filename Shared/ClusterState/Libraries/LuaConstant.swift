@@ -1,9 +1,9 @@
-/// A constant that Swift and Lua share, or several libraries: written once in Swift, and put at the head of each library that
-/// uses it as `local NAME = value`.
+/// A constant shared by Swift and Lua, or by several libraries. It is written once, in Swift; each library that uses it
+/// starts with `local NAME = value`.
 package struct LuaConstant: Sendable {
-    /// The local's name in Lua.
+    /// The name of the Lua local.
     let name: String
-    /// The value, as Lua spells it.
+    /// The value as a Lua literal.
     let literal: String
 
     /// A whole number.
@@ -11,18 +11,18 @@ package struct LuaConstant: Sendable {
         LuaConstant(name: name, literal: String(value))
     }
 
-    /// A text without quotes, backslashes and line ends: none of ours has any.
+    /// A text, which must not contain quotes, backslashes or line ends, because it is not escaped.
     package static func text(_ name: String, _ value: String) -> LuaConstant {
         precondition(!value.contains { "'\\\n\r".contains($0) }, "\(name) cannot be a Lua literal")
         return LuaConstant(name: name, literal: "'\(value)'")
     }
 
-    /// A table that is true at each of the texts.
+    /// A Lua table with `true` at each of the texts.
     package static func set(_ name: String, _ values: some Sequence<String>) -> LuaConstant {
         let entries = values.sorted().map { "['\($0)'] = true" }
         return LuaConstant(name: name, literal: "{\(entries.joined(separator: ", "))}")
     }
 
-    /// The line of the library's head.
+    /// The line that declares the constant in a library.
     var line: String { "local \(name) = \(literal)\n" }
 }

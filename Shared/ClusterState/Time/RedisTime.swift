@@ -1,23 +1,22 @@
-/// A moment by Redis' clock, which all processes agree on.
+/// A moment by Redis' clock, the common clock of all processes.
 ///
-/// A type of its own: a moment of this process' clocks cannot be compared with it, nor a span be taken for one.
+/// A separate type, so that it cannot be compared with a moment of a local clock or mistaken for a time span.
 package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Milliseconds since 1970, as functions and stored records have them.
+    /// Milliseconds since 1970, as used by Redis Functions and stored records.
     package let milliseconds: Int64
 
-    /// A moment that Redis told.
+    /// Makes a moment from a number that Redis returned.
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// The answer to TIME, which is seconds and microseconds; nil for anything else.
+    /// Reads the reply to TIME, seconds and microseconds; nil when a part is missing.
     package init?(seconds: Int64?, microseconds: Int64?) {
         guard let seconds, let microseconds else { return nil }
         milliseconds = seconds * 1000 + microseconds / 1000
     }
 
-    /// Milliseconds, as text.
+    /// The milliseconds as text.
     package var description: String { "\(milliseconds)" }
 
-    /// Whether `left` is earlier.
     package static func < (left: RedisTime, right: RedisTime) -> Bool { left.milliseconds < right.milliseconds }
 
     /// A later moment; fractions of a millisecond are dropped.
@@ -26,7 +25,7 @@ package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertibl
         return RedisTime(milliseconds: time.milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
-    /// The span from the right moment to the left one.
+    /// The time span from `right` to `left`.
     package static func - (left: RedisTime, right: RedisTime) -> Duration {
         .milliseconds(left.milliseconds - right.milliseconds)
     }
