@@ -3,74 +3,76 @@ package import NIOCore
 package import ServiceKit
 internal import SignalingProtocol
 
-/// What a gateway process is told at its start.
+/// The settings of a gateway process, read once at its start.
 package struct GatewayConfiguration: Sendable {
-    /// Where clients connect: plain WebSocket and discovery.
+    /// The address to listen on, for plain WebSocket and discovery.
     package var host = "127.0.0.1"
-    /// The port of plain WebSocket; TLS, where configured, is on the next one. 0 takes a free port (and no TLS).
+    /// The port of plain WebSocket; TLS, where configured, is on the next one. 0: any free port.
     package var port = 8080
-    /// The IPv4 address that discovery tells clients; default the host.
+    /// The IPv4 address that discovery gives to clients; nil: ``host``.
     package var publicHost: String?
-    /// The port that discovery tells clients; 0: the port listened on.
+    /// The port that discovery gives to clients; 0: the one listened on.
     package var publicPort = 0
-    /// PEM files of the TLS certificate chain and its key.
+    /// The TLS certificate and key; nil: no TLS.
     package var tls: TLSFiles?
-    /// Event loops, each a shard of its own.
+    /// The number of event loops; each is a shard of its own.
     package var eventLoops = 1
-    /// Connections of one shard at most; further ones are refused.
+    /// The most client connections of one shard; further ones are refused.
     package var connectionBound = 50_000
-    /// Sockets of one shard, beyond those that WebSockets may be, that ask for discovery or are about to become one.
+    /// Sockets that one shard accepts in addition to ``connectionBound``, for discovery requests and unfinished handshakes.
     var handshakeBound = 4096
-    /// Bytes that may wait for a client that does not read; past it the client is cut off and may resume.
+    /// The most bytes that may wait for one client; past it the client, which reads too slowly, is disconnected and
+    /// may resume.
     package var sendBufferBound = 1 << 20
-    /// The same before a login.
+    /// The same for a client that has not logged in.
     package var freshOutputBound = 65_536
-    /// Bytes that may wait for all clients of the process; past it those with most are cut off.
+    /// The most bytes that may wait for all clients of the process; past it those with the most waiting bytes are
+    /// disconnected.
     package var outputBound = 256 << 20
-    /// What the clients of one address may do. Offices and mobile networks have many clients behind one.
+    /// The limits for the clients of one IP address. Offices and mobile networks have many clients behind one address.
     var addressBounds = AddressTable.Bounds(
         connections: 5_000, connectionsPerSecond: 500, failedLoginsPerSecond: 20)
-    /// Networks whose clients are not counted by address.
+    /// Networks that the limits per address do not apply to.
     var exemptNetworks: [AddressNetwork] = []
-    /// Networks of proxies, whose connections begin with the PROXY protocol.
+    /// Networks of proxies; connections from them must begin with a PROXY protocol header.
     var proxyNetworks: [AddressNetwork] = []
-    /// A connection that is silent for longer is dead (clients ping every 10 s).
+    /// A connection that sends nothing for this long is taken for dead and closed (clients ping every 10 s).
     package var idleTimeout = TimeAmount.seconds(45)
-    /// A connection that has not asked to log in by then is closed.
+    /// A connection that has not asked to log in after this time is closed.
     package var loginTimeout = TimeAmount.seconds(30)
-    /// What a client waits for a service at most.
+    /// How long a client's request waits for a service's answer.
     package var commandTimeout = TimeAmount.seconds(8)
-    /// Over how long a stopping gateway spreads its clients' reconnects.
+    /// The time over which a stopping gateway spreads its disconnects, so that not all its clients reconnect at once.
     package var drainTime = TimeAmount.seconds(5)
 
-    /// Whether a session ends with its login's token (code 105); otherwise a token is for logging in only.
+    /// Whether a session ends when its login token expires (code 105); otherwise the token is only checked at the login.
     package var enforcesTokenExpiry = false
-    /// Seconds a message may wait for its receiver at most, whatever its sender asks for.
+    /// The longest time, in seconds, that a message may wait for its receiver, whatever its sender asks for.
     package var messageTimeToLiveBound = Limits.messageTimeToLive
 
-    /// For conformance suites: WebSockets send back what they are sent, messages up to so many bytes, and nobody can log in;
-    /// 0, as it must be where anybody else can connect: no echo.
+    /// For conformance suites only: the size in bytes up to which WebSockets echo messages. When it is not 0 nobody
+    /// can log in, so it must be 0 wherever others can connect.
     package var testEchoBytes = 0
 
-    /// The defaults.
+    /// The default settings.
     package init() {}
 
-    /// Certificate and key.
+    /// Paths of the certificate and the key.
     package struct TLSFiles: Sendable {
-        /// PEM, leaf first.
+        /// The PEM file of the certificate chain, leaf first.
         package var certificateChain: String
-        /// PEM.
+        /// The PEM file of the leaf certificate's private key.
         package var privateKey: String
     }
 }
 
 extension GatewayConfiguration {
-    /// Each shard's part of ``outputBound``.
+    /// Each shard's share of ``outputBound``.
     var shardOutputBound: Int { outputBound / eventLoops }
 }
 
 extension GatewayConfiguration {
-    /// Reads `HELIOGRAPH_GATEWAY_...`.
+    /// Reads the environment's variables `HELIOGRAPH_GATEWAY_...`.
     package init(environment: inout EnvironmentReader) {
         self.init()
         host = environment.string("GATEWAY_HOST", default: host, "address of the client listener")

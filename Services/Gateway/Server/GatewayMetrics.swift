@@ -1,6 +1,6 @@
 internal import CoreMetrics
 
-/// What a gateway counts.
+/// The gateway's metrics, with the names that operators see.
 enum GatewayMetrics {
     static let logins = Counter(label: "heliograph_gateway_logins_total")
     static let loginFailures = Counter(label: "heliograph_gateway_login_failures_total")
@@ -25,24 +25,24 @@ enum GatewayMetrics {
     static let deliveries = Counter(label: "heliograph_gateway_deliveries_total")
     static let violations = Counter(label: "heliograph_gateway_protocol_violations_total")
     static let outputWaiting = Gauge(label: "heliograph_gateway_output_waiting_bytes")
-    /// Messages that a mailbox had no room for.
+    /// Messages refused because the receiver's mailbox was full.
     static let mailboxesFull = Counter(label: "heliograph_gateway_mailbox_full_total")
-    /// Messages that Redis had no memory for.
+    /// Messages refused because Redis was out of memory.
     static let memoryFull = Counter(label: "heliograph_gateway_memory_full_total")
-    /// Mailboxes and channels whose numbers fell: Redis came back without what it had told of.
+    /// Mailboxes and channels whose numbers went backwards: Redis was restored to an older state.
     static let mailboxResets = Counter(label: "heliograph_gateway_mailbox_resets_total")
     static let channelResets = Counter(label: "heliograph_gateway_channel_resets_total")
-    /// Reads of channel logs that lacked events.
+    /// Reads of a channel's log that found events missing.
     static let channelGaps = Counter(label: "heliograph_gateway_channel_gaps_total")
-    /// Sessions that Redis said to be here, and were not.
+    /// Sessions that Redis placed at this gateway and that it did not have.
     static let ghosts = Counter(label: "heliograph_gateway_ghost_sessions_total")
-    /// Sessions that were here, and over or elsewhere by Redis.
+    /// Sessions that this gateway had and that, according to Redis, were over or at another gateway.
     static let lost = Counter(label: "heliograph_gateway_lost_sessions_total")
     static let connections = Gauge(label: "heliograph_gateway_connections")
     static let sessions = Gauge(label: "heliograph_gateway_sessions")
     static let channels = Gauge(label: "heliograph_gateway_channels")
-    /// Resumes that ended because the events of the session's channel could not be had.
+    /// Resumes given up because the events of the session's channel could not be obtained.
     static let abandonedResumes = Counter(label: "heliograph_gateway_abandoned_resumes_total")
-    /// Joins that were not answered, so that it had to be asked where the session is.
+    /// Joins without an answer; the gateway then had to ask which channel the session is in.
     static let unsettledJoins = Counter(label: "heliograph_gateway_unsettled_joins_total")
 }

@@ -9,7 +9,8 @@ import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The gateway process: shards, listeners, discovery, and a stop that sends clients elsewhere without ending their sessions.
+/// The gateway process: shards, listeners, discovery, and a graceful stop that moves clients to other gateways
+/// without ending their sessions.
 package final class GatewayService: Service {
     private static let heartbeatPause = Duration.seconds(2)
     private static let sweepPause = Duration.seconds(5)
@@ -25,25 +26,26 @@ package final class GatewayService: Service {
     private let phase = Mutex(Phase.starting)
 
     private enum Phase {
-        /// Clients are not accepted yet. Goes to `serving`, `stopping`.
+        /// Clients are not accepted yet. Next: `serving` or `stopping`.
         case starting
-        /// Clients are accepted. Goes to `stopping`.
+        /// Clients are accepted. Next: `stopping`.
         case serving
-        /// Clients are sent elsewhere, then the shards end: they must not be asked for anything.
+        /// Clients are being disconnected, then the shards end; readiness checks must not use them any more.
         case stopping
     }
 
     private var isServing: Bool { phase.withLock { $0 == .serving } }
 
-    /// A gateway that has not started.
-    /// - Parameter instance: its name in the stack, the start of its shards' ids.
-    /// - Throws: when the URL is none of Redis.
+    /// Creates a gateway that has not started.
+    /// - Parameter instance: this process's name in the stack; the shards' ids begin with it.
+    /// - Throws: when `redisURL` is not a Redis URL.
     package init(configuration: GatewayConfiguration, redisURL: String, instance: String, logger: Logger) throws {
         self.configuration = configuration
         let redis = try RedisConfiguration(url: redisURL)
         self.logger = logger
         group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoops)
-        // A fresh id for each run: a restarted gateway is another one. No dots: the id is part of lines.
+        // The id is new for each run, because a restarted gateway must not be taken for the previous one. It has no
+        // dots, because it becomes part of lines, whose fields are separated by dots.
         let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
         let logger = logger
         let door = AddressDoor(configuration, logger: logger)
@@ -58,12 +60,12 @@ package final class GatewayService: Service {
         }
     }
 
-    /// `/getaddr`, for the public and the admin listener.
+    /// The route `/getaddr`, for the public and the admin listener.
     package var routes: [HTTPRoute] {
         [HTTPRoute("/getaddr") { [discovery] in await discovery.answer() }]
     }
 
-    /// Whether clients can be served: Redis answers on both connections of every shard.
+    /// Ready when both Redis connections of every shard are up and the listener accepts clients.
     package var readiness: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [self] in
@@ -80,7 +82,7 @@ package final class GatewayService: Service {
     /// Serves until the graceful shutdown, then drains.
     package func run() async throws {
         await eachShard(of: shards) { await $0.start() }
-        // However long Redis is away: a gateway that ended for it would only be started again.
+        // Waits for Redis without a limit: a gateway that exited would only be restarted.
         await eachShard(of: shards) { shard in
             await self.untilDone("Redis is not there yet, the gateway waits", shard) {
                 try await shard.subscribeToOwnTopic()
@@ -92,7 +94,7 @@ package final class GatewayService: Service {
         try await group.shutdownGracefully()
     }
 
-    /// Repeats what a shard needs before it can serve, until it is done, or until the shutdown.
+    /// Retries a step of a shard's start every second until it succeeds or the shutdown begins.
     private func untilDone(
         _ complaint: Logger.Message, _ shard: GatewayShard, _ act: () async throws -> Bool
     ) async {
@@ -121,7 +123,7 @@ package final class GatewayService: Service {
         let port = listening.first?.localAddress?.port ?? configuration.port
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
         phase.withLock { $0 = .serving }
-        // Nothing is held before there is a lease: presence would not notice the end of it.
+        // Takes the leases before anything else: without one, presence would not notice the end of this gateway.
         await eachShard(of: shards) { shard in
             await self.untilDone("no lease yet, the gateway waits", shard) { await self.beat(shard) }
         }
@@ -144,7 +146,7 @@ package final class GatewayService: Service {
         }
     }
 
-    /// Does something at every shard after each pause, until cancelled.
+    /// Runs an act at every shard after each pause, until cancelled.
     private func every(_ pause: Duration, _ act: @escaping @Sendable (GatewayShard) async -> Void) async {
         while !Task.isCancelled {
             do { try await Task.sleep(for: pause) } catch { return }
@@ -152,7 +154,8 @@ package final class GatewayService: Service {
         }
     }
 
-    /// - Returns: whether the lease stands.
+    /// Renews a shard's lease.
+    /// - Returns: whether the shard has a lease.
     private func beat(_ shard: GatewayShard) async -> Bool {
         let address = await discovery.ownAddress
         let load = await shard.connectionCount
@@ -168,7 +171,8 @@ package final class GatewayService: Service {
         return true
     }
 
-    /// Leaves discovery, then sends the clients elsewhere, spread over the drain time: their sessions stay alive.
+    /// Removes the gateway from discovery, then disconnects its clients bit by bit over the drain time, so that they
+    /// reconnect elsewhere; their sessions stay alive.
     private func drain() async {
         logger.notice("draining", metadata: ["seconds": "\(configuration.drainTime)"])
         await eachShard(of: shards) { _ = await self.beat($0) }
@@ -181,7 +185,7 @@ package final class GatewayService: Service {
         await eachShard(of: shards) { await self.leave($0, by: deadline) }
     }
 
-    /// Gives a shard's lease back, when presence has heard of every session that lost its connection here.
+    /// Gives a shard's lease back once presence has confirmed the detach of every session that lost its connection here.
     private func leave(_ shard: GatewayShard, by deadline: ContinuousClock.Instant) async {
         while ContinuousClock.now < deadline, await shard.detaching.count > 0 {
             try? await Task.sleep(for: .milliseconds(50))

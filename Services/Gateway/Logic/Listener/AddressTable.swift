@@ -1,15 +1,15 @@
-/// What the clients of each address do at the door: connections at once, new ones, and logins that fail.
+/// Counts, for each client address, its open connections, new connections and failed logins, and refuses what exceeds
+/// the bounds.
 package struct AddressTable: Sendable {
-    /// What one address may do.
+    /// The limits for one address.
     package struct Bounds: Sendable {
-        /// Connections at once.
+        /// Connections open at the same time.
         package var connections: Int
-        /// New connections in a second, after a burst of as many as may be there at once.
+        /// New connections per second, after a burst of up to `connections`.
         package var connectionsPerSecond: Int
-        /// Failed logins in a second, after a burst of ten times as many.
+        /// Failed logins per second, after a burst of ten times as many.
         package var failedLoginsPerSecond: Int
 
-        /// Names them.
         package init(connections: Int, connectionsPerSecond: Int, failedLoginsPerSecond: Int) {
             self.connections = connections
             self.connectionsPerSecond = connectionsPerSecond
@@ -19,15 +19,16 @@ package struct AddressTable: Sendable {
 
     /// Why a connection is refused.
     package enum Refusal: String, Sendable {
-        /// Too many are there.
+        /// Too many connections are open.
         case connections
-        /// Too many have come.
+        /// Too many connections were opened within a short time.
         case rate
     }
 
-    /// Addresses without a connection that are remembered at most.
+    /// The most addresses without an open connection that are remembered.
     package static let quietBound = 65_536
-    /// After so long an address that does nothing has used up nothing, ms.
+    /// Milliseconds without activity after which an address is taken to have its whole allowance again, so that
+    /// forgetting it loses nothing.
     static let quietTime: Int64 = 60_000
 
     private struct Entry {
@@ -39,18 +40,18 @@ package struct AddressTable: Sendable {
 
     private let bounds: Bounds
     private var entries: [ClientAddress: Entry] = [:]
-    /// Entries with connections.
+    /// The number of entries with open connections.
     private var busy = 0
 
     /// An empty table.
     package init(bounds: Bounds) { self.bounds = bounds }
 
-    /// Addresses in it.
+    /// The number of addresses in the table.
     package var count: Int { entries.count }
 
-    /// A connection comes; where it is admitted, ``closed(_:now:)`` must follow. Times are milliseconds of a clock that
-    /// never goes back.
-    /// - Returns: why it is refused; nil when it is admitted.
+    /// Counts a new connection.
+    /// - Parameter now: milliseconds of a monotonic clock, as everywhere here.
+    /// - Returns: why it is refused; nil when it is admitted, and then ``closed(_:now:)`` must follow.
     package mutating func opened(_ address: ClientAddress, now: Int64) -> Refusal? {
         var entry = entries[address] ?? fresh(now)
         entry.lastAt = now
@@ -68,7 +69,7 @@ package struct AddressTable: Sendable {
         return refusal
     }
 
-    /// A connection that was admitted is gone.
+    /// An admitted connection was closed.
     package mutating func closed(_ address: ClientAddress, now: Int64) {
         guard var entry = entries[address], entry.connections > 0 else { return }
         entry.connections -= 1
@@ -79,12 +80,12 @@ package struct AddressTable: Sendable {
         forgetQuiet(now)
     }
 
-    /// Whether clients of the address may try to log in: not while too many logins have failed.
+    /// Whether clients of the address may try to log in; false while too many of their logins have failed.
     package mutating func mayLogIn(_ address: ClientAddress, now: Int64) -> Bool {
         entries[address]?.failures.has(now: now) ?? true
     }
 
-    /// A login failed for what the client said.
+    /// Counts a login that failed because of what the client sent.
     package mutating func loginFailed(_ address: ClientAddress, now: Int64) {
         _ = entries[address]?.failures.take(now: now)
     }
@@ -100,7 +101,7 @@ package struct AddressTable: Sendable {
     private mutating func forgetQuiet(_ now: Int64) {
         guard entries.count - busy > Self.quietBound else { return }
         entries = entries.filter { $0.value.connections > 0 || now - $0.value.lastAt < Self.quietTime }
-        // So many addresses within a minute are not worth remembering one by one.
+        // Still too many, all of them active within the last minute: forgets every address without connections.
         if entries.count - busy > Self.quietBound / 2 { entries = entries.filter { $0.value.connections > 0 } }
     }
 }

@@ -1,10 +1,10 @@
-/// Where a client comes from, as far as its acts are counted: an IPv4 address, or the /64 network of an IPv6 one, which is
-/// what one household or machine has.
+/// The address that a client is counted under: an IPv4 address, or the /64 network of an IPv6 address, because one
+/// household or machine usually has a whole /64.
 package struct ClientAddress: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// An address of 4 or 16 bytes in network order; nil for any other count. IPv4 written as IPv6 is IPv4.
+    /// From 4 or 16 bytes in network order; nil for any other length. An IPv4-mapped IPv6 address counts as IPv4.
     package init?(bytes: [UInt8]) {
         switch bytes.count {
         case 4:
@@ -22,21 +22,21 @@ package struct ClientAddress: Hashable, Sendable {
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// A network of addresses, as in `10.0.0.0/8`.
+/// A network in CIDR notation, as `10.0.0.0/8`.
 package struct AddressNetwork: Equatable, Sendable {
     private let bytes: [UInt8]
     private let prefix: Int
 
     /// - Parameters:
-    ///   - bytes: 4 or 16, in network order.
-    ///   - prefix: bits that count; nil: all.
+    ///   - bytes: the address, 4 or 16 bytes in network order.
+    ///   - prefix: the length of the prefix in bits; nil: a single address.
     package init?(bytes: [UInt8], prefix: Int?) {
         guard bytes.count == 4 || bytes.count == 16, (0...bytes.count * 8).contains(prefix ?? 0) else { return nil }
         self.bytes = bytes
         self.prefix = prefix ?? bytes.count * 8
     }
 
-    /// Whether an address belongs to it.
+    /// Whether the address, as bytes in network order, is in this network.
     package func contains(_ address: [UInt8]) -> Bool {
         guard address.count == bytes.count else { return false }
         return (0..<bytes.count).allSatisfy { index in

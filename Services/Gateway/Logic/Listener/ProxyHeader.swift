@@ -1,22 +1,22 @@
-/// What a proxy writes before a client's bytes to tell where the client is: the PROXY protocol, version 1 (text) or 2.
+/// The PROXY protocol header, version 1 (text) or 2 (binary), by which a proxy tells the client's address.
 /// Source: HAProxy, "The PROXY protocol", sections 2.1 and 2.2.
 package enum ProxyHeader: Equatable, Sendable {
     /// More bytes are needed.
     case incomplete
-    /// The header's size, and the client's address of 4 or 16 bytes; nil where the proxy speaks for itself (its health
-    /// checks) or does not know.
+    /// The header's size in bytes and the client's address, 4 or 16 bytes; nil when the connection is the proxy's own
+    /// (a health check) or the proxy does not know the address.
     case complete(size: Int, address: [UInt8]?)
-    /// There is none, or one that breaks the rules.
+    /// The bytes do not begin with a header, or the header is malformed.
     case invalid
 
-    /// Bytes of a header at most: version 1 has 107, version 2 is allowed extensions.
+    /// The longest accepted header in bytes: 107 in version 1; version 2 may carry extensions.
     package static let bound = 1024
 
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     private static let textBound = 107
 
-    /// Reads the beginning of a connection.
-    /// - Parameter parse: reads a text address as 4 or 16 bytes; nil when it is none.
+    /// Parses the first bytes of a connection.
+    /// - Parameter parse: parses an address in text form into 4 or 16 bytes; nil when it is malformed.
     package init(_ bytes: [UInt8], parse: (String) -> [UInt8]?) {
         if bytes.prefix(Self.signature.count).elementsEqual(Self.signature.prefix(bytes.count)) {
             self = Self.binary(bytes)

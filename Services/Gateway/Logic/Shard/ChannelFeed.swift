@@ -1,55 +1,54 @@
 package import SignalingProtocol
 
-/// The order of one channel's events at one gateway: each once, without gaps, whatever pub/sub loses or repeats.
+/// Delivers one channel's events at one gateway in order, each once and without gaps, although pub/sub may lose or
+/// repeat some.
 ///
-/// What is known is told by the event's id, which never falls. Sequence numbers tell gaps only: they fall when Redis comes
-/// back older than it was, and then the log is read by id.
+/// Repeated events are recognised by their ids, which never decrease. Sequence numbers are used only to find gaps:
+/// they decrease when Redis is restored to an older state, and the log is then read by id.
 package struct ChannelFeed: ~Copyable {
-    /// Events kept while the log is being read, at most; past it they are left to another read.
+    /// The most events held back while the log is read; past it they are dropped and read from the log afterwards.
     package static let bufferBound = 2000
-    /// Whole reads of the log after which a gap that it does not fill is passed over.
+    /// After this many complete reads of the log, a gap that the log does not fill is skipped.
     package static let attempts = 3
 
     private enum State {
-        /// Nothing was seen yet. Goes to `following` with the first event or join.
+        /// No event was seen yet. Next: `following`, with the first event or join.
         case unsynchronized
-        /// All events up to `last` were given out. Goes to `filling` when one is missing.
+        /// All events up to `last` were delivered. Next: `filling`, when one is missing.
         case following(last: ChannelPosition)
-        /// The log is being read above `last`. Goes to `following`.
+        /// The log is being read after `last`. Next: `following`.
         case filling(last: ChannelPosition, Filling)
     }
 
     private struct Filling {
-        /// Published meanwhile.
+        /// Events published during the read.
         var held: [ChannelEvent] = []
-        /// Whether publications may have been lost since the read was asked for.
+        /// Whether the log must be read once more, because publications may have been lost since this read was requested.
         var again = false
-        /// Reads of the whole log that left a gap before what is held.
+        /// Complete reads of the log after which the gap before `held` remained.
         var attempts = 0
     }
 
-    /// What the driver has to do.
+    /// What the caller has to do.
     package enum Action: Equatable, Sendable {
-        /// Give these to the local members.
+        /// Deliver these to the local members.
         case deliver([ChannelEvent])
-        /// Read the channel's log above this position, then call ``filled(_:)``.
+        /// Read the channel's log after this position, then call ``filled(_:)``.
         case readLog(after: ChannelPosition)
         /// Both, in this order.
         case deliverAndRead([ChannelEvent], after: ChannelPosition)
-        /// The read failed: the same after a pause.
+        /// The read failed: read the log after this position again, after a pause.
         case readLater(after: ChannelPosition)
-        /// Nothing.
         case none
     }
 
     private var state = State.unsynchronized
-    /// How often numbers fell: Redis came back older than it was.
+    /// How often sequence numbers decreased: each time Redis had been restored to an older state.
     package private(set) var resets = 0
 
-    /// A feed that has seen nothing.
     package init() {}
 
-    /// The last event given out; nil before the first.
+    /// The position of the last delivered event; nil before the first.
     package var last: ChannelPosition? {
         switch state {
         case .unsynchronized: nil
@@ -64,10 +63,10 @@ package struct ChannelFeed: ~Copyable {
             state = .following(last: event.position)
             return .deliver([event])
         case .following(let last):
-            // Published again after a reconnect.
+            // A repetition, as after a reconnect.
             guard event.id > last.id else { return .none }
             guard event.sequence == last.sequence + 1 else {
-                // It is in the log, unless that was cut off behind it.
+                // The missing events are in the log, unless they were already trimmed from it.
                 state = .filling(last: last, Filling(held: [event]))
                 return .readLog(after: last)
             }
@@ -83,12 +82,12 @@ package struct ChannelFeed: ~Copyable {
         }
     }
 
-    /// A local member joined at this position.
+    /// A local member joined at this position, where the feed starts if it has seen no event yet.
     package mutating func joined(at position: ChannelPosition) {
         if case .unsynchronized = state { state = .following(last: position) }
     }
 
-    /// Publications may have been lost (the connection to Redis was renewed).
+    /// Publications may have been lost, because the connection to Redis was re-established.
     package mutating func resynchronize() -> Action {
         switch state {
         case .unsynchronized:
@@ -103,13 +102,13 @@ package struct ChannelFeed: ~Copyable {
         }
     }
 
-    /// The log was read; nil when it could not be.
+    /// A page of the log was read; nil when the read failed.
     package mutating func filled(_ page: ChannelLogPage?) -> Action {
         guard case .filling(let before, var filling) = state else { return .none }
         guard let page else { return .readLater(after: before) }
         var last = before
         var delivered = page.events.filter { $0.id > before.id }
-        // A channel that is gone has no numbers.
+        // A channel that no longer exists has the sequence number 0.
         if page.latest.sequence > 0 {
             let lowest = delivered.first.map { $0.sequence - 1 } ?? page.latest.sequence
             if lowest < before.sequence { resets += 1 }
@@ -131,8 +130,8 @@ package struct ChannelFeed: ~Copyable {
         return delivered.isEmpty ? .none : .deliver(delivered)
     }
 
-    /// Gives out held events as far as none is missing. Behind a gap that the log no longer fills, all of them: to wait
-    /// longer would bring nothing.
+    /// Appends held events to `delivered` up to the first gap; with `acrossGaps`, when the log can no longer fill the
+    /// gaps, all of them.
     private func deliverHeld(
         _ filling: inout Filling, after last: inout ChannelPosition, to delivered: inout [ChannelEvent],
         acrossGaps: Bool
@@ -149,6 +148,5 @@ package struct ChannelFeed: ~Copyable {
 }
 
 extension ChannelEvent {
-    /// Where it stands.
     var position: ChannelPosition { ChannelPosition(sequence: sequence, id: id) }
 }

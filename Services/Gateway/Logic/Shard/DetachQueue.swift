@@ -1,31 +1,31 @@
 internal import DequeModule
 package import SignalingProtocol
 
-/// Sessions whose connection is gone and whose detaching presence has not confirmed.
+/// Sessions that lost their connection and whose detach presence has not confirmed yet.
 ///
-/// Thousands may lose their connections at once, and most of those come back before presence could hear of it. So presence
-/// is told of a few at a time, and not of a session that is being resumed here: a resume makes the detach unnecessary.
+/// Thousands of connections may be lost at once, and most clients reconnect soon. So only a few detaches are sent at
+/// a time, and none for a session that is being resumed here: a resume makes the detach unnecessary.
 package struct DetachQueue: Sendable {
-    /// Requests that await their answers at most.
+    /// The most unanswered requests at a time.
     package static let bound = 64
 
-    /// One detach to send to presence.
+    /// A detach to send to presence.
     package struct Request: Equatable, Sendable {
         /// The session without a connection.
         package let session: SessionID
-        /// Whose it is.
+        /// The session's user.
         package let user: UserKey
         fileprivate let number: Int
     }
 
     private enum Stage {
-        /// In the queue. Goes to `asked`, `held`.
+        /// In the queue. Next: `asked` or `held`.
         case waiting
-        /// Passed over, because it is being resumed. Goes to `waiting`.
+        /// Taken out of the queue while it is being resumed. Next: `waiting`.
         case held
-        /// Presence was told, under this number. Goes to `failed`, or is confirmed.
+        /// The request with this number was sent. Next: `failed`, or removed when confirmed.
         case asked(Int)
-        /// Presence did not confirm it. Goes to `waiting` with the next ``retry()``.
+        /// The request failed. Next: `waiting`, at the next ``retry()``.
         case failed
     }
 
@@ -34,34 +34,33 @@ package struct DetachQueue: Sendable {
     private var unanswered = 0
     private var requests = 0
 
-    /// An empty queue.
     package init() {}
 
-    /// How many are not confirmed.
+    /// The number of sessions whose detach is not confirmed.
     package var count: Int { sessions.count }
 
-    /// Whether presence is to be told of the session.
+    /// Whether the session's detach is still to be confirmed.
     package func contains(_ session: SessionID) -> Bool { sessions[session] != nil }
 
-    /// A session's connection is gone.
+    /// A session lost its connection.
     package mutating func lost(_ session: SessionID, of user: UserKey) {
         wait(session, of: user)
     }
 
-    /// A connection has the session (again).
+    /// The session has a connection again, so that its detach is dropped.
     package mutating func bound(_ session: SessionID) { sessions[session] = nil }
 
-    /// No resume of the session is under way here any more. Where it had succeeded, ``bound(_:)`` came first.
+    /// No resume of the session is in progress here any more. After a successful one, ``bound(_:)`` was called first.
     package mutating func resumeEnded(_ session: SessionID) {
         if case (let user, .held)? = sessions[session] { wait(session, of: user) }
     }
 
-    /// What failed waits again.
+    /// Queues the failed detaches again.
     package mutating func retry() {
         for case (let session, (let user, .failed)) in sessions { wait(session, of: user) }
     }
 
-    /// The requests to send now; each is to be ``confirmed(_:)`` or ``failed(_:)``.
+    /// The requests to send now; report the outcome of each by ``confirmed(_:)`` or ``failed(_:)``.
     package mutating func next(isResuming: (SessionID) -> Bool) -> [Request] {
         var next: [Request] = []
         while unanswered < Self.bound, let session = queue.popFirst() {
@@ -84,13 +83,13 @@ package struct DetachQueue: Sendable {
         if isCurrent(request) { sessions[request.session] = nil }
     }
 
-    /// A detach was not confirmed; presence may not have received it.
+    /// A detach was not confirmed; presence may or may not have received it.
     package mutating func failed(_ request: Request) {
         unanswered -= 1
         if isCurrent(request) { sessions[request.session] = (request.user, .failed) }
     }
 
-    /// Whether the answer still matters: the session may have been resumed and lost again meanwhile.
+    /// Whether the request is the session's latest: the session may have been resumed and lost again since.
     private func isCurrent(_ request: Request) -> Bool {
         if case (_, .asked(request.number))? = sessions[request.session] { true } else { false }
     }

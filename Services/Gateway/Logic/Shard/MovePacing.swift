@@ -1,31 +1,33 @@
-/// Decides when a channel's members are told of joins and leaves.
+/// Decides when a channel's members are notified of joins and leaves.
 ///
-/// When thousands come at once, telling each of each at once would take the whole event loop. So after each write to the
-/// members, joins and leaves alone wait a while, and then go together. A message never waits, and takes them along.
+/// When thousands of users join at once, notifying every member of each join immediately would take all of the event
+/// loop's time. So after each write to the members, joins and leaves are gathered for a while and sent together. A
+/// message is never delayed, and the gathered joins and leaves are sent with it.
 package struct MovePacing: Sendable {
-    /// Joins and leaves that wait at most.
+    /// The most joins and leaves that are gathered.
     package static let bound = 1024
-    /// How many times as long as the write took the rest after it is: telling moves takes a fifth of the loop at most.
+    /// The pause after a write, as a multiple of the write's duration: 4 leaves such writes at most a fifth of the
+    /// loop's time.
     static let rest: Int64 = 4
-    /// The longest rest, ns.
+    /// The longest pause, in nanoseconds.
     static let longestRest: Int64 = 250_000_000
 
     private var quietUntil: Int64 = 0
 
-    /// A channel that was not written to yet.
+    /// The pacing of a channel that was not written to yet.
     package init() {}
 
-    /// Whether what was gathered waits. Times are nanoseconds of a clock that never goes back.
+    /// Whether the gathered events have to wait. Times are nanoseconds of a monotonic clock.
     /// - Parameters:
-    ///   - count: events gathered.
-    ///   - onlyMoves: whether they only tell who came and went.
-    /// - Returns: until when; nil: write now.
+    ///   - count: the number of gathered events.
+    ///   - onlyMoves: whether all of them are joins and leaves.
+    /// - Returns: the time to wait for; nil: write now.
     package func postponement(of count: Int, onlyMoves: @autoclosure () -> Bool, now: Int64) -> Int64? {
         guard now < quietUntil, count < Self.bound, onlyMoves() else { return nil }
         return quietUntil
     }
 
-    /// The members were written to.
+    /// The members were written to, between these times.
     package mutating func wrote(from start: Int64, to end: Int64) {
         quietUntil = end + min((end - start) * Self.rest, Self.longestRest)
     }

@@ -1,19 +1,21 @@
 internal import DequeModule
 package import SignalingProtocol
 
-/// What presence and channel-state are to be told of what a gateway holds: sessions first, and members when their sessions
-/// were answered. What failed is told again with the next ``retry()``.
+/// The sessions and members that a gateway still has to reassert to presence and channel-state, after Redis may have
+/// lost them.
+///
+/// Sessions go first, and members once their sessions were answered. What failed is sent again after ``retry()``.
 package struct Reassertion: Sendable {
-    /// Sessions, or members of one channel, in one request.
+    /// The most sessions, or members of one channel, in one request.
     package static let page = 250
-    /// Requests that await their answers at most.
+    /// The most unanswered requests at a time.
     package static let bound = 4
 
-    /// One thing to ask.
+    /// A request to send.
     package enum Request: Equatable, Sendable {
-        /// Reassert these sessions.
+        /// Reassert these sessions to presence.
         case sessions([SessionID])
-        /// Reassert these sessions' users as members of the channel.
+        /// Reassert the users of these sessions to channel-state, as members of the channel.
         case members(ChannelKey, [SessionID])
     }
 
@@ -24,21 +26,20 @@ package struct Reassertion: Sendable {
     private var sessionsAsked = 0
     private var membersAsked = 0
 
-    /// Nothing to reassert.
     package init() {}
 
-    /// Whether all was told and answered.
+    /// Whether everything was sent and answered.
     package var isDone: Bool {
         sessions.isEmpty && members.isEmpty && failed.isEmpty && sessionsAsked == 0 && membersAsked == 0
     }
 
-    /// These sessions are to be told of.
+    /// Queues sessions to be reasserted.
     package mutating func want(_ wanted: some Sequence<SessionID>) {
         for session in wanted where waiting.insert(session).inserted { sessions.append(session) }
     }
 
-    /// The request to send now, each of which is to be answered by one of the methods below; to be asked again until there is
-    /// none.
+    /// The next request to send; nil when there is none or the bound is reached. Call it until it returns nil, and
+    /// report the outcome of each request by one of the methods below.
     package mutating func next() -> Request? {
         guard sessionsAsked + membersAsked < Self.bound else { return nil }
         if !sessions.isEmpty {
@@ -48,7 +49,7 @@ package struct Reassertion: Sendable {
             waiting.subtract(page)
             return .sessions(page)
         }
-        // A member is made one only when its session is known.
+        // Channel-state accepts a member only when its session is known.
         guard sessionsAsked == 0, let (channel, all) = members.first else { return nil }
         membersAsked += 1
         let page = Array(all.prefix(Self.page))
@@ -56,19 +57,19 @@ package struct Reassertion: Sendable {
         return .members(channel, page)
     }
 
-    /// Sessions were answered; those that are in a channel are its members.
+    /// Presence answered a request; `found` are the sessions that are in a channel, whose memberships are queued.
     package mutating func answered(members found: [(session: SessionID, channel: ChannelKey)]) {
         sessionsAsked -= 1
         for (session, channel) in found { members[channel, default: []].append(session) }
     }
 
-    /// Members were answered; the sessions of some were not known, or not to be in the channel.
+    /// Channel-state answered a request; `unknown` are sessions that it does not know, or not in this channel.
     package mutating func answered(unknown: [SessionID]) {
         membersAsked -= 1
         failed.formUnion(unknown)
     }
 
-    /// A request was not answered.
+    /// A request failed or timed out.
     package mutating func failed(_ request: Request) {
         switch request {
         case .sessions(let page):
@@ -80,7 +81,7 @@ package struct Reassertion: Sendable {
         }
     }
 
-    /// Queues again what failed.
+    /// Queues the failed sessions again.
     package mutating func retry() {
         let again = failed
         failed = []

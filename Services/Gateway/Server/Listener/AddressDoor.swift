@@ -4,14 +4,16 @@ internal import Logging
 internal import NIOCore
 internal import Synchronization
 
-/// Counts what clients do by address, for all shards of the process. A lock at each arrival and end: never for a frame.
+/// Enforces the per-address limits on connections and failed logins, for all shards of the process.
+///
+/// The lock is taken when a connection opens or closes and at logins, never per frame.
 final class AddressDoor: Sendable {
     private struct State {
         var table: AddressTable
         var warnedAt: Int64 = .min
     }
 
-    /// One log line in so many milliseconds: a flood must not fill the log.
+    /// At most one warning per this many milliseconds, so that a flood of connections does not fill the log.
     private static let warningPause: Int64 = 1000
 
     private let exempt: [AddressNetwork]
@@ -24,13 +26,13 @@ final class AddressDoor: Sendable {
         self.logger = logger
     }
 
-    /// A connection's place at the door; nil where its address is not counted.
+    /// The address that a connection is counted under; nil when it is exempt or has no IP address.
     func key(of address: SocketAddress?) -> ClientAddress? {
         guard let bytes = address?.bytes, !exempt.contains(where: { $0.contains(bytes) }) else { return nil }
         return ClientAddress(bytes: bytes)
     }
 
-    /// Whether the connection may stay. It is counted until it ends.
+    /// Counts a new connection and returns whether it may stay; an admitted one is counted until its channel closes.
     func admit(_ channel: any Channel, from address: SocketAddress?) -> Bool {
         guard let key = key(of: address) else { return true }
         let (refusal, mayWarn) = state.withLock { state in
@@ -52,13 +54,13 @@ final class AddressDoor: Sendable {
         return false
     }
 
-    /// Whether a client may try to log in.
+    /// Whether a client of this address may try to log in; always true for addresses that are not counted.
     func mayLogIn(_ key: ClientAddress?) -> Bool {
         guard let key else { return true }
         return state.withLock { $0.table.mayLogIn(key, now: Self.now) }
     }
 
-    /// A login failed for what the client said.
+    /// Counts a login that failed because of what the client sent (not because of a failing service).
     func loginFailed(_ key: ClientAddress?) {
         if let key { state.withLock { $0.table.loginFailed(key, now: Self.now) } }
     }
@@ -67,10 +69,10 @@ final class AddressDoor: Sendable {
 }
 
 extension SocketAddress {
-    /// The address in network order; nil for sockets of the file system.
+    /// The IP address in network byte order, 4 or 16 bytes; nil for Unix domain sockets.
     var bytes: [UInt8]? {
         switch self {
-        // After the family and the port; with IPv6 also the flow.
+        // In the C structs the address follows the family and the port; in IPv6 also the flow information.
         case .v4(let address): withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
         case .v6(let address): withUnsafeBytes(of: address.address) { Array($0[8..<24]) }
         case .unixDomainSocket: nil
@@ -79,7 +81,7 @@ extension SocketAddress {
 }
 
 extension AddressNetwork {
-    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address; nil when it is none.
+    /// Parses `10.0.0.0/8`, `fd00::/8` or a single address; nil when the text is none of these.
     init?(text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0), let bytes = address.bytes else {
@@ -93,7 +95,7 @@ extension AddressNetwork {
         self.init(bytes: bytes, prefix: prefix)
     }
 
-    /// Reads networks separated by commas; nil when one is none.
+    /// Parses a comma-separated list of networks; nil when an element is not a network.
     static func list(_ text: String) -> [AddressNetwork]? {
         let texts = text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
         let networks = texts.compactMap { AddressNetwork(text: $0) }

@@ -5,24 +5,25 @@ internal import SignalingWire
 
 /// Answers `GET /getaddr?vid=APP` from the leases of the live gateways.
 ///
-/// Source: wire protocol, sections 1 and 12.17. Always 200 and never empty: the web clients hang on anything else.
+/// Source: wire protocol, sections 1 and 12.17. The answer is always 200 with a non-empty list: the web clients hang
+/// on anything else.
 actor Discovery {
-    /// The oldest clients step through the list without wrapping around, and take a further entry each time that an
-    /// abandoned socket closes while a login is under way; past the end they die.
+    /// Entries are repeated up to this count. The oldest web clients never wrap around at the end of the list, and
+    /// advance by one entry whenever an abandoned socket closes during a login; past the end they stop working.
     private static let leastEntries = 16
-    /// Gateways told to one client at most.
+    /// The most gateways that one client is told.
     private static let mostEntries = 16
-    /// How long a list serves, so that a storm of clients does not become one of reads.
+    /// How long a list is reused, so that many clients asking at once do not each cause a read of Redis.
     private static let freshness = Duration.milliseconds(250)
 
-    /// Where this process is reached.
+    /// The address at which clients reach this process.
     private(set) var ownAddress: GatewayAddress
     private let read: @Sendable () async throws -> [GatewayAddress]
     private let logger: Logger
     private var known: [GatewayAddress]
     private var readAt: ContinuousClock.Instant?
 
-    /// - Parameter read: reads the live gateways' addresses.
+    /// - Parameter read: reads the addresses of the live gateways from their leases.
     init(own: GatewayAddress, logger: Logger, read: @escaping @Sendable () async throws -> [GatewayAddress]) {
         ownAddress = own
         known = [own]
@@ -30,13 +31,13 @@ actor Discovery {
         self.read = read
     }
 
-    /// Takes the address once the port is known.
+    /// Sets this process's address, once the listener's port is known.
     func setOwnAddress(_ address: GatewayAddress) {
         ownAddress = address
         known = [address]
     }
 
-    /// The answer for one client, its order shuffled to spread the clients.
+    /// The response for one client; the gateways are shuffled, to spread the clients over them.
     func answer() async -> HTTPAnswer {
         await refresh()
         let chosen = known.shuffled().prefix(Self.mostEntries)
@@ -55,7 +56,7 @@ actor Discovery {
         readAt = now
         do {
             let addresses = Array(Set(try await read()))
-            // Redis may have forgotten everybody: this gateway is there.
+            // No leases at all means that Redis lost them; this gateway is known to be alive.
             known = addresses.isEmpty ? [ownAddress] : addresses
         } catch {
             logger.warning("the list of gateways could not be read", metadata: ["error": "\(error)"])
@@ -64,7 +65,7 @@ actor Discovery {
 }
 
 extension GatewayConfiguration {
-    /// What discovery tells clients.
+    /// The address that discovery gives to clients for this gateway.
     func publicAddress(listeningOn port: Int) -> GatewayAddress {
         GatewayAddress(host: publicHost ?? host, port: publicPort == 0 ? port : publicPort)
     }

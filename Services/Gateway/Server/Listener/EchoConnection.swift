@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import WebSocketWire
 
-/// A WebSocket that sends back what it is sent, read and written in the ways of ``ClientConnection``: what conformance suites
-/// can judge (`GatewayConfiguration.testEchoBytes`). Loop-bound.
+/// A WebSocket that echoes every message, for conformance suites (`GatewayConfiguration.testEchoBytes`).
 ///
-/// It takes what the protocol of clients has no use for: binary messages, and messages as long as it is told.
+/// It reads and writes frames by the same code as ``ClientConnection``. Unlike a client's connection it accepts
+/// binary messages, and messages up to a configured size. Used on its event loop only.
 final class EchoConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -14,7 +14,7 @@ final class EchoConnection: ChannelInboundHandler {
     private var isClosed = false
 
     /// - Parameters:
-    ///   - bound: bytes that a message may have.
+    ///   - bound: the largest message, in bytes.
     ///   - isPlain: whether the connection is without TLS.
     init(bound: Int, isPlain: Bool) {
         outlet = FrameOutlet(isPlain: isPlain, bound: .max / 4)
@@ -48,7 +48,7 @@ final class EchoConnection: ChannelInboundHandler {
     private func answer(_ message: WebSocketFrameReader.Message) {
         switch message {
         case .text:
-            // Where there is a protocol, its parser finds this.
+            // On clients' connections the parser of their frames rejects invalid UTF-8.
             guard String(validating: payload, as: UTF8.self) != nil else { return close(.inconsistentData) }
             send(.text)
         case .binary: send(.binary)

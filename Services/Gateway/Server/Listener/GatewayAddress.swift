@@ -1,13 +1,13 @@
 internal import SignalingWire
 
-/// Where clients reach a gateway, and how busy it is: the text of its lease.
+/// Where clients reach a gateway; with its connection count this is the text of the gateway's lease.
 struct GatewayAddress: Hashable, Sendable {
-    /// Dotted IPv4.
+    /// An IPv4 address in dotted form.
     var host: String
-    /// Plain WebSocket; TLS is on the next one.
+    /// The port of plain WebSocket; TLS is on the next one.
     var port: Int
 
-    /// The lease's JSON.
+    /// The text of the lease, as JSON.
     func leaseText(connections: Int) -> String {
         JSONValue.object([
             JSONMember("host", .string(host)), JSONMember("port", .number(String(port))),
@@ -20,7 +20,7 @@ struct GatewayAddress: Hashable, Sendable {
         self.port = port
     }
 
-    /// Reads a lease; nil when it is none.
+    /// Parses the text of a lease; nil when it is malformed.
     init?(leaseText: String) {
         guard let json = try? JSONValue.parse(leaseText.utf8), case .string(let host)? = json["host"],
             case .number(let port)? = json["port"], let port = Int(port)

@@ -2,7 +2,10 @@ internal import CoreMetrics
 internal import GatewayLogic
 internal import NIOCore
 
-/// Reads what a proxy says of its client, then makes room for the client. A proxy that says nothing is cut off.
+/// Reads the PROXY protocol header at the start of a proxied connection, sets the connection up for the client's
+/// address and then removes itself.
+///
+/// A proxy that sends no valid header within the timeout is disconnected.
 final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -13,7 +16,8 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var timeout: Scheduled<Void>?
     private var isDone = false
 
-    /// - Parameter enter: sets the connection up for a client at this address, the proxy itself where it is nil.
+    /// - Parameter enter: sets the connection up for a client at this address; nil when the header gives none, and
+    ///   the proxy's own address is to be used.
     init(enter: @escaping (SocketAddress?) throws -> Void) { self.enter = enter }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -8,21 +8,21 @@ internal import NIOSSL
 internal import ServiceKit
 internal import SignalingProtocol
 
-/// Where clients come in: WebSocket on `/`, discovery on `/getaddr`; plain on one port, TLS on the next.
+/// The listener for clients: WebSocket on `/` and discovery on `/getaddr`; plain on one port, TLS on the next.
 struct PublicListener: Sendable {
-    /// Connections the kernel may hold for us (a reconnect storm).
+    /// The length of the kernel's accept queue; large, for the moments when many clients reconnect at once.
     private static let backlog: Int32 = 4096
     private static let answering = "answering"
-    /// How long a connection may take to become a WebSocket, or to ask for discovery and be answered.
+    /// How long a connection may take to become a WebSocket, or to request discovery and receive the answer.
     private static let handshakeTimeout = TimeAmount.seconds(10)
     static let tlsHandler = "tls"
 
     let configuration: GatewayConfiguration
     let group: any EventLoopGroup
-    /// By event loop: a connection belongs to the shard of its loop.
+    /// The shards by event loop: a connection belongs to the shard of its loop.
     let shards: [ObjectIdentifier: GatewayShard]
     let discovery: Discovery
-    /// What the TLS port shows; nil: there is none.
+    /// The certificate of the TLS port; nil: no TLS port is opened.
     let identity: TLSIdentity?
     let logger: Logger
 
@@ -49,7 +49,8 @@ struct PublicListener: Sendable {
             }
     }
 
-    /// Sets a new connection up, when its address is known; one that is too many is closed.
+    /// Sets up an accepted connection, after the PROXY header where one is expected; closes it when the shard has too
+    /// many sockets.
     private func configure(_ channel: any Channel, tls: TLSIdentity?) throws {
         let shard = shard(of: channel)
         guard shard.assumeIsolated({ $0.takeSocket() }) else {
@@ -65,7 +66,8 @@ struct PublicListener: Sendable {
         try enter(channel, channel.remoteAddress, tls: tls)
     }
 
-    /// - Parameter remote: where the client is.
+    /// Admits the client and installs the pipeline: TLS, HTTP and the upgrade to WebSocket.
+    /// - Parameter remote: the client's address, not its proxy's.
     private func enter(_ channel: any Channel, _ remote: SocketAddress?, tls: TLSIdentity?) throws {
         guard shard(of: channel).door.admit(channel, from: remote) else { throw ChannelError.operationUnsupported }
         let pipeline = channel.pipeline.syncOperations
@@ -81,9 +83,9 @@ struct PublicListener: Sendable {
                     context.pipeline.syncOperations.removeHandler(name: Self.answering, promise: nil)
                 }
             ),
-            // All headers that are sent are our own.
+            // Every outbound header is written by this process.
             withOutboundHeaderValidation: false)
-        // A request that is refused as a WebSocket follows, to be answered here.
+        // Also answers requests that the upgrader refused.
         let answering = HTTPResponderHandler(
             PublicResponder(discovery: discovery), persistence: .oneRequest(within: Self.handshakeTimeout),
             isHarmless: { $0 is WebSocketUpgrader.Refusal })

@@ -2,7 +2,7 @@ internal import NIOHTTP1
 internal import ServiceKit
 internal import WebSocketWire
 
-/// What a request to the public port is answered with that asks for no WebSocket: discovery, and an error for the rest.
+/// Answers HTTP requests to the public port that are not WebSocket upgrades: discovery, and errors for all others.
 struct PublicResponder: HTTPResponder {
     let discovery: Discovery
 

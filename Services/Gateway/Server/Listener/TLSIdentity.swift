@@ -3,24 +3,25 @@ internal import Logging
 internal import NIOSSL
 internal import Synchronization
 
-/// The certificate that clients are shown: read at the start, and again when the operator asks (SIGHUP). A connection keeps
-/// the one that its handshake was made with.
+/// The certificate of the TLS port, loaded at the start and reloaded when the operator asks (SIGHUP).
+///
+/// Connections keep the certificate of their handshake.
 final class TLSIdentity: Sendable {
     private let files: GatewayConfiguration.TLSFiles
     private let logger: Logger
     private let current: Mutex<NIOSSLContext>
 
-    /// - Throws: what is wrong with the files.
+    /// - Throws: when a file cannot be read or used.
     init(files: GatewayConfiguration.TLSFiles, logger: Logger) throws {
         self.files = files
         self.logger = logger
         current = Mutex(try Self.read(files))
     }
 
-    /// What new handshakes are made with.
+    /// The context for new handshakes.
     var context: NIOSSLContext { current.withLock { $0 } }
 
-    /// Reads the files again; where they cannot be used, the certificate stays.
+    /// Reloads the files; when they cannot be used, the previous certificate stays in use.
     func reload() {
         do {
             let context = try Self.read(files)

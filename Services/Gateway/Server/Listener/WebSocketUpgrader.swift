@@ -3,16 +3,17 @@ internal import NIOHTTP1
 internal import ServiceKit
 internal import WebSocketWire
 
-/// Makes an HTTP connection a WebSocket: the server's side of the opening handshake. Source: RFC 6455, section 4.2.
+/// Upgrades an HTTP connection to a WebSocket: the server's side of the opening handshake. Source: RFC 6455, section 4.2.
 ///
-/// Our own, as NIO's would add its frame encoder and decoder to every connection (`Docs/decisions/0008-messages-to-users.md`).
+/// NIO's own upgrader is not used because it adds its frame encoder and decoder to every connection
+/// (`Docs/decisions/0008-messages-to-users.md`).
 struct WebSocketUpgrader: HTTPServerProtocolUpgrader {
-    /// The request asks for no WebSocket that there is here; it is answered as any other.
+    /// The request is not a valid WebSocket handshake for this server; it is then answered as an ordinary HTTP request.
     struct Refusal: Error {}
 
     let supportedProtocol = "websocket"
     let requiredUpgradeHeaders: [String] = []
-    /// Adds what reads the frames; called when the answer has been written and nothing of HTTP follows.
+    /// Adds the handler that reads the frames; called after the handshake's answer was written and HTTP was removed.
     let carry: @Sendable (any Channel) throws -> Void
 
     func buildUpgradeResponse(
