@@ -49,7 +49,7 @@ import Testing
             logger: silent)
     }
 
-    /// The services' types, without what they are generic over.
+    /// The names of the services' types, without their generic arguments.
     private static func kinds(_ assembly: ServiceAssembly) -> [String] {
         assembly.services.map { String(String(describing: type(of: $0)).prefix { $0 != "<" }) }
     }

@@ -3,7 +3,7 @@ import SignalingProtocol
 import Testing
 
 @Suite struct KeySpaceTests {
-    /// Texts made to look like parts of other keys.
+    /// Texts that resemble parts of other keys.
     static let hostile = [
         "a", "a:u:b", "a}:u:{b", "{", "}", "%", "%3A", ":", "a:c:x", "a.b", "a%20b", "u", "é", "e\u{301}",
     ]
@@ -51,7 +51,7 @@ import Testing
     @Test func theHashTagIsTheWholeTag() throws {
         for user in try users() {
             let tag = KeySpace.tag(user)
-            // Redis Cluster hashes what is between the first { and the first } after it.
+            // Redis Cluster hashes the text between the first { and the first } after it.
             #expect(tag.utf8.first == UInt8(ascii: "{"))
             #expect(tag.utf8.firstIndex(of: UInt8(ascii: "}")) == tag.utf8.index(before: tag.utf8.endIndex))
             #expect(tag.utf8.dropFirst().firstIndex(of: UInt8(ascii: "{")) == nil)

@@ -11,7 +11,7 @@ import Testing
     @Test func valuesAreSpelledAsLuaSpellsThem() {
         #expect(LuaConstant.integer("BOUND", 1000).line == "local BOUND = 1000\n")
         #expect(LuaConstant.text("TEXT", "a b").line == "local TEXT = 'a b'\n")
-        // In an order of their own: the library's digest must not change from process to process.
+        // The names are sorted, because the library's digest must be the same in every process.
         #expect(LuaConstant.set("NAMES", ["_b", "_a"]).line == "local NAMES = {['_a'] = true, ['_b'] = true}\n")
     }
 

@@ -15,7 +15,7 @@ struct HTTPResponderHandlerTests {
 
     private struct PipelineError: Error {}
 
-    /// Throws an error into the pipeline with each part of a request.
+    /// Fires an error into the pipeline with each part of a request.
     private final class Faulty: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
 
@@ -25,7 +25,7 @@ struct HTTPResponderHandlerTests {
         }
     }
 
-    /// Sends text to a listener and collects what comes back until it closes the connection.
+    /// Sends text to a listener and returns all that it answers until it closes the connection.
     private func exchange(
         _ text: String, _ persistence: HTTPResponderHandler.Persistence, faulty: Bool = false, isHarmless: Bool = false
     ) async throws -> String {

@@ -10,7 +10,7 @@ import Testing
 struct HealthServerTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Runs a listener for the length of `body`.
+    /// Runs a listener while `body` runs.
     private func serving(_ body: (Int) async throws -> Void) async throws {
         var reader = EnvironmentReader(environment: [:])
         let configuration = ServiceConfiguration(service: "presence", reading: &reader)
@@ -32,7 +32,7 @@ struct HealthServerTests {
         }
     }
 
-    /// Sends text and collects what comes back until the peer closes.
+    /// Sends text and returns all that the peer answers until it closes the connection.
     private func exchange(_ port: Int, _ text: String) async throws -> String {
         let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { channel in

@@ -1,16 +1,16 @@
-// Code as apps have it: that it compiles proves that the interface is complete.
+// Code as apps write it. That it compiles proves that the interface is complete.
 // swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
 
 import AgoraSigKit
 import Foundation
 import Testing
 
-/// A subclass, as apps make them.
+/// A subclass of `AgoraAPI`, as apps define it.
 private final class OurSignal: AgoraAPI, @unchecked Sendable {
     override func logout() { super.logout() }
 }
 
-/// An app's object that holds `AgoraAPI` in all the ways that apps do.
+/// Holds and uses `AgoraAPI` in all the ways that apps do.
 private final class Screen {
     static let signal: AgoraAPI! = AgoraAPI.getInstanceWithoutMedia("app")
     var agoraAPI: AgoraAPI! = AgoraAPI.createSigInstance("app")
@@ -86,7 +86,7 @@ private final class Screen {
         agoraAPI.onBCCall_result = { (_: String?, _: String?, _: String?) -> Void in }
     }
 
-    /// Calls every method, with nil for every argument that takes it.
+    /// Calls every method, passing nil wherever an argument may be nil.
     func callEverything() {
         let none: String? = nil
         let api: AgoraAPI = agoraAPI

@@ -77,7 +77,7 @@ struct CallAndMailTests {
         let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, reason, ""))
         let actions = machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 10)
         #expect(actions.answers.isEmpty)
-        // Sent again at once, because by the lowest chance there is no pause; the next message would come after it.
+        // The lowest random number means no pause, so the message is sent again at once, before the next one.
         #expect(actions.sent.map { $0.contains(#""m1""#) } == [true])
         #expect(machine.received(.callAnswer(id: first.id, Script.ok), attempt: 1, now: 20).answers == [0])
     }
@@ -91,7 +91,7 @@ struct CallAndMailTests {
         #expect(machine.tick(now: 499).sent.isEmpty)
         let sent = machine.tick(now: 500).sent
         #expect(sent.map { $0.contains(#""m1""#) } == [true, false])
-        // Both calls end when their time is over.
+        // Both calls end at their timeouts.
         #expect(machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 501).isEmpty)
         #expect(machine.tick(now: 30_000).answers == [401, 401])
     }

@@ -143,7 +143,7 @@ struct ClientStateMachineTests {
         #expect(error.code == .logoutNetwork)
     }
 
-    /// Checks that the client logs in again after the gateway's close, up to its new session.
+    /// Checks that the client logs in again after the gateway closed the connection, until it has its new session.
     private func logsInAgain(_ machine: inout ClientStateMachine, after actions: [ClientStateMachine.Action]) {
         #expect(actions.events == [.reconnecting(attempt: 1)])
         #expect(machine.status == .reconnecting)
@@ -199,7 +199,7 @@ struct ClientStateMachineTests {
 
     @Test func pongsThatAreNotReadAreNotMissed() {
         var configuration = Script.configuration
-        // The event of the login reaches the bound, so that nothing is read.
+        // The login's own event already fills the event buffer, so that reading stops.
         configuration.eventBound = 1
         var machine = Script.online(configuration)
         for second in 1...10 { #expect(machine.tick(now: Int64(second) * 10_000).events.isEmpty) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalingClient
 
-/// Plays whole conversations: every event, with everything that the client does about it.
+/// Plays whole conversations: each event, with all the actions that the client takes in response.
 @Suite("Conversations of a client")
 struct ConversationTests {
     typealias Event = ClientStateMachine.Event
@@ -112,7 +112,7 @@ struct ConversationTests {
                 (6002, .discovered([Script.here], attempt: 3), [.connect(attempt: 3, Script.here)]),
                 (12_002, .tick, [.disconnect]),
                 (12_002, .tick, [.discover(attempt: 5)]),
-                // No discovery answered: the gateways of the last answer are tried.
+                // No discovery server answered: the client tries the gateways of the previous answer.
                 (12_003, .discovered([], attempt: 5), [.connect(attempt: 5, Script.here)]),
                 (12_004, .connected(attempt: 5), [frame(login)]),
                 (18_003, .tick, []),
@@ -123,7 +123,7 @@ struct ConversationTests {
             ])
     }
 
-    /// The events that lead to each state, and what a logout does there.
+    /// For each state, the events that lead to it and the effect of a logout there.
     @Test func aLogoutInEveryState() {
         let online: [Event] = [.start, .connected(attempt: 1), .received(Script.loggedIn, attempt: 1)]
         let lost = online + [.disconnected(attempt: 1)]

@@ -6,10 +6,10 @@ import Testing
 
 @testable import SignalingClient
 
-/// Connections to servers that are no gateways, or that the client does not want any more.
+/// Connections to servers that are not gateways, and connections that the client gives up.
 @Suite("Opening links")
 struct LinkBootstrapTests {
-    /// Writes an answer to the first bytes that come.
+    /// Writes a fixed answer when the first bytes arrive.
     private final class Answering: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -24,7 +24,7 @@ struct LinkBootstrapTests {
         }
     }
 
-    /// Connects to a server, and waits until the server sees the connection closed.
+    /// Connects to a server and waits until the server sees the connection close.
     /// - Returns: whether the link was opened.
     private func opens(
         timeout: TimeAmount = .seconds(10), _ serve: @escaping @Sendable (any Channel) throws -> Void

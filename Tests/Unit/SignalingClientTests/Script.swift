@@ -3,7 +3,7 @@ import SignalingWire
 
 @testable import SignalingClient
 
-/// Clients whose random numbers are all the lowest or all the highest, and frames of a gateway.
+/// Makes clients with predictable random numbers, and the frames that a gateway sends them.
 enum Script {
     static let here = GatewayEndpoint(host: "10.0.0.1", port: 1)
     static let there = GatewayEndpoint(host: "10.0.0.2", port: 1)
@@ -12,14 +12,14 @@ enum Script {
         ClientConfiguration(app: "app", account: "alice", token: "t", source: .addresses([here, there]))
     }
 
-    /// A client that is not started. Its random numbers are the lowest, or else the highest, of each range.
+    /// A client that is not started, whose random numbers are always the lowest, or always the highest, of their range.
     static func machine(
         _ configuration: ClientConfiguration = configuration, lowest: Bool = true
     ) -> ClientStateMachine {
         ClientStateMachine(configuration: configuration, chance: { lowest ? $0.lowerBound : $0.upperBound })
     }
 
-    /// A client that is online on `here` since time 0.
+    /// A client that has been logged in at `here` since time 0.
     static func online(
         _ configuration: ClientConfiguration = configuration, lowest: Bool = true
     ) -> ClientStateMachine {
@@ -55,12 +55,11 @@ extension [ClientStateMachine.Action] {
         compactMap { if case .send(let bytes) = $0 { String(decoding: bytes, as: UTF8.self) } else { nil } }
     }
 
-    /// The events among them.
     var events: [SignalingEvent] {
         compactMap { if case .event(let event) = $0 { event } else { nil } }
     }
 
-    /// The codes of failed answers among them, 0 for success.
+    /// The codes of the calls' answers among the actions; 0 for success.
     var answers: [Int] {
         compactMap {
             switch $0 {
@@ -72,7 +71,7 @@ extension [ClientStateMachine.Action] {
     }
 }
 
-/// Each event as a method. A call's ticket is the number that the call has on the wire.
+/// Each event of the machine as a method. A call's ticket equals its id on the wire.
 extension ClientStateMachine {
     mutating func start(now: Int64) -> [Action] { handle(.start, now: now) }
 

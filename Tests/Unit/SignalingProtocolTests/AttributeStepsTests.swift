@@ -13,7 +13,7 @@ import Testing
     @Test func stepsAreBoundedByCountAndBytes() throws {
         #expect(AttributeSteps.of(try attributes(100, bytes: 1)).map(\.count) == [100])
         #expect(AttributeSteps.of(try attributes(101, bytes: 1)).map(\.count) == [100, 1])
-        // 8 names and values of at most 8,002 bytes are below 64 KiB, 9 are above.
+        // Eight names and values of up to 8,002 bytes fit into 64 KiB, nine do not.
         #expect(AttributeSteps.of(try attributes(20, bytes: 8000)).map(\.count) == [8, 8, 4])
     }
 

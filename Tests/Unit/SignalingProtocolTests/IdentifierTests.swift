@@ -5,7 +5,7 @@ import Testing
     @Test func boundsAreInBytes() throws {
         #expect(throws: Never.self) { try AppID(String(repeating: "a", count: 64)) }
         #expect(throws: SignalingError.self) { try AppID(String(repeating: "a", count: 65)) }
-        // Two bytes each.
+        // Each character has two bytes.
         #expect(throws: Never.self) { try Account(String(repeating: "é", count: 64)) }
         #expect(throws: SignalingError.self) { try Account(String(repeating: "é", count: 64) + "a") }
         #expect(throws: Never.self) { try ChannelName(String(repeating: "🙂", count: 32)) }

@@ -9,7 +9,7 @@ import Testing
     private static let uid: UInt32 = 2_882_341_273
     private static let key = DynamicKey(
         appID: app, timestamp: 1_446_455_472, random: 58_964_981, expiry: 1_446_455_471)
-    /// The public vector.
+    /// The published test vector.
     private static let call =
         "004d0ec5ee3179c964fe7c0485c045541de6bff332b970ca35de60c44645bbae8a215061b3314464554720383bbf51446455471"
 

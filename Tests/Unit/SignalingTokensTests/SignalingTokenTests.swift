@@ -37,7 +37,7 @@ import Testing
         ("1:x:\(app):\(expiry):\(digest)", "TokenErrorApp"),
         ("1:\(app):\(expiry):\(digest)0", "TokenErrorDigest"), ("1:\(app):\(expiry):", "TokenErrorDigest"),
         ("1:\(app):\(expiry):\(digest.dropLast())0", "TokenErrorDigest"),
-        // The digest is over the text of the expiry, not over its value.
+        // The digest covers the text of the expiry, so another text of the same number does not match.
         ("1:\(app):0\(expiry):\(digest)", "TokenErrorDigest"), ("1:\(app):\(expiry + 1):\(digest)", "TokenErrorDigest"),
     ])
     func everyFailure(token: String, reason: String) {
@@ -61,7 +61,7 @@ import Testing
             ($0 as? SignalingError)
                 == SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
         }
-        // A forged token whose time is over is a forged token.
+        // For a token that is both forged and expired, the forgery is reported.
         #expect { try check("1:\(Self.app):1:\(Self.digest)", now: Self.expiry) } throws: {
             ($0 as? SignalingError)?.code == .loginTokenWrong
         }

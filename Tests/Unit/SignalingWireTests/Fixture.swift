@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Files of `Tests/Fixtures/wire`: the bytes of frames, as they must be.
+/// Reads `Tests/Fixtures/wire`: golden files with the exact bytes of frames.
 enum Fixture {
     static let directory =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -15,7 +15,7 @@ enum Fixture {
         return Array(bytes[..<count])
     }
 
-    /// The names of the files of a folder.
+    /// The names of the files in a folder.
     static func names(in folder: String) throws -> [String] {
         let stream = try #require(opendir(directory + folder))
         defer { closedir(stream) }
@@ -30,13 +30,13 @@ enum Fixture {
     }
 }
 
-/// The same sequence in every run.
+/// A random number generator that yields the same sequence in every run.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// SplitMix64.
+    /// The SplitMix64 algorithm.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

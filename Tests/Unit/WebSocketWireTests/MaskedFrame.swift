@@ -1,13 +1,13 @@
-/// Writes a client's WebSocket frame, well formed or not.
+/// Builds a client's WebSocket frame, well formed or malformed.
 struct MaskedFrame {
     var opcode: UInt8
     var payload: [UInt8]
     var isFinal = true
     var reserved: UInt8 = 0
     var key: [UInt8]? = [0x37, 0xFA, 0x21, 0x3D]
-    /// Bytes of the length beyond the first: 0, 2 or 8; nil for the fewest.
+    /// The size of the extended length field: 0, 2 or 8 bytes; nil for the shortest that fits.
     var lengthBytes: Int?
-    /// What is said instead of the payload's length.
+    /// The length to write in the header instead of the payload's own.
     var claimedLength: UInt64?
 
     static func text(_ text: String, isFinal: Bool = true) -> Self {

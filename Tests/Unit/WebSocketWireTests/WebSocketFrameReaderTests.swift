@@ -4,7 +4,7 @@ import Testing
 @testable import WebSocketWire
 
 @Suite struct WebSocketFrameReaderTests {
-    /// What a connection reads.
+    /// What the reader reports.
     private enum Read: Equatable {
         case text([UInt8])
         case binary([UInt8])
@@ -16,7 +16,7 @@ import Testing
         static func ping(_ text: String) -> Self { .ping(Array(text.utf8)) }
     }
 
-    /// A connection as the gateway has it.
+    /// Feeds the reader as the gateway's connections do.
     private struct Connection {
         var reader = WebSocketFrameReader()
         var payload: [UInt8] = []
@@ -46,7 +46,7 @@ import Testing
         return connection.read
     }
 
-    /// Texts of all kinds, with controls between them and in them.
+    /// Text messages of all kinds, with control frames between and inside them.
     private static let conversation: (bytes: [UInt8], read: [Read]) = {
         let long = String(repeating: "0123456789", count: 20)
         let frames: [MaskedFrame] = [
@@ -69,7 +69,7 @@ import Testing
             let payload = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37) }
             let frame = MaskedFrame(opcode: 1, payload: payload, key: key).bytes
             #expect(read(frame) == [.text(payload)])
-            // Not at the beginning of its storage, and behind another.
+            // The frame may begin in the middle of the buffer, after another one.
             #expect(read(MaskedFrame.text("x").bytes + frame) == [.text("x"), .text(payload)])
         }
     }
@@ -109,7 +109,7 @@ import Testing
         let text = MaskedFrame.text("hello").bytes
         connection.receive(text + text[..<4])
         #expect(connection.reader.kept == Array(text[..<4]))
-        // Of the next frame nothing is copied, until it alone is not whole.
+        // Once the kept frame is complete, whole frames after it are not copied, only an incomplete one at the end.
         connection.receive(text[4...] + text + text[..<1])
         #expect(connection.reader.kept == Array(text[..<1]))
         connection.receive(Array(text[1...]))
@@ -125,7 +125,7 @@ import Testing
     @Test func theLargestFrame() {
         let largest = [UInt8](repeating: 7, count: Limits.frameBytes)
         #expect(read(MaskedFrame(opcode: 1, payload: largest).bytes) == [.text(largest)])
-        // One more: shown by the header, before the payload comes.
+        // One byte too many: detected from the header, before the payload arrives.
         #expect(read(MaskedFrame(opcode: 1, payload: largest + [7]).header) == [.violation(.messageTooLarge)])
         let huge = MaskedFrame(opcode: 1, payload: [], claimedLength: UInt64(Int64.max))
         #expect(read(huge.bytes) == [.violation(.messageTooLarge)])
@@ -137,13 +137,13 @@ import Testing
         #expect(read(first, MaskedFrame(opcode: 0, payload: half).bytes) == [.text(half + half)])
         let more = MaskedFrame(opcode: 0, payload: half + [7], isFinal: false)
         #expect(read(first, more.header) == [.violation(.messageTooLarge)])
-        // The bound is each message's, not the connection's.
+        // The bound applies to each message, not to the whole connection.
         let message = first + MaskedFrame(opcode: 0, payload: half).bytes
         #expect(read(message, message) == [.text(half + half), .text(half + half)])
     }
 
     @Test func controlFramesAreShort() {
-        // As a close frame: the code 1000 and a reason.
+        // The longest payload of a control frame; for a close frame it is the code 1000 and a reason.
         let longest: [UInt8] = [3, 0xE8] + [UInt8](repeating: 7, count: 123)
         for opcode: UInt8 in [8, 9, 10] {
             let expected: [[Read]] = [[.close], [.ping(longest)], []]
@@ -209,7 +209,7 @@ import Testing
     ])
     func theProtocolIsKept(frame: MaskedFrame) {
         #expect(read(frame.bytes) == [.violation(.protocolError)])
-        // In the header already, after other frames, and byte by byte.
+        // Detected from the header alone, after other frames, and when it arrives byte by byte.
         #expect(read(MaskedFrame.text("x").bytes + frame.header) == [.text("x"), .violation(.protocolError)])
         var connection = Connection()
         for byte in frame.header where connection.read.isEmpty { connection.receive([byte]) }
@@ -266,7 +266,7 @@ import Testing
         #expect(connection.read == expected)
     }
 
-    /// Random numbers that are the same in each run.
+    /// A random number generator that yields the same sequence in every run.
     private struct SplitMix: RandomNumberGenerator {
         var state: UInt64
 

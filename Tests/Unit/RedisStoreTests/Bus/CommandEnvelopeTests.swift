@@ -17,7 +17,7 @@ import Testing
         return arguments
     }
 
-    /// What a stream gives back for an XADD.
+    /// The stream entry that this XADD would create.
     private func entry(_ command: RedisCommand) throws -> StreamEntry {
         let arguments = try arguments(of: command)
         let start = try #require(arguments.firstIndex(of: .bulk(ByteBuffer(string: "*"))))
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [nil, GatewayID("g-1")])
     func roundTrip(_ from: GatewayID?) throws {
-        // The command's own fields may be named like the envelope's.
+        // A command's own fields may have the same names as the envelope's.
         var fields = FieldWriter()
         fields.put("from", [1])
         fields.put("until", [0xFF, 0])
@@ -79,7 +79,7 @@ import Testing
     @Test func aPostedCommandHasNoSender() throws {
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
         let posted = PostedCommand.command(for: command, id: CommandID("c.1"))
-        // No MAXLEN: nothing of it may be cut off unread.
+        // There is no MAXLEN, because trimming could remove unread commands.
         #expect(
             try arguments(of: posted).prefix(6).map(\.string)
                 == ["FCALL", "heliograph_append", "1", "post:channel-state", "*", "c"])

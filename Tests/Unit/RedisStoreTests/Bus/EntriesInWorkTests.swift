@@ -10,7 +10,7 @@ import Testing
         #expect(!entries.add(name))
         entries.remove(name)
         #expect(entries.add(name))
-        // Two streams may give their entries equal ids.
+        // Entries of different streams may have equal ids.
         #expect(entries.add(EntriesInWork.Name(stream: 1, id: "1-1")))
         #expect(entries.older(than: .seconds(60), in: 0).isEmpty)
         #expect(entries.older(than: .seconds(-1), in: 0) == ["1-1"])

@@ -37,7 +37,7 @@ import Testing
         var written = ByteBuffer()
         RedisCommand.function("two", tag: "{t}", "a").encode(into: &written, functions: names)
         #expect(written == expected)
-        // Nothing is known of it: as it is.
+        // The name of a function that is in no known library is written unchanged.
         expected.clear()
         written.clear()
         RedisCommand("FCALL", "foreign", 1, "{t}").encode(into: &expected)

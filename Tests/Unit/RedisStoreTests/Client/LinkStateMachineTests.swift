@@ -29,7 +29,7 @@ import Testing
         #expect(machine.start() == .connect)
         #expect(machine.close() == .close(wasUp: false))
         #expect(machine.close() == .none)
-        // The socket that was being opened comes too late.
+        // The connection attempt that was under way completes too late.
         #expect(machine.connected() == .discard)
         #expect(machine.lost() == .none)
         #expect(machine.waited() == .none)

@@ -9,7 +9,7 @@ import Testing
 
     private static func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// An answer to TIME.
+    /// A reply to TIME.
     private static func time(_ milliseconds: Int64) -> RedisValue {
         .array([
             .bulk(ByteBuffer(string: "\(milliseconds / 1000)")),
@@ -41,7 +41,7 @@ import Testing
     @Test func anAnswerThatWaitedToBeReadMakesItNoWorse() {
         let clock = RedisClock()
         clock.set(Self.time(1_000_000), askedAt: Self.at(0), heardAt: Self.at(1))
-        // Asked after two seconds, answered at once, read after twenty.
+        // Asked at 2 s and answered at once, but the answer is read only at 20 s.
         clock.set(Self.time(1_002_000), askedAt: Self.at(2000), heardAt: Self.at(20_000))
         #expect(clock.time(at: Self.at(20_000)) == RedisTime(milliseconds: 1_019_999))
     }

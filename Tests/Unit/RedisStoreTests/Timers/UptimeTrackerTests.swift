@@ -5,7 +5,7 @@ import Testing
 @Suite struct UptimeTrackerTests {
     private var tracker = UptimeTracker()
 
-    /// An answer each second, from `first` to `last`, Redis' clock being 1,000,000 ms ahead.
+    /// Feeds one answer per second from `first` to `last`; the Redis clock is 1,000,000 ms ahead.
     private mutating func answers(_ seconds: ClosedRange<Int64>, connection: Int = 1, clockStep: Int64 = 0) {
         for second in seconds {
             tracker.answered(

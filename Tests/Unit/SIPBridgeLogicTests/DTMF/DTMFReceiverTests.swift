@@ -12,7 +12,7 @@ struct DTMFReceiverTests {
         var source: UInt32 = 1
     }
 
-    /// The packets of one press as a sender makes them.
+    /// The packets that a sender sends for one key press.
     private func press(
         _ event: UInt8, at timestamp: UInt32, firstDuration: UInt16 = 160, source: UInt32 = 1
     ) -> [Packet] {
@@ -97,7 +97,7 @@ struct DTMFReceiverTests {
 
     @Test("A press over 8.19 s, over several segments with losses, is one digit", arguments: [65_535, 65_440, 65_536])
     func longPress(segment: UInt32) {
-        // 20 s from a time stamp that wraps around.
+        // A press of 20 s during which the time stamp wraps around.
         let start = UInt32.max - 70_000
         var packets: [Packet] = []
         for elapsed in stride(from: UInt32(160), through: 160_000, by: 160) {
@@ -113,7 +113,7 @@ struct DTMFReceiverTests {
         #expect(Set(packets.map(\.timestamp)).count == 3)
         #expect(hear(packets) == "3")
         #expect(hear(packets.enumerated().filter { $0.offset % 7 == 0 }.map(\.element)) == "3")
-        // The digit after it is one of its own.
+        // A later press of the same key is a digit of its own.
         #expect(hear(packets + press(3, at: last.timestamp &+ 30_000)) == "33")
     }
 

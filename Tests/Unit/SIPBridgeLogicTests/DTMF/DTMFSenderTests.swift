@@ -8,7 +8,7 @@ struct DTMFSenderTests {
         var packet: DTMFPacket
         var marker: Bool
         var timestamp: UInt32
-        /// Counted from the first frame.
+        /// The frame's number, from the first one.
         var frame: Int
     }
 
@@ -18,7 +18,7 @@ struct DTMFSenderTests {
         var finished: [Int: Int] = [:]
     }
 
-    /// Runs frames until the sender is idle, and one more.
+    /// Plays frames until the sender is idle, and one more.
     private func play(_ sender: inout DTMFSender, from timestamp: UInt32 = 1000, frames: Int? = nil) -> Played {
         var played = Played()
         var frame = 0
@@ -48,7 +48,7 @@ struct DTMFSenderTests {
         #expect(Set(played.sent.map(\.timestamp)) == [1000])
         #expect(played.sent.map(\.frame) == Array(0..<8))
         #expect(played.sent.allSatisfy { $0.packet.event == 5 })
-        // The tone ends with frame 5, the gap of five frames with frame 10; the next digit could begin with 11.
+        // The tone ends at frame 5 and the gap of five frames at frame 10, so the next digit may begin at frame 11.
         #expect(played.audioFrames == [8, 9, 10, 11])
         #expect(played.finished == [7: 11])
     }
@@ -75,7 +75,7 @@ struct DTMFSenderTests {
         let sent = play(&sender).sent
         let starts = sent.filter(\.marker)
         #expect(starts.map(\.packet.event) == [1, 1, 2])
-        // 120 ms of tone and 100 ms of gap are 11 frames.
+        // 120 ms of tone and 100 ms of gap take 11 frames.
         #expect(starts.map(\.frame) == [0, 11, 22])
         #expect(starts.map(\.timestamp) == [1000, 2760, 4520])
     }

@@ -2,7 +2,7 @@ import SIPBridgeLogic
 import SignalingProtocol
 import Testing
 
-/// Calls from a telephone, until they are answered or not.
+/// Calls from a telephone, up to their answer or failure.
 @Suite struct DialogInboundTests {
     @Test func aCallRingsAndIsAnswered() {
         var script = DialogScript()

@@ -2,7 +2,7 @@ import SIPBridgeLogic
 import SignalingProtocol
 import Testing
 
-/// Calls to a telephone, until they are answered or not.
+/// Calls to a telephone, up to their answer or failure.
 @Suite struct DialogOutboundTests {
     @Test func aCallIsClaimedBeforeAnythingIsDialled() {
         var script = DialogScript()
@@ -71,7 +71,7 @@ import Testing
         var script = DialogScript.calling()
         #expect(
             script.final(422, .timer(nil, minimum: "3600")) == ["INVITE Session-Expires: 3600 Min-SE: 3600"])
-        // A peer that asks for the same again is not asked again.
+        // When the peer demands the same minimum again, the request is not repeated.
         #expect(
             script.final(422, .timer(nil, minimum: "3600")).contains("report failed 700 rejected (422)"))
     }

@@ -1,7 +1,7 @@
 import SIPBridgeLogic
 import SignalingProtocol
 
-/// Plays events into a machine and reads its actions as short lines.
+/// Feeds events into a dialog's state machine and describes its actions as short lines.
 struct DialogScript {
     var machine = DialogStateMachine()
 
@@ -31,7 +31,7 @@ struct DialogScript {
         return script
     }
 
-    /// Outbound and answered, by default by a peer without session timers that takes UPDATE.
+    /// An answered outbound call; by default its peer has no session timers and accepts UPDATE.
     static func up(_ session: SessionTerms = SessionTerms(), allow: String? = "INVITE, UPDATE") -> DialogScript {
         var script = ringing()
         var session = session
@@ -55,7 +55,7 @@ struct DialogScript {
         return script
     }
 
-    /// Inbound and acknowledged.
+    /// An inbound call that was answered and acknowledged.
     static func answered(_ session: SessionTerms = SessionTerms()) -> DialogScript {
         var script = alerting(session)
         _ = script.machine.ordered(.accept)
@@ -160,14 +160,14 @@ struct DialogScript {
         headers.lines.map { " \($0.name): \($0.value)" }.joined()
     }
 
-    /// What follows a BYE that is about to be sent.
+    /// The actions of every hang-up, the BYE last.
     static let leaving = ["no refresh", "no expiry", "no glare", "no retransmission", "no acknowledgement", "BYE"]
-    /// What follows the end.
+    /// The actions at the end of a dialog.
     static let over = ["close", "linger in 32000"]
 }
 
 extension SessionTerms {
-    /// What `Session-Expires`, `Min-SE` and `Supported: timer` say.
+    /// The session terms of a message with these `Session-Expires`, `Min-SE` and `Supported: timer` headers.
     static func timer(_ expires: String?, minimum: String? = nil, supported: Bool = true) -> SessionTerms {
         SessionTerms(
             sessionExpires: expires, minimum: minimum, supported: supported ? "timer" : nil, allow: "INVITE, UPDATE")

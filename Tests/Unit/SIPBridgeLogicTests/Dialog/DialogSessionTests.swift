@@ -2,7 +2,7 @@ import SIPBridgeLogic
 import SignalingProtocol
 import Testing
 
-/// re-INVITE, UPDATE and session timers in a call that stands.
+/// re-INVITE, UPDATE and session timers in an established call.
 @Suite struct DialogSessionTests {
     // MARK: Session timers
 
@@ -14,7 +14,7 @@ import Testing
         script = .ringing()
         _ = script.final(200, .timer("1800;refresher=uas"))
         #expect(script.taken().suffix(2) == ["no refresh", "expiry in 1768000"])
-        // A 2xx that should have said so: refreshing ourselves hurts nobody.
+        // The 2xx should have named the refresher; refreshing ourselves is safe in any case.
         script = .ringing()
         _ = script.final(200, .timer("1800"))
         #expect(script.taken().suffix(2) == ["refresh in 900000", "expiry in 1768000"])
@@ -22,7 +22,7 @@ import Testing
 
     @Test func aShortSessionEndsAThirdEarly() {
         var script = DialogScript.ringing()
-        // 90 s: a third is 30 s, less than 32 s.
+        // A third of 90 s is 30 s, less than 32 s, so that the session expires 30 s early.
         _ = script.final(200, .timer("90;refresher=uas"))
         #expect(script.taken().last == "expiry in 60000")
     }
@@ -109,7 +109,7 @@ import Testing
             (.timer("600;refresher=uas"), " Session-Expires: 600;refresher=uas"),
             (.timer(nil), " Session-Expires: 1800;refresher=uac Require: timer"),
             (.timer(nil, minimum: "3600"), " Session-Expires: 3600;refresher=uac Require: timer"),
-            // A peer without session timers cannot refresh, and would not understand a 422.
+            // A peer without session timers cannot refresh the session, and would not understand a 422.
             (.timer(nil, supported: false), " Session-Expires: 1800;refresher=uas"),
             (.timer("30", supported: false), " Session-Expires: 90;refresher=uas"),
         ]
@@ -162,7 +162,7 @@ import Testing
         #expect(
             script.offered(.reinvite, hasDescription: false).first?.hasPrefix("answer reinvite without offer") == true)
         _ = script.act { $0.offerAnswered(true) }
-        // Our offer is not answered before the ACK.
+        // Our own offer stays unanswered until the ACK.
         #expect(script.offered(.update) == ["491"])
         #expect(script.act { $0.acknowledged() }.last == "take description")
         #expect(script.taken() == [])

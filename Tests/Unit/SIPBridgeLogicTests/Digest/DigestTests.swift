@@ -55,7 +55,7 @@ struct DigestTests {
             DigestChallenge("Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5-sess"))
         let value = DigestCredentials(username: "u", password: "p").authorization(
             for: challenge, method: "INVITE", uri: "sip:a@b", cnonce: "c", count: 2)
-        // From Python's hashlib.
+        // Computed by Python's hashlib.
         #expect(DigestParameters(value)?["response"] == "9831e92bfdbd91fa79fc3f20c266dbbf")
     }
 

@@ -1,6 +1,6 @@
 @testable import SIPBridgeLogic
 
-/// Messages for tests.
+/// SIP messages for the tests.
 enum SIPSample {
     private static let source = SIPEndpoint(host: "192.0.2.1", port: 5060, transport: .udp)
 

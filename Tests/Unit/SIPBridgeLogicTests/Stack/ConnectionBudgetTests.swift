@@ -52,7 +52,7 @@ import Testing
         #expect(!take(&budget, 2, "a"))
         sockets.open[0] = nil
         #expect(take(&budget, 3, "a"))
-        // A descriptor that somebody else has now is no longer the connection's.
+        // A descriptor that was reused by something else no longer belongs to the connection.
         sockets.open[1] = 99
         #expect(take(&budget, 4, "a"))
         #expect(take(&budget, 5, "b"))

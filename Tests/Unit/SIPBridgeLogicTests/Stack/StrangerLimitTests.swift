@@ -9,7 +9,7 @@ import Testing
         #expect(limit.refused("1.2.3.4", now: 0) == .silenceBegins)
         #expect(limit.isSilent("1.2.3.4", now: 0))
         #expect(limit.refused("1.2.3.4", now: 59_999) == .silence)
-        // Nobody else suffers.
+        // Other addresses are not affected.
         #expect(limit.refused("1.2.3.5", now: 0) == .refuse)
     }
 
@@ -44,7 +44,7 @@ import Testing
             _ = limit.refused("\(number)", now: Int64(number))
             #expect(limit.count <= 100)
         }
-        // The latest are known.
+        // The most recent addresses are remembered.
         for _ in 0..<9 { _ = limit.refused("9999", now: 10_000) }
         #expect(limit.refused("9999", now: 10_000) == .silenceBegins)
     }

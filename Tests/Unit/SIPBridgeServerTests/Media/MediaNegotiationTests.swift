@@ -75,7 +75,7 @@ struct MediaNegotiationTests {
             #expect(session.agreement?.outgoingEventType == 96)
             #expect(session.agreement?.incomingEventType == 101)
             #expect(session.agreement?.audioType == 0)
-            // A later offer keeps to the number that we receive on.
+            // A later offer keeps the payload type on which we already receive.
             let again = lines(try session.makeOffer())
             #expect(again.contains("a=rtpmap:101 telephone-event/8000"))
         }
@@ -126,13 +126,13 @@ struct MediaNegotiationTests {
                 #expect(session.isRemoteHold == isHold)
                 #expect(session.agreement?.maySend == (offered == "sendrecv" || offered == "recvonly"))
             }
-            // The old way.
+            // Hold in the old form of RFC 2543: the connection address 0.0.0.0.
             let peer = session.agreement?.peer
             #expect(peer?.port == 40_000)
             _ = try session.receiveOffer(offer(audio, session: "c=IN IP4 0.0.0.0\r\n"))
             #expect(session.isRemoteHold)
             #expect(session.agreement?.maySend == false)
-            // Direction of the whole session.
+            // The direction given for the whole session, not for the stream.
             let answer = try session.receiveOffer(offer(audio, session: "c=IN IP4 127.0.0.1\r\na=sendonly\r\n"))
             #expect(lines(answer).contains("a=recvonly"))
         }

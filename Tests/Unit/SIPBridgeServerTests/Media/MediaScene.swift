@@ -5,7 +5,7 @@ import Testing
 
 @testable import SIPBridgeServer
 
-/// Media sessions, and what they told.
+/// Media sessions and the events that they reported.
 @SIPThread
 final class MediaScene {
     private let clock = MediaClock()
@@ -13,7 +13,7 @@ final class MediaScene {
     private var digits: [String] = []
     private var completions: [Bool] = []
 
-    /// Makes a session and returns its index.
+    /// Adds a session and returns its index.
     func add(_ security: MediaSecurity = .off, events: Bool = true, ports: MediaPorts = .standard) throws -> Int {
         let session = try MediaSession(
             configuration: MediaConfiguration(address: "127.0.0.1", ports: ports), clock: clock, security: security,
@@ -25,12 +25,12 @@ final class MediaScene {
         return index
     }
 
-    /// Does something with a session.
+    /// Runs an act with a session.
     func with<Value: Sendable>(_ index: Int, _ act: @SIPThread (MediaSession) throws -> Value) throws -> Value {
         try act(sessions[index])
     }
 
-    /// Lets a session answer another's offer, and both start.
+    /// Has one session answer another's offer, and starts both.
     func connect(_ caller: Int, _ callee: Int) throws {
         let offer = try sessions[caller].makeOffer()
         let answer = try sessions[callee].receiveOffer(offer)
@@ -39,7 +39,6 @@ final class MediaScene {
         sessions[callee].start()
     }
 
-    /// Plays digits.
     func send(_ text: String, from index: Int) throws {
         try sessions[index].send(try DTMFDigits(text)) { [unowned self] in completions.append($0) }
     }
@@ -54,12 +53,12 @@ final class MediaScene {
     }
 }
 
-/// Waits for a condition.
+/// Waits until a condition holds.
 func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
     try await waitUntil(what, within: .seconds(10)) { try await condition() ? nil : "not so yet" }
 }
 
-/// A UDP socket of a peer that the tests play byte by byte.
+/// The UDP socket of a simulated peer, for which the test writes every byte.
 final class PeerSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
@@ -97,7 +96,7 @@ final class PeerSocket: Sendable {
         }
     }
 
-    /// What has come since the last call.
+    /// The datagrams received since the last call.
     func received() -> [[UInt8]] {
         var packets: [[UInt8]] = []
         var buffer = [UInt8](repeating: 0, count: 2048)
@@ -109,7 +108,7 @@ final class PeerSocket: Sendable {
     }
 }
 
-/// One RTP packet, taken apart without the code under test.
+/// An RTP packet, parsed independently of the code under test.
 struct ParsedRTP: Equatable {
     var marker: Bool
     var type: UInt8
@@ -129,7 +128,7 @@ struct ParsedRTP: Equatable {
         payload = Array(bytes[12...])
     }
 
-    /// The bytes of an event's first packet: 20 ms, without the end bit.
+    /// The bytes of the first packet of a telephone event: 20 ms long, without the end bit.
     static func event(_ event: UInt8, type: UInt8, sequence: UInt16, timestamp: UInt32) -> [UInt8] {
         var bytes: [UInt8] = [0x80, type, UInt8(sequence >> 8), UInt8(sequence & 255)]
         for shift in [24, 16, 8, 0] { bytes.append(UInt8(timestamp >> UInt32(shift) & 255)) }

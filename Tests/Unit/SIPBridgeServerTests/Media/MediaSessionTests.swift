@@ -82,7 +82,7 @@ struct MediaSessionTests {
             _ = try $0.receiveOffer(offer(peer.port, more: "a=rtcp:\(reports.port)\r\n"))
             $0.start()
         }
-        // More than sound before the end comes, however slow the machine.
+        // So many digits that the session stops before the last of them, however slow the machine is.
         try await scene.send(String(repeating: "5", count: 100), from: index)
         var packets: [ParsedRTP] = []
         try await eventually("the digit begins") {
@@ -112,7 +112,7 @@ struct MediaSessionTests {
         }
         stranger.send(ParsedRTP.event(6, type: 96, sequence: 1, timestamp: 1), to: port)
         try await eventually("the stranger is seen") { try await scene.with(index) { $0.counts.strangers } == 1 }
-        // From another port of the peer's address: taken, but answers go to the port in the SDP.
+        // Packets from another port of the peer's address are accepted, but replies go to the port in the SDP.
         let other = try PeerSocket()
         other.send(ParsedRTP.event(1, type: 96, sequence: 1, timestamp: 1), to: port)
         other.send([0x80, 0], to: port)

@@ -1,6 +1,6 @@
 @testable import SIPBridgeServer
 
-/// What arrived, to be waited for in order.
+/// Collects items that arrive, so that a test can wait for them in order.
 @SIPThread
 final class Mailbox<Item> {
     private var items: [Item] = []
@@ -14,7 +14,7 @@ final class Mailbox<Item> {
         waiter = nil
     }
 
-    /// The next item, as soon as it is there.
+    /// Waits for the next item.
     func next() async -> Item {
         while items.isEmpty {
             await withCheckedContinuation { waiter = $0 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A UDP socket of the test's own, for messages that no stack would send.
+/// A plain UDP socket, to send messages that no SIP stack would send.
 struct RawSocket: ~Copyable {
     struct Failure: Error { var act: String }
 
@@ -35,7 +35,7 @@ struct RawSocket: ~Copyable {
         guard count == bytes.count else { throw Failure(act: "send") }
     }
 
-    /// The next datagram, within 5 s.
+    /// Receives the next datagram; fails after 5 s.
     func receive() throws -> String {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &bytes, bytes.count, 0)

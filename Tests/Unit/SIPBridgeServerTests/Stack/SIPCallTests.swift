@@ -114,7 +114,7 @@ struct SIPCallTests {
             let arrived = await callee.requests.next()
             try arrived.reply(180)
             _ = await events.next()
-            // The CANCEL is on its way when the answer goes out.
+            // The answer is sent while the CANCEL is on its way.
             invite.cancel()
             try arrived.reply(200)
             #expect(try await events.final().status == 200)
@@ -167,7 +167,7 @@ struct SIPCallTests {
             #expect(bye.message.to.tag == "another-fork")
             try bye.reply(200)
             #expect(try await ending.final().status == 200)
-            // The first fork's dialog is as it was.
+            // The first fork's dialog is unaffected.
             let (_, info) = try caller.invite(outgoing, "INFO")
             let received = await callee.requests.next()
             #expect(received.message.to.tag == tag)
@@ -183,7 +183,7 @@ struct SIPCallTests {
             callee.stack.close()
             let target = "sip:1@127.0.0.1:\(port);transport=tcp"
             let refused = try caller.stack.makeDialog(target: target, to: "sip:1@a.test", from: "sip:2@a.test")
-            // Refused at once, or a moment later: the system decides.
+            // Whether the refusal comes at once or a moment later depends on the operating system.
             do {
                 let (_, events) = try caller.invite(refused)
                 _ = try await events.final()

@@ -4,7 +4,7 @@ import Testing
 @testable import SIPBridgeLogic
 @testable import SIPBridgeServer
 
-/// Messages straight onto the socket.
+/// Sends raw messages to the stack's socket.
 @Suite("What the stack answers by itself", .timeLimit(.minutes(1)))
 struct SIPScreeningTests {
     private static func request(
@@ -17,7 +17,7 @@ struct SIPScreeningTests {
         return Array((lines.joined(separator: "\r\n") + "\r\n\(extra)Content-Length: 0\r\n\r\n").utf8)
     }
 
-    /// A stack for a while.
+    /// Runs a test with one stack.
     @SIPThread
     private static func withStack(
         _ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0),
@@ -28,7 +28,7 @@ struct SIPScreeningTests {
         try await body(tested)
     }
 
-    /// Sends and receives away from the loop's thread.
+    /// Sends and receives outside the SIP thread, which the blocking socket would stop.
     @concurrent
     private static func exchange(_ bytes: @Sendable (_ localPort: Int) -> [UInt8], port: Int) async throws -> String {
         let socket = try RawSocket()
@@ -163,14 +163,14 @@ struct SIPScreeningTests {
         let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 1e6, optionsBurst: 1e6)
         try await Self.withStack(configuration) { tested in
             let port = tested.stack.port
-            // Those of repeated bytes are long, and most of their bytes are alike.
+            // Long messages consist mostly of repeated bytes, so only some of their bytes are changed.
             let answer = try await Self.mutate(
                 message.bytes(port: 9), stride: message.bytes(port: 9).count / 800 + 1, port: port)
             #expect(answer.hasPrefix("SIP/2.0 200 OK\r\n"))
         }
     }
 
-    /// Sends every variant; a request that is answered after some of them shows that those were read.
+    /// Sends every mutation, with a request that is answered after some of them: its answer shows that they were read.
     @concurrent
     private static func mutate(_ bytes: [UInt8], stride step: Int, port: Int) async throws -> String {
         let socket = try RawSocket()

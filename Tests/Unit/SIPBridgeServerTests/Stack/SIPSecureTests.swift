@@ -9,7 +9,7 @@ struct SIPSecureTests {
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
         + "/Fixtures/tls"
 
-    /// A server that shows the test certificate, called by a client that trusts its authority, or does not.
+    /// Calls a server that presents the test certificate; the client trusts its authority, or does not.
     @SIPThread
     private func call(authority: String?, name: String?) async throws -> Result<Int, SIPError> {
         let callee = try StackUnderTest(

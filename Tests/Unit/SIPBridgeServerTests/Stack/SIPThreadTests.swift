@@ -37,7 +37,7 @@ struct SIPThreadTests {
 @SIPThread
 private var callbacks = 0
 
-/// Hands a C function a callback that belongs to the SIP thread, and has it called on a thread of its own.
+/// Passes a C function a callback that is isolated to the SIP thread; the function calls it on a thread of its own.
 @SIPThread
 private func callBackOnAnotherThread() {
     var thread = pthread_t()

@@ -1,7 +1,7 @@
 @testable import SIPBridgeLogic
 @testable import SIPBridgeServer
 
-/// One stack on the loopback address, with everything that it is told.
+/// A SIP stack on the loopback address that records all that it reports.
 @SIPThread
 final class StackUnderTest {
     let stack: SIPStack
@@ -18,7 +18,7 @@ final class StackUnderTest {
         stack.onDrop = { [drops] in drops.put($0) }
     }
 
-    /// A request's events in a mailbox.
+    /// Sends a request and collects its events in a mailbox.
     func invite(
         _ dialog: SIPDialog, _ method: String = "INVITE", headers: [SIPHeaderField] = [], body: SIPBody? = nil
     ) throws -> (SIPClientRequest, Mailbox<SIPResponseEvent>) {
@@ -29,7 +29,7 @@ final class StackUnderTest {
 }
 
 extension Mailbox where Item == SIPResponseEvent {
-    /// The final response; provisional ones before it are passed over.
+    /// The next final response; provisional ones are skipped.
     func final() async throws -> SIPMessage {
         while true {
             switch await next() {
@@ -41,7 +41,7 @@ extension Mailbox where Item == SIPResponseEvent {
     }
 }
 
-/// Two stacks for a while.
+/// Runs a test with two stacks.
 @SIPThread
 func withTwoStacks(
     _ body: @SIPThread (_ caller: StackUnderTest, _ callee: StackUnderTest) async throws -> Void

@@ -1,19 +1,18 @@
 import Glibc
 
-/// A message that probes an edge of RFC 3261, 4475 or 5118.
+/// A message that tests an edge case of RFC 3261, 4475 or 5118.
 struct TortureMessage: Sendable, CustomStringConvertible {
-    /// Its name.
     var name: String
-    /// A status, `accepted` or `ignored`.
+    /// The expected outcome: a status code, `accepted` or `ignored`.
     var outcome: String
     private var text: [UInt8]
 
     var description: String { name }
 
-    /// The bytes, as a sender with that port sends them.
+    /// The message's bytes, for a sender that listens on `port`.
     func bytes(port: Int) -> [UInt8] { text.replacing("$PORT".utf8, with: "\(port)".utf8) }
 
-    /// All of them. The form is told in the file.
+    /// All messages; the file itself describes its format.
     static let all: [TortureMessage] = {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
         let blocks = contents(of: "\(root)/Fixtures/sip/torture.txt").split(separator: "\n=== ")
@@ -22,7 +21,7 @@ struct TortureMessage: Sendable, CustomStringConvertible {
 
     private init(block: Substring) {
         var lines = block.split(separator: "\n", omittingEmptySubsequences: false)
-        // The empty line before the next message, or after the last line's end.
+        // Drops the empty line that separates messages, or that follows the last one.
         if lines.last == "" { lines.removeLast() }
         let title = lines.removeFirst().split(separator: " | ")
         name = String(title[0])
@@ -63,7 +62,7 @@ struct TortureMessage: Sendable, CustomStringConvertible {
         return written.flatMap { Array("\($0.1)\r\n".utf8) }
     }
 
-    /// The bytes of a text with its escapes.
+    /// Resolves the escapes in a text.
     private static func plain(_ text: Substring) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text

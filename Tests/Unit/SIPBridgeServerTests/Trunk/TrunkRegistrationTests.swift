@@ -15,7 +15,7 @@ struct TrunkRegistrationTests {
             let standings = Mailbox<TrunkRegistration.Standing>()
             let registration = TrunkRegistration(stack: bridge.stack, target: target) { standings.put($0) }
             var server = DigestServer(realm: "r", secret: SecureRandom.hex(bytes: 8))
-            // A bridge refuses REGISTER, so this registrar has rules of its own.
+            // A bridge refuses REGISTER, so this registrar screens requests by its own rules.
             let seen = Mailbox<SIPMessage>()
             registrar.stack.screen = { message in
                 seen.put(message)

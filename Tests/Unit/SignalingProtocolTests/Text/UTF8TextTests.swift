@@ -5,7 +5,7 @@ import Testing
 struct UTF8TextTests {
     private func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer { UTF8Text.isValid($0) } }
 
-    /// What the standard library says.
+    /// The standard library's verdict, to compare with.
     private func isText(_ bytes: [UInt8]) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
 
     @Test func theStandardLibraryAgreesOnAllPairsOfBytes() {
@@ -15,8 +15,8 @@ struct UTF8TextTests {
         }
     }
 
-    /// Every lead byte with second, third and fourth bytes at and beyond the edges of their ranges, alone and after 15 and 16
-    /// ASCII bytes, so that the words of ASCII end within and before the sequence.
+    /// Every lead byte, followed by bytes at and just outside the bounds of their ranges. With 15 and 16 ASCII bytes
+    /// before it, the sequence begins inside an 8-byte word of the ASCII fast path, or right after one.
     @Test(arguments: [0, 15, 16]) func theStandardLibraryAgreesOnTheEdges(padding: Int) {
         let edges: [UInt8] = [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF]
         let prefix = [UInt8](repeating: 0x61, count: padding)

@@ -2,7 +2,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// Every command and every answer comes back as it went, also with names made to confuse.
+/// Every command and every answer survives encoding and decoding, even with names chosen to confuse the codec.
 @Suite struct CommandFieldsTests {
     private func comesBack<Value: FieldCodable & Equatable>(
         _ value: Value, sourceLocation: SourceLocation = #_sourceLocation
@@ -11,10 +11,10 @@ import Testing
         value.write(to: &writer)
         #expect(try Value(from: FieldReader(pairs: writer.pairs)) == value, sourceLocation: sourceLocation)
         #expect(try Value(from: FieldReader(encoded: writer.encoded)) == value, sourceLocation: sourceLocation)
-        // The envelope's names stay free.
+        // Field names of the command's envelope must not be used by commands.
         let names = writer.pairs.map(\.name)
         #expect(!names.contains { ["op", "id", "from", "ttl"].contains($0) }, sourceLocation: sourceLocation)
-        // A missing field is an error, unless it is optional or belongs to a list; never a crash.
+        // A missing field is an error, unless it is optional or belongs to a list; it must never cause a crash.
         for index in writer.pairs.indices {
             var fewer = writer.pairs
             fewer.remove(at: index)

@@ -47,7 +47,7 @@ import Testing
         #expect(reader.optionalString("text") == nil)
     }
 
-    /// The length of a nested value is known only after it is written.
+    /// The length prefix of a nested value is filled in after the value is written, so its number of digits varies.
     @Test(arguments: [0, 1, 9, 10, 99, 100, 9_999, 10_000])
     func nestedValuesAreMeasured(bytes: Int) throws {
         let value = AttributeValue(value: String(repeating: "x", count: bytes))

@@ -2,7 +2,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// What the invitation service and the sip-bridges say to each other: its exact fields, and back again.
+/// The exact fields of the commands between the invitation service and the sip-bridges, encoded and decoded.
 @Suite struct PhoneCommandsTests {
     private let call: PhoneCall
     private let bridge = GatewayID("bridge-1-abc")
@@ -26,7 +26,7 @@ import Testing
         for index in writer.pairs.indices {
             var fewer = writer.pairs
             fewer.remove(at: index)
-            // Optional fields may be missing, the others are an error; neither is a crash.
+            // A missing field is an error unless it is optional; it must never cause a crash.
             _ = try? Value(from: FieldReader(pairs: fewer))
         }
     }

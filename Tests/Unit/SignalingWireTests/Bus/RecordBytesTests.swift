@@ -2,7 +2,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// The bytes of every command, answer and record: other releases write and read the same.
+/// Fixes the encoded bytes of every command, answer and record, because other releases must be able to read them.
 @Suite struct RecordBytesTests {
     private let user: UserKey
     private let channel: ChannelName
@@ -35,7 +35,7 @@ import Testing
         record.write(to: &writer)
         #expect(text(writer.encoded) == bytes, sourceLocation: sourceLocation)
         #expect(try Record(from: FieldReader(encoded: bytes.utf8)) == record, sourceLocation: sourceLocation)
-        // What a newer release adds is passed over.
+        // Unknown fields, as a newer release may add, are ignored.
         let newer = "4:new?1:x" + bytes + "3:new1:y"
         #expect(try Record(from: FieldReader(encoded: newer.utf8)) == record, sourceLocation: sourceLocation)
     }

@@ -139,7 +139,7 @@ import Testing
                 return (error as? SignalingError)?.code
             }
         }
-        // Two bytes each; an escape counts as what it stands for.
+        // Each character has two bytes; an escape sequence counts as the bytes of the character it stands for.
         let largest = String(repeating: "é", count: bound / 2 - 1) + "\\u00e9"
         #expect(attempt(largest) == nil)
         #expect(attempt(largest + "a") == beyond)
@@ -210,7 +210,7 @@ import Testing
         }
         let invite = try call("voip_invite", "\"channelName\":\"5\",\"peer\":49,\"extra\":{\"_timeout\": 5}")
         #expect(invite == .call(.invite, room, peer: try Account("49"), extra: "{\"_timeout\":5}"))
-        // Other acts pass on whatever text there is.
+        // In other functions of calls `extra` may be any text.
         let bye = try call("voip_invite_bye", "\"channelName\":\"5\",\"peer\":\"49\",\"extra\":\"not JSON\"")
         #expect(bye == .call(.end, room, peer: try Account("49"), extra: "not JSON"))
     }

@@ -31,7 +31,7 @@ import Testing
     @Test func whatALoginLacksIsEmpty() throws {
         let login = try login(text: "{}")
         #expect(login.app == nil && login.account.isEmpty && login.token.isEmpty && login.device.isEmpty && !login.push)
-        // Names may be numbers; other values name nothing.
+        // A number is accepted as a name; other JSON values are not.
         #expect(try self.login(text: #"{"account":12,"vid":[1],"token":null}"#).account == "12")
         #expect(try self.login(text: #"{"account":{"a":1},"vid":[1]}"#).account.isEmpty)
         #expect(try self.login(text: #"{"push":true}"#).push)

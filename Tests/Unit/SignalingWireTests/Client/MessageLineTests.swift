@@ -9,7 +9,7 @@ import Testing
         #expect(
             MessageLine.instant(from: anna, to: bob, ttl: 3600, time: 5, content: " hi\n there ")
                 == "msg-v2 anna bob v1:E:3600 instant 5  hi\n there ")
-        // The trailing space stays.
+        // A trailing space must be preserved.
         #expect(
             MessageLine.instant(from: anna, to: bob, ttl: 1, time: 5, content: "")
                 == "msg-v2 anna bob v1:E:1 instant 5 ")

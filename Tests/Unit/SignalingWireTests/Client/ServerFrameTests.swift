@@ -68,7 +68,7 @@ import Testing
             "reply-members", ServerFrame.callSucceeded(id: "2", .members(total: 1000, [Member(account: bob, uid: 2)])))
     }
 
-    /// The answer to a join is written by hand; it says what its JSON would.
+    /// The JSON of a join's answer is written by hand; it must equal that of the JSON writer.
     @Test(arguments: ["anna", "\"", "\\", "\\\"n", "é", "日本", "\",1],[\"", "a:1:b"])
     func anyMemberIsListed(account: String) throws {
         let members = LatestMembers([
@@ -84,7 +84,7 @@ import Testing
                 ]))
     }
 
-    /// Attributes too.
+    /// Attributes' JSON, too, is written by hand.
     @Test(arguments: [
         "", "age", "\"", "\\", "\\\"\n\r\t", "\u{1}\u{1F}\u{7F}", "日本🙂", String(repeating: "1234567\"", count: 9),
     ])
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// Mailbox answers as well.
+    /// So is the JSON of mailbox answers.
     @Test(arguments: [
         "hi", "\"", "\\", "\\\"\n\r\t", "\u{0}\u{1F}\u{7F}", "日本🙂", String(repeating: "1234567\"", count: 9),
     ])
@@ -147,7 +147,7 @@ import Testing
         try check("channel-attr-clear", frame(.attributes(.clear)))
     }
 
-    /// Frames stay two-element arrays whose inner texts are JSON, whatever stands in names and bodies.
+    /// Frames remain arrays of two elements with valid JSON inside, whatever names and bodies contain.
     @Test(arguments: [
         "\"", "\\", "\\\"", "\"],[\"", "\u{0}", "\n", "\u{7F}", "é", "e\u{301}", "🙂", "\u{2028}", "</script>", "{}",
         "\\u0041",

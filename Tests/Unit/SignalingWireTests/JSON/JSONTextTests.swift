@@ -3,7 +3,8 @@ import Testing
 @testable import SignalingWire
 
 @Suite struct JSONTextTests {
-    /// Specials at every place of texts of every length, alone and with bytes around that a test of eight could take for one.
+    /// Special characters at every position in texts of every length, alone and next to bytes that a check of eight
+    /// bytes at once could mistake for special characters.
     @Test(arguments: [0x21, 0x23, 0x5B, 0x5D, 0x20, 0x7F, 0x80, 0xA2, 0xDC, 0xFF] as [UInt8])
     func specialsAreFoundWhereverTheyStand(other: UInt8) {
         for length in 0..<34 {

@@ -80,7 +80,7 @@ import Testing
         let value = try parse(#"{"a":1,"a":2}"#)
         #expect(value["a"] == .number("2"))
         #expect(value.compactText == #"{"a":1,"a":2}"#)
-        // Names compare by bytes.
+        // Names are compared byte by byte, so composed and decomposed characters differ.
         #expect(try parse("{\"\u{E9}\":1}")["e\u{301}"] == nil)
         #expect(try parse("[1]")["a"] == nil)
     }

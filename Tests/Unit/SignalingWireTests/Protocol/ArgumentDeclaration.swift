@@ -1,12 +1,12 @@
 import SignalingProtocol
 import SignalingWire
 
-/// Why a call is refused, as its answer says it.
+/// Why a call is refused, as its answer reports it.
 struct Refusal: Hashable {
     var code: SignalingCode
-    /// The `reason` of the answer.
+    /// The answer's `reason`.
     var reason: String
-    /// In which case; empty for what the argument's type and bounds say already.
+    /// The condition, for the page; empty when the argument's type and bounds already imply it.
     var when = ""
 
     init(_ code: SignalingCode, _ reason: String, _ when: String = "") {
@@ -19,23 +19,23 @@ struct Refusal: Hashable {
     static let noText = Refusal(.wrongParameter, "invalid_argument")
 }
 
-/// One argument of a function: what `Docs/protocol.md` says of it, and the values that prove it.
+/// Declares one argument of a function: its documentation on the page, and values that test it.
 struct ArgumentDeclaration {
     var name: String
     var kind: Kind
     var isRequired: Bool
     var meaning: String
 
-    /// How the value is read and checked.
+    /// How the value is parsed and checked.
     enum Kind {
         case account
         case channel
         case attributeName
-        /// Kept as it is; other JSON values than strings as their compact text.
+        /// Passed on unchanged; a JSON value that is not a string is passed on as its compact text.
         case text(bytes: Int)
-        /// Empty or JSON.
+        /// Must be empty or valid JSON.
         case jsonText(bytes: Int)
-        /// Never refused: a number out of the range is taken as the nearest one in it.
+        /// Never refused: a number outside the range is replaced by the nearest bound.
         case clampedNumber(ClosedRange<Int>, default: Int)
         /// The same, but other values than whole numbers are refused.
         case number(ClosedRange<Int>, default: Int)
@@ -45,7 +45,7 @@ struct ArgumentDeclaration {
         case constant(String)
         /// True or false; never refused.
         case flag
-        /// Ignored when longer or empty.
+        /// Ignored when it is empty or longer than this.
         case identifier(bytes: Int)
     }
 }
@@ -73,7 +73,7 @@ extension ArgumentDeclaration {
 }
 
 extension ArgumentDeclaration.Kind {
-    /// The type as the page calls it.
+    /// The name of the type on the page.
     var type: String {
         switch self {
         case .account: "account"
@@ -88,7 +88,7 @@ extension ArgumentDeclaration.Kind {
         }
     }
 
-    /// The bounds, the default, and what becomes of values beyond.
+    /// The bounds and the default, and how values outside the bounds are treated.
     var bounds: String {
         switch self {
         case .account: "1...\(Limits.accountBytes) bytes without white space and control characters"
@@ -109,7 +109,7 @@ extension ArgumentDeclaration.Kind {
         }
     }
 
-    /// JSON values that are accepted, at the bounds where there are some.
+    /// JSON values that must be accepted, including those at the bounds.
     var accepted: [String] {
         switch self {
         case .account: [Self.string(Limits.accountBytes), "5", #""日本""#]
@@ -128,7 +128,7 @@ extension ArgumentDeclaration.Kind {
         }
     }
 
-    /// JSON values that are refused, and how.
+    /// JSON values that must be refused, each with its refusal.
     var refused: [(value: String, refusal: Refusal)] {
         switch self {
         case .account:
@@ -161,13 +161,13 @@ extension ArgumentDeclaration.Kind {
         }
     }
 
-    /// Values that name nothing.
+    /// JSON values that cannot be names.
     private static let noNames = ["null", "true", "[]", "{}"].map { (value: $0, refusal: Refusal.noText) }
 
-    /// A JSON string of so many bytes.
+    /// A JSON string of `bytes` bytes.
     private static func string(_ bytes: Int) -> String { "\"\(String(repeating: "x", count: bytes))\"" }
 
-    /// A range as the pages write it; one without an end has only its beginning.
+    /// A range as the page shows it; without its upper bound when it has none.
     private static func text(_ range: ClosedRange<Int>) -> String {
         range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound)...\(range.upperBound)"
     }

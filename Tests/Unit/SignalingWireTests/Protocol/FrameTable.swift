@@ -1,22 +1,21 @@
 import SignalingProtocol
 import SignalingWire
 
-/// A frame that a client sends besides `call2`.
+/// Declares a frame, other than `call2`, that a client sends.
 struct ClientFrameDeclaration {
     var name: String
     var summary: String
-    /// The members of its argument, as the page describes them.
+    /// The members of the frame's argument, as the page documents them.
     var members: [Member]
-    /// What the JSON text of a successful answer holds besides `result`. Its last fields may be missing.
+    /// The fields of a successful answer's JSON text, besides `result`. The last fields may be absent.
     var reply: [ReplyField] = []
-    /// What the answer may refuse with.
+    /// The refusals that the frame may be answered with.
     var refusals: [Refusal]
-    /// Golden files in `client`.
+    /// Golden files of the frame, in `Tests/Fixtures/wire/client`.
     var examples: [String]
-    /// Golden files of its answers in `server`.
+    /// Golden files of its answers, in `Tests/Fixtures/wire/server`.
     var answers: [String]
 
-    /// A member of the argument.
     struct Member {
         var name: String
         var bounds: String
@@ -30,17 +29,17 @@ struct ClientFrameDeclaration {
     }
 }
 
-/// A frame that the server sends by itself.
+/// Declares a frame that the server sends unasked.
 struct ServerFrameDeclaration {
     var title: String
     var summary: String
-    /// The members of the JSON text that it carries.
+    /// The members of the JSON text that the frame carries.
     var fields: [ReplyField] = []
-    /// Golden files in `server`.
+    /// Golden files of the frame, in `Tests/Fixtures/wire/server`.
     var examples: [String]
 }
 
-/// All frames besides calls and their answers, in the order of the page.
+/// All frames other than calls and their answers, in the order of the page.
 enum FrameTable {
     private static let secret = ReplyField(
         "line", .text, "the session's secret: every call carries it, and it resumes the session")
@@ -163,7 +162,7 @@ enum FrameTable {
             fields: changeFields, examples: ["channel-attr-update", "channel-attr-del", "channel-attr-clear"]),
     ]
 
-    /// Mailbox entries about calls: type, and who gets it when.
+    /// The types of mailbox entries about calls, each with who receives it and when.
     static let callEvents: [(type: String, meaning: String)] =
         CallVerb.allCases.map { ($0.rawValue, receiver(of: $0)) } + [
             (

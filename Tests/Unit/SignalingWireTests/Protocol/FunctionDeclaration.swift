@@ -1,19 +1,19 @@
 import SignalingProtocol
 
-/// One function of `call2`: what `Docs/protocol.md` says of it.
+/// Declares one function of `call2`, as `Docs/protocol.md` documents it.
 struct FunctionDeclaration {
     var name: String
     /// What it does, in one or two sentences.
     var summary: String
-    /// All but `line`, which every call has.
+    /// The arguments, except `line`, which every call has.
     var arguments: [ArgumentDeclaration]
-    /// What a successful answer holds besides `result`.
+    /// The fields of a successful answer, besides `result`.
     var reply: [ReplyField] = []
-    /// What refuses it, besides what its arguments say and ``FunctionTable/everywhere``.
+    /// The refusals, besides those of its arguments and ``FunctionTable/everywhere``.
     var refusals: [Refusal]
-    /// Golden files of calls: `Tests/Fixtures/wire/client/NAME.json`. The first is the page's example.
+    /// Golden files of calls, `Tests/Fixtures/wire/client/NAME.json`. The first is the example on the page.
     var calls: [String]
-    /// Golden files of its answers, as above in `server`.
+    /// Golden files of the answers, in `Tests/Fixtures/wire/server`.
     var answers: [String] = ["reply-done"]
 }
 
@@ -29,17 +29,17 @@ struct ReplyField {
         self.meaning = meaning
     }
 
-    /// What stands on the wire.
+    /// The field's JSON type on the wire.
     enum JSONType: String {
         case number, text, array, object, boolean
     }
 }
 
-/// All functions, in the order of the page.
+/// All functions, in the order of `Docs/protocol.md`.
 enum FunctionTable {
     static let all = messages + users + channels + calls
 
-    /// What may refuse any function.
+    /// Refusals that any function may be answered with.
     static let everywhere = [
         Refusal(.notLoggedIn, "not_logged_in", "the connection has no session"),
         Refusal(.notLoggedIn, "bad_line", "`line` is missing, or not that of the connection's session"),

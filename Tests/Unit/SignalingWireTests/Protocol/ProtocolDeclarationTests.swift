@@ -3,11 +3,11 @@ import Testing
 
 @testable import SignalingWire
 
-/// What `Docs/protocol.md` says of a function is what the parser and the golden files say.
+/// Checks the declarations behind `Docs/protocol.md` against the parser and the golden files.
 @Suite struct ProtocolDeclarationTests {
     private static let line = "s1.secret.app.anna"
 
-    /// The outcome of a call with these arguments, given as JSON texts.
+    /// The result of parsing a call with these arguments, given as JSON texts.
     private func call(_ function: String, _ arguments: [String: String]) throws -> Result<ClientCall, SignalingError> {
         let members = arguments.map { ",\"\($0.key)\":\($0.value)" }.joined()
         let frame = "[\"call2\",[\"\(function)\",1,{\"line\":\"\(Self.line)\"\(members)}]]"
@@ -22,7 +22,7 @@ import Testing
         return Refusal(error.code, error.reason.rawValue)
     }
 
-    /// The arguments of a golden call, as JSON texts, without its line.
+    /// The arguments of a golden call as JSON texts, without `line`.
     private func arguments(_ fixture: String, of function: String) throws -> [String: String] {
         guard case .array(let frame) = try JSONValue.parse(Fixture.bytes("client/\(fixture).json")),
             case .array(let call) = frame[1], case .object(let members) = call[2]
@@ -68,7 +68,7 @@ import Testing
                 #expect(refusal(try call(name, arguments)) == expected, "\(argument.name) is \(value.prefix(60))")
             }
         }
-        // Nothing else is needed.
+        // The required arguments alone are enough.
         #expect(
             refusal(try call(name, good.filter { given in function.arguments.contains { $0.name == given.key } }))
                 == nil)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// The golden files of events of calls are what the gateway pushes.
+    /// Compares the golden files of call events with what the gateway pushes.
     @Test func eventsOfCalls() throws {
         let anna = try Account("anna")
         for (type, _) in FrameTable.callEvents {

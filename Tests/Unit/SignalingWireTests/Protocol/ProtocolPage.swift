@@ -2,7 +2,7 @@ import SignalingProtocol
 
 @testable import SignalingWire
 
-/// The generated part of `Docs/protocol.md`.
+/// Generates the part of `Docs/protocol.md` that is derived from the declarations in this folder.
 enum ProtocolPage {
     static let path = "Docs/protocol.md"
     static let begin =
@@ -10,7 +10,7 @@ enum ProtocolPage {
         + "change that. -->\n"
     static let end = "<!-- End of what is generated. -->\n"
 
-    /// The page with its generated part as it must be; nil when the page has no such part.
+    /// The page with its generated part brought up to date; nil when the page has no such part.
     static func text(in page: String) throws -> String? {
         guard let first = page.firstRange(of: begin), let last = page.firstRange(of: end),
             first.upperBound <= last.lowerBound
@@ -103,7 +103,7 @@ enum ProtocolPage {
             })
     }
 
-    /// `1004 `missing_argument`, `invalid_argument`; 209 `invalid_account``.
+    /// The refusals grouped by code, as in `1004 `missing_argument`, `invalid_argument`; 209 `invalid_account``.
     private static func grouped(_ refusals: [Refusal]) -> String {
         var codes: [(code: SignalingCode, reasons: [String])] = []
         for refusal in refusals {

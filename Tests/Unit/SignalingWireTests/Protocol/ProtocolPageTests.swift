@@ -1,7 +1,8 @@
 import Glibc
 import Testing
 
-/// `Scripts/protocol-doc` runs this: it writes the page when `HELIOGRAPH_WRITE_PROTOCOL` is set.
+/// Checks that `Docs/protocol.md` is up to date; rewrites it when `HELIOGRAPH_WRITE_PROTOCOL` is set, as
+/// `Scripts/protocol-doc` does.
 @Suite struct ProtocolPageTests {
     @Test func thePageIsWhatIsDeclared() throws {
         let page = try #require(Repository.text(ProtocolPage.path))
@@ -15,7 +16,8 @@ import Testing
 
     @Test func everyGoldenFileIsOnThePage() throws {
         let page = try #require(Repository.text(ProtocolPage.path))
-        // Second examples of a call or an answer that the page shows already, and one that is shown in its text.
+        // Golden files that the page does not show as examples: further examples of what it shows, and one that is in
+        // its text.
         let others: Set = [
             "client/channel-sendmsg-force", "client/user-sendmsg-python", "server/channel-msg-raised",
             "server/reply-attributes-none", "server/reply-joined-alone", "server/reply-mailbox-empty",
@@ -28,12 +30,12 @@ import Testing
     }
 }
 
-/// Files of the repository, which tests compare the code with.
+/// Reads and writes files of the repository that tests compare the code with.
 enum Repository {
     private static let root =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(5).joined(separator: "/") + "/"
 
-    /// The text of a file; nil when there is none.
+    /// The text of a file; nil when it does not exist.
     static func text(_ path: String) -> String? {
         guard let file = fopen(root + path, "rb") else { return nil }
         defer { fclose(file) }
@@ -43,7 +45,6 @@ enum Repository {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Replaces a file.
     static func write(_ text: String, to path: String) throws {
         let file = try #require(fopen(root + path, "wb"), "\(path) can't be written")
         defer { fclose(file) }
