@@ -9,7 +9,7 @@ import Testing
 @testable import GatewayServer
 
 @Suite struct AppDirectoryTests {
-    /// Without a Redis: answers come from the test.
+    /// A command sender without Redis: the test supplies the answers.
     private static func sender(on loop: any EventLoop) throws -> CommandSender {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let connection = RedisConnection(
@@ -32,7 +32,7 @@ import Testing
                 var fields = FieldWriter()
                 settings.write(to: &fields)
                 sender.received(CommandID("g-1"), .success(fields.encoded))
-                // Nobody answers any more.
+                // From here on nobody answers.
                 directory.find(app) { answer.completeWith($0.mapError { $0 as any Error }) }
             } catch {
                 answer.fail(error)
@@ -66,7 +66,7 @@ import Testing
             for name in ["a", "b", "c"] { try find(name) }
             return (waiting, answers)
         }.get()
-        // Two are remembered, the third is asked for again.
+        // Two apps are cached, so the third is requested again.
         #expect(waiting == [1, 1, 1, 0, 0, 1])
         #expect(answers == ["a", "b", "c", "a", "b"].map { "\($0) unknown_app" })
         try await group.shutdownGracefully()

@@ -6,11 +6,11 @@ import WebSocketWire
 
 @testable import GatewayServer
 
-/// Connections to a gateway that has no Redis: what needs no session.
+/// Connections without a session, at a gateway without Redis.
 @Suite struct ClientConnectionTests {
     private static let upgrade = Gateway.request(path: "/")
 
-    /// A client's frame, masked by zeros.
+    /// A client's frame, with a mask of zeros.
     private static func frame(_ first: UInt8, _ payload: String) -> [UInt8] {
         [first, 0x80 | UInt8(payload.utf8.count), 0, 0, 0, 0] + Array(payload.utf8)
     }
@@ -93,7 +93,7 @@ import WebSocketWire
             client.open(Self.upgrade)
             let ping = Self.frame(0x81, #"["ping","\#(String(repeating: "x", count: 100))"]"#)
             let pings = [UInt8](Array(repeating: ping, count: 500).joined())
-            // Until the kernel holds all that it can, in both directions.
+            // Sends until the kernel's buffers are full in both directions.
             client.sendUntilFull(pings)
             gateway.onLoop { shard in waiting.withLock { $0 = shard.output.waiting } }
         }
@@ -115,7 +115,7 @@ import WebSocketWire
         let answer = try await gateway.answers { client in
             client.open(Self.upgrade)
             let second = gateway.client(), third = gateway.client()
-            // It says nothing, and is told nothing: it is closed.
+            // The connection is closed at once, without any frame.
             third.takeAll()
             gateway.onLoop { shard in sockets.withLock { $0.append(shard.sockets) } }
             second.close()
@@ -150,7 +150,7 @@ import WebSocketWire
                 for connection in shard.connections.values {
                     lanes.withLock { $0.append(connection.outlet.lane != nil) }
                     connection.cutOff(.heldEvents, on: shard)
-                    // No tick in between, in which another connection could get the socket's number.
+                    // Checked within the same tick, before another connection could reuse the descriptor.
                     lanes.withLock { $0.append(connection.outlet.lane != nil) }
                 }
             }

@@ -9,7 +9,7 @@ import WebSocketWire
 
 @testable import GatewayServer
 
-/// One connection over NIO's testing channel, of a shard without Redis: services answer as the test says.
+/// A client's connection over NIO's testing channel, at a shard without Redis; the test supplies the services' answers.
 final class EmbeddedClient: Sendable {
     static let session = SessionID("s-1")
     static let line = "s-1.secret.app.alice"
@@ -20,8 +20,8 @@ final class EmbeddedClient: Sendable {
     private let channel: NIOAsyncTestingChannel
 
     /// - Parameters:
-    ///   - bound: bytes that may wait for a client that is logged in.
-    ///   - handler: stands between the connection and the socket.
+    /// - bound: the most bytes that may wait for the client once it is logged in.
+    /// - handler: a handler to add between the connection and the socket.
     init(bound: Int = 1 << 20, handler: (any ChannelHandler & Sendable)? = nil) async throws {
         var configuration = GatewayConfiguration()
         configuration.sendBufferBound = bound
@@ -35,21 +35,21 @@ final class EmbeddedClient: Sendable {
             door: AddressDoor(configuration, logger: logger), logger: logger)
         if let handler { try await channel.pipeline.addHandler(handler) }
         try await onLoop { shard in
-            // Not plain: what is written goes through NIO.
+            // With `isPlain: false`, all writes go through NIO's channel.
             let connection = ClientConnection(shard: shard, isPlain: false, remote: nil)
             try channel.pipeline.syncOperations.addHandler(connection)
         }
         _ = try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     }
 
-    /// Does something with the shard.
+    /// Runs a closure on the shard.
     func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (isolated GatewayShard) throws -> Value
     ) async throws -> Value {
         try await channel.eventLoop.submit { [shard] in try shard.assumeIsolated(body) }.get()
     }
 
-    /// Does something with the connection, while there is one.
+    /// Runs a closure on the connection, if it still exists.
     func onConnection(_ body: @escaping @Sendable (ClientConnection, isolated GatewayShard) -> Void) async throws {
         try await onLoop { shard in
             for connection in shard.connections.values { body(connection, shard) }
@@ -61,7 +61,7 @@ final class EmbeddedClient: Sendable {
         try await onLoop { shard in shard.connections.values.map { $0.session.lineText }.joined() }
     }
 
-    /// A client's frame, masked by zeros.
+    /// A client's frame, with a mask of zeros.
     static func frame(_ first: UInt8, _ payload: String) -> ByteBuffer {
         let count = payload.utf8.count
         let length: [UInt8] =
@@ -69,14 +69,14 @@ final class EmbeddedClient: Sendable {
         return ByteBuffer(bytes: [first] + length + [0, 0, 0, 0] + Array(payload.utf8))
     }
 
-    /// The client sends texts, which arrive together.
+    /// Receives these texts from the client, all in one read.
     func says(_ texts: String...) async throws {
         var bytes = ByteBuffer()
         for text in texts { bytes.writeImmutableBuffer(Self.frame(0x81, text)) }
         try await channel.writeInbound(bytes)
     }
 
-    /// The client closes, by its WebSocket's close frame.
+    /// Receives a WebSocket close frame from the client.
     func closes() async throws { try await channel.writeInbound(Self.frame(0x88, "")) }
 
     /// The connection is lost.
@@ -84,12 +84,12 @@ final class EmbeddedClient: Sendable {
 
     var isOpen: Bool { channel.isActive }
 
-    /// Whether the channel was told to read, each time that it was told.
+    /// For each time that auto-read was set, whether it was turned on.
     var readings: [Bool] {
         channel.options.compactMap { $0.option is ChannelOptions.Types.AutoReadOption ? $0.value as? Bool : nil }
     }
 
-    /// What the client was sent since the last look: texts as they are, other frames by their first byte.
+    /// The frames sent to the client since the last call: texts as they are, other frames as their first byte.
     func told() async throws -> [String] {
         var bytes: [UInt8] = []
         while let written = try await channel.readOutbound(as: ByteBuffer.self) {
@@ -113,7 +113,7 @@ final class EmbeddedClient: Sendable {
         first == 0x88 ? "close \(payload.reduce(0) { $0 << 8 | Int($1) })" : "frame \(first)"
     }
 
-    /// A service answers the shard's command of that number.
+    /// Answers the shard's command of this number, as a service would.
     func answer(_ number: Int, _ write: @escaping @Sendable (inout FieldWriter) -> Void) async throws {
         try await onLoop { shard in
             var fields = FieldWriter()
@@ -122,11 +122,11 @@ final class EmbeddedClient: Sendable {
         }
     }
 
-    /// Presence knows the app; the first command.
+    /// Answers the first command: presence knows the app.
     func appIsKnown() async throws {
         try await answer(1) { AppSettings(certificate: "", tokenRequired: false).write(to: &$0) }
     }
 
-    /// Presence opens the session; the second command.
+    /// Answers the second command: presence has opened the session.
     func sessionIsOpened() async throws { try await answer(2) { SessionOpened(uid: 7).write(to: &$0) } }
 }

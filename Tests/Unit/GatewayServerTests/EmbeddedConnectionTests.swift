@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatewayServer
 
-/// What the connection's driver does, over NIO's testing channel.
+/// Tests the driver of a client's connection over NIO's testing channel.
 @Suite struct EmbeddedConnectionTests {
     private typealias Client = EmbeddedClient
 
@@ -66,7 +66,7 @@ import Testing
             return shard.detaching.count
         }
         #expect(detaching == (state == "active" ? 1 : 0))
-        // The answer that comes too late: the session was opened all the same, and has no connection.
+        // The answer comes after the close: the session was opened, but has no connection.
         if state == "opening" {
             try await client.sessionIsOpened()
             #expect(try await client.onLoop { $0.detaching.count } == 1)
@@ -84,7 +84,7 @@ import Testing
 
     // MARK: - A write that fails in the middle of a read
 
-    /// Fails every write once armed: gives the connection more to read, as NIO does, and closes.
+    /// Once armed, fails every write: as NIO does, it first delivers more bytes to read and then closes.
     private final class Breaker: ChannelOutboundHandler, Sendable {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -121,7 +121,7 @@ import Testing
 
     // MARK: - Writability
 
-    /// Keeps writes until they are let go.
+    /// Holds writes back until it is opened.
     private final class Valve: ChannelOutboundHandler, Sendable {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -139,7 +139,7 @@ import Testing
             if passes { context.write(data, promise: promise) }
         }
 
-        /// The client takes all that waits.
+        /// Completes all writes that were held back.
         func open(_ channel: any Channel) {
             let kept = state.withLock { state in
                 state.isShut = false
@@ -158,7 +158,7 @@ import Testing
         try await client.sessionIsOpened()
         let line = try await client.line()
         valve.shut()
-        // Half of the bound, each write with its overhead.
+        // Fills half of the bound; each write counts with its overhead.
         for _ in 0..<65_536 / 2 / OutputBound.writeOverhead { try await client.says(#"["ping",1]"#) }
         #expect(client.readings == [false])
         let query = #"["call2",["user_query_user_status",1,{"line":"\#(line)","account":"bob"}]]"#

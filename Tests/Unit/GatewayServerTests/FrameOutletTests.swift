@@ -5,9 +5,9 @@ import Testing
 
 @testable import GatewayServer
 
-/// The two ways to a client's socket: nothing may overtake what waits on the other.
+/// An outlet writes by two paths, through NIO or directly to the socket; writes must never overtake each other.
 @Suite struct FrameOutletTests {
-    /// More than the kernel takes for a connection at once.
+    /// More bytes than the kernel buffers for one connection.
     private static let large = 16 << 20
 
     @Test func nothingOvertakesWhatTheSocketDidNotTake() async throws {
@@ -15,7 +15,7 @@ import Testing
             try await loop.submit {
                 outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
                 #expect(outlet.outlet.lane == nil)
-                // The loop cannot write meanwhile, but the socket has room again.
+                // The socket has room again, but the event loop has had no chance to write.
                 client.takeWhatIsThere()
                 outlet.outlet.send(ByteBuffer(string: "after"))
             }.get()
@@ -50,7 +50,7 @@ import Testing
                 var closed = 0
                 outlet.outlet.onLaneClosed = { closed += 1 }
                 outlet.channel.close(promise: nil)
-                // No tick in between, in which another connection could get the socket's number.
+                // Checked within the same tick, before another connection could reuse the descriptor.
                 #expect(outlet.outlet.lane == nil)
                 #expect(closed == 1)
                 outlet.outlet.send(ByteBuffer(string: "nobody"))
@@ -155,7 +155,7 @@ import Testing
                 var frame = ByteBufferAllocator().buffer(capacity: 65_536)
                 frame.writeString("small")
                 outlet.outlet.send(frame)
-                // Unshared: it can be written to without a copy of its storage.
+                // The buffer's storage is not shared, so that it can be written to without being copied.
                 let before = frame.withUnsafeReadableBytes { $0.baseAddress }
                 frame.clear()
                 frame.writeString("other")
@@ -182,7 +182,7 @@ import Testing
             .bind(host: "127.0.0.1", port: 0).get()
         let peer = Peer(port: server.localAddress?.port ?? 0)
         let outlet = try await accepted.futureResult.get()
-        // Until the connection is registered, and the handler added to an active channel.
+        // Waits until the connection is registered and the handler was added to an active channel.
         while try await !loop.submit({ outlet.channel.isActive }).get() {}
         do {
             try await body(outlet, loop, peer)
@@ -196,7 +196,7 @@ import Testing
     }
 }
 
-/// Tells the outlet what a connection's handler tells it.
+/// Forwards a connection's events to the outlet, as the connection's handler does.
 private final class OutletHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -209,7 +209,7 @@ private final class OutletHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { outlet.ended() }
 }
 
-/// `@unchecked Sendable`: everything is used on the outlet's loop only.
+/// `@unchecked Sendable`: used only on the outlet's event loop.
 private final class Accepted: @unchecked Sendable {
     let outlet: FrameOutlet
     let channel: any Channel
@@ -221,7 +221,7 @@ private final class Accepted: @unchecked Sendable {
     }
 }
 
-/// `@unchecked Sendable`: used on one loop only.
+/// `@unchecked Sendable`: used only on one event loop.
 private final class Budget: @unchecked Sendable {
     let budget: OutputBudget
 

@@ -9,9 +9,9 @@ import WebSocketWire
 
 @testable import GatewayServer
 
-/// A gateway of one shard, without Redis, for one client.
+/// A gateway with one shard and without Redis, for one client.
 final class Gateway: Sendable {
-    /// A handshake, or what looks like one.
+    /// A handshake request, valid or not.
     static func request(
         method: String = "GET", path: String, version: String = "13", key: String? = "dGhlIHNhbXBsZSBub25jZQ=="
     ) -> [UInt8] {
@@ -28,12 +28,12 @@ final class Gateway: Sendable {
             """.utf8)
     }
 
-    /// A frame of a server.
+    /// A frame as a server sends it.
     static func answer(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
         [first, UInt8(payload.count)] + payload
     }
 
-    /// The frame that closes a connection.
+    /// The server's close frame with this code.
     static func close(_ code: WebSocketCloseCode) -> [UInt8] { answer(0x88, code.payload) }
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -42,7 +42,7 @@ final class Gateway: Sendable {
     private let logged = Logged()
     private let port = Mutex(0)
 
-    /// - Parameter topics: how many channels it may listen to.
+    /// - Parameter topics: the most channels that it may subscribe to.
     init(connectionBound: Int = 10, handshakeBound: Int = 10, topics: Int = 10) throws {
         var configuration = GatewayConfiguration()
         configuration.port = 0
@@ -60,26 +60,27 @@ final class Gateway: Sendable {
             identity: nil, logger: logger)
     }
 
-    /// How often a client broke the protocol.
+    /// The number of logged protocol violations.
     var violations: Int { count(of: "protocol violation") }
 
-    /// How often this was logged.
+    /// How often this message was logged.
     func count(of message: String) -> Int { logged.messages.withLock { $0.count { $0 == message } } }
 
-    /// Another client, while one talks.
+    /// Connects a further client.
     func client() -> Peer { Peer(port: port.withLock { $0 }) }
 
-    /// Does something on the shard's loop; not to be called from there.
+    /// Runs a closure on the shard's event loop; must not be called from that loop.
     func onLoop(_ body: @escaping @Sendable (isolated GatewayShard) -> Void) {
         try? shard.eventLoop.submit { [shard] in shard.assumeIsolated(body) }.wait()
     }
 
-    /// - Returns: what the client has read last.
+    /// Runs a client's conversation.
+    /// - Returns: the last bytes that the client read.
     func answers(_ talk: @escaping @Sendable (Peer) -> Void) async throws -> [UInt8] {
         let channels = try await listener.bind()
         port.withLock { $0 = channels[0].localAddress?.port ?? 0 }
         let client = client()
-        // The client's reads block their thread, and the gateway's answers need those of tasks.
+        // The client's reads block their thread, so they run on NIO's thread pool; the gateway needs the threads of tasks.
         try await NIOThreadPool.singleton.runIfActive { talk(client) }
         client.close()
         for channel in channels { try await channel.close().get() }
@@ -88,7 +89,7 @@ final class Gateway: Sendable {
     }
 }
 
-/// What was logged.
+/// Records the logged messages.
 private final class Logged: Sendable {
     let messages = Mutex<[String]>([])
 }

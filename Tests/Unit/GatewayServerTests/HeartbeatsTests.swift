@@ -10,7 +10,7 @@ import Testing
         let keeping = Task {
             await Heartbeats.run(of: ["slow", "well"], every: .milliseconds(1)) { member in
                 beat.yield(member)
-                // An answer that does not come, until the task is cancelled.
+                // Waits until the task is cancelled, like a heartbeat without an answer.
                 if member == "slow" { for await _ in silence {} }
             }
         }

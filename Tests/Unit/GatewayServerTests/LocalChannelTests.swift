@@ -27,7 +27,7 @@ import Testing
         var told: [Bool] = []
         channel.whenSubscribed { told.append($0) }
         channel.subscribed(false)
-        // Nobody waits for what nobody asked for.
+        // No subscription is under way, so the answer comes at once.
         channel.whenSubscribed { told.append($0) }
         #expect(told == [false, false])
         #expect(channel.beginsSubscription())

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A client of blocking reads. `@unchecked Sendable`: one at a time reads.
+/// A client with blocking reads. `@unchecked Sendable`: only one thread reads at a time.
 final class Peer: @unchecked Sendable {
     private let descriptor: CInt
     private(set) var text: [UInt8] = []
@@ -17,7 +17,7 @@ final class Peer: @unchecked Sendable {
             }
         }
         precondition(connected == 0, "the server takes connections")
-        // What does not come must not end in waiting for ever.
+        // A read that gets nothing fails after this time instead of blocking for ever.
         var patience = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -25,7 +25,7 @@ final class Peer: @unchecked Sendable {
     var taken: Int { text.count }
     var last: UInt8? { text.last }
 
-    /// Reads just so many bytes.
+    /// Reads exactly `count` bytes.
     func take(_ count: Int) {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         var left = count
@@ -37,10 +37,10 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// Reads until the other side closes.
+    /// Reads until the other side closes the connection.
     func takeAll() { take(.max) }
 
-    /// Reads the answer to the handshake.
+    /// Reads the answer to the WebSocket handshake.
     func takeHandshake() {
         while !text.suffix(4).elementsEqual("\r\n\r\n".utf8), case let before = taken {
             take(1)
@@ -48,14 +48,13 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// Opens a WebSocket, and forgets the answer.
+    /// Opens a WebSocket and discards the handshake's answer.
     func open(_ handshake: [UInt8]) {
         send(handshake)
         takeHandshake()
         text = []
     }
 
-    /// Writes the bytes.
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -65,7 +64,7 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// Writes the bytes again and again, until nothing is taken for a while or the other side has closed.
+    /// Writes the bytes repeatedly, until the socket accepts nothing for a while or the other side has closed.
     func sendUntilFull(_ bytes: [UInt8]) {
         var patience = timeval(tv_sec: 0, tv_usec: 500_000)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -75,7 +74,7 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// Reads what the kernel holds.
+    /// Reads what the kernel has buffered.
     func takeWhatIsThere() {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while case let got = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT)), got > 0 {

@@ -8,7 +8,7 @@ import WebSocketWire
 
 @testable import GatewayServer
 
-/// Connections that carry a session, at a gateway that has no Redis.
+/// Connections with a session, at a gateway without Redis.
 @Suite struct SessionConnectionTests {
     private static let upgrade = Gateway.request(path: "/")
     private static let session = SessionID("s-1")
@@ -22,7 +22,7 @@ import WebSocketWire
         return .frame(frame, bytes: json.utf8.count, at: NIODeadline.now().uptimeNanoseconds)
     }
 
-    /// The connection's session is moved here, as presence tells.
+    /// Moves the session to this gateway, as presence does.
     private static func resume(
         _ connection: ClientConnection, in channel: ChannelName? = nil, on shard: isolated GatewayShard
     ) {
@@ -31,7 +31,7 @@ import WebSocketWire
             .resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))), on: shard)
     }
 
-    /// Were it resumed all the same, it would hear nothing of its channel until it reconnects.
+    /// If the resume succeeded all the same, the client would get no events of its channel until it reconnected.
     @Test func aResumeWithoutItsChannelsEventsIsClosedAndLeavesNothing() async throws {
         let gateway = try Gateway(topics: 0)
         let room = try ChannelName("room")
@@ -49,7 +49,7 @@ import WebSocketWire
 
     @Test func whoSendsOnWithoutReadingIsCutOff() async throws {
         let gateway = try Gateway()
-        // A pong of a client costs nothing but its bytes.
+        // Pongs from a client are ignored, so they cause nothing but bytes to read.
         let frame = [0x8A, 0x80 | 125, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 125)
         let fits = ClientConnection.pausedReadBound / frame.count
         _ = try await gateway.answers { client in
@@ -59,8 +59,8 @@ import WebSocketWire
                     Issue.record("no connection")
                     return
                 }
-                // More than the kernel takes: nothing is read from now on, but NIO reads to the end what a client has sent
-                // that has closed its side.
+                // More than the kernel buffers, so that the gateway stops reading. Once a client has closed its side,
+                // however, NIO reads all that it has sent.
                 connection.outlet.send(ByteBuffer(repeating: 0, count: 64 << 20), isAnswer: true)
                 for _ in 0..<fits { connection.channelRead(context: context, data: NIOAny(ByteBuffer(bytes: frame))) }
                 #expect(shard.connections.count == 1)
@@ -78,7 +78,7 @@ import WebSocketWire
             client.open(Self.upgrade)
             gateway.onLoop { shard in
                 guard let connection = shard.connections.values.first else { return }
-                // Minutes of polls in advance.
+                // Uses up the allowance of polls for minutes in advance.
                 var rates = SessionRates()
                 rates.answered(bytes: 100_000 * Limits.answerBytesPerAct, isPoll: true)
                 shard.keep(rates, of: Self.session)
@@ -86,7 +86,7 @@ import WebSocketWire
                 let poll = #"["call2",["user_getmsg",1,{"line":"\#(Self.line)","ver_clear":0,"limit":30}]]"#
                 connection.handle(Self.frame(poll), on: shard)
                 connection.pollTimer?.futureResult.whenFailure { error in
-                    // What still waits when the loop ends fails otherwise.
+                    // Callbacks that are still scheduled when the loop ends would fail with another error.
                     isCancelled.withLock { $0 = error as? EventLoopError == .cancelled }
                 }
                 connection.cutOff(.heldEvents, on: shard)

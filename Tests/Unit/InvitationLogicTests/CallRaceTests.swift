@@ -2,7 +2,7 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// Acts and events that cross each other, and sessions that come and go.
+/// Acts and events that cross each other, and sessions that end or change during a call.
 @Suite struct CallRaceTests {
     @Test func acceptThatCrossesTheCallersEndLoses() throws {
         var script = try CallScript.ringing()

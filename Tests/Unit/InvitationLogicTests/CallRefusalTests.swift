@@ -2,7 +2,7 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// Acts by the wrong party, or in the wrong state, and messages.
+/// Acts by the wrong party or in the wrong state, and messages within calls.
 @Suite struct CallRefusalTests {
     typealias Act = @Sendable (inout CallScript) throws -> [String]
 

@@ -2,13 +2,14 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// Plays events into a machine and reads its actions as short lines. Alice calls Bob; the clock is moved by hand.
+/// Feeds events into a call's state machine and describes its actions as short lines. Alice calls Bob; the test moves
+/// the clock.
 struct CallScript {
     var machine = CallStateMachine()
     var now: Int64 = 1_000_000
     let alice: Actor
     let bob: Actor
-    /// The account that stands for the telephone.
+    /// The account that represents the telephone.
     let telephone: Account
     let channel: ChannelName
 

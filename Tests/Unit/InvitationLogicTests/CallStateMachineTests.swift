@@ -2,7 +2,7 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// The ordinary courses of a call.
+/// The usual courses of a call.
 @Suite struct CallStateMachineTests {
     @Test func invitationIsQueuedTimedRememberedAndLogged() throws {
         var script = try CallScript.none()

@@ -2,7 +2,7 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// A telephone calls a user.
+/// Calls from a telephone to a user.
 @Suite struct InboundPhoneTests {
     private static let offline = #"{"code":703,"reason":"peer_offline"}"#
 
@@ -124,7 +124,7 @@ import Testing
                 "cancel ring of c1 at 1060000", "forget c1 of alice", "release c1 of b1",
                 "log c1 ended ended_by_caller 0",
             ])
-        // An acceptance that crossed it.
+        // The user accepts after the caller has hung up, before hearing of it.
         #expect(throws: SignalingError.self) { try ringing.accept(by: ringing.alice) }
         #expect(!ringing.stands())
     }

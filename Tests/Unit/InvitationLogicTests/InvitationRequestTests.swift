@@ -2,7 +2,7 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// Checks of what clients send.
+/// Validation of the clients' call requests.
 @Suite struct InvitationRequestTests {
     @Test(arguments: [
         ("", false, 20_000), ("{}", false, 20_000), ("hello", false, 20_000), ("[1]", false, 20_000),

@@ -7,7 +7,7 @@ import Testing
         let call = InvitationTimer.call(CallTimerReference(CallTimer(.ring, of: CallID("c-1")), tag: "{call:a:b:c}"))
         #expect(call.member == "ring c-1 {call:a:b:c}")
         #expect(InvitationTimer(member: call.member) == call)
-        // The heartbeat of the bridge's lease writes this form.
+        // Must match the name that the heartbeat of the bridge's lease writes.
         let bridge = InvitationTimer.bridge(GatewayID("bridge-7 x"))
         #expect(bridge.member == "gateway:bridge-7 x")
         #expect(InvitationTimer(member: bridge.member) == bridge)

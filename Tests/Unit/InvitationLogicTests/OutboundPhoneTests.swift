@@ -2,7 +2,7 @@ import InvitationLogic
 import SignalingProtocol
 import Testing
 
-/// A user calls a telephone.
+/// Calls from a user to a telephone.
 @Suite struct OutboundPhoneTests {
     @Test func diallingIsTimedRememberedAndLogged() throws {
         var script = try CallScript.none()
@@ -166,7 +166,7 @@ import Testing
                 "order b1 end in c1 [bye]", "cancel ring of c1 at 1030000",
                 "forget c1 of alice", "release c1 of b1", "free line of alice for c1", "log c1 ended ended_by_caller 0",
             ])
-        // A 200 that crossed the CANCEL: the user never sees it, the bridge hangs up.
+        // The 200 crossed the CANCEL: the user does not see it, and the bridge hangs up.
         #expect(script.report(.accepted) == [])
         #expect(!script.stands())
     }

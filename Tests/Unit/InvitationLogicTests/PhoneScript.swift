@@ -1,20 +1,20 @@
 import InvitationLogic
 import SignalingProtocol
 
-/// What happens in calls between Alice and a telephone.
+/// Scripts of calls between Alice and a telephone.
 extension CallScript {
     static let phone = "+49301234"
 
     // MARK: Where scripts begin
 
-    /// Alice invites the telephone.
+    /// Alice has invited the telephone.
     static func dialled(extra: String = "") throws -> CallScript {
         var script = try CallScript()
         _ = try script.dial(extra: extra)
         return script
     }
 
-    /// Bridge b1 took the call.
+    /// Bridge b1 has taken the call to the telephone.
     static func claimed() throws -> CallScript {
         var script = try dialled()
         _ = script.report(.claimed)
@@ -33,7 +33,7 @@ extension CallScript {
         return script
     }
 
-    /// The telephone calls Alice, through bridge b1.
+    /// A telephone has called Alice through bridge b1.
     static func inbound() throws -> CallScript {
         var script = try CallScript()
         _ = try script.inviteFromPhone()
@@ -92,7 +92,7 @@ extension CallScript {
         machine.bridgeLost(GatewayID(bridge), call: CallID(call), now: now).map(describe)
     }
 
-    /// What the bridge is answered.
+    /// The answer to the bridge: whether the call still exists and is with this bridge.
     func stands(_ call: String = "c1", with bridge: String = "b1") -> Bool {
         machine.snapshot?.stands(CallID(call), with: GatewayID(bridge)) == true
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresStore
 
 @Suite struct BatcherTests {
-    /// Holds the first batch until it is opened, and notes all batches.
+    /// Blocks the first batch until it is opened, and records all batches.
     private actor Gate {
         private(set) var batches: [[Int]] = []
         private var isOpen = false
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Runs tasks one after the other, in the order in which they became ready.
+    /// Runs tasks one at a time, in the order in which they became ready.
     private final class Turns: TaskExecutor {
         private let queue = DispatchQueue(label: "turns")
 
@@ -43,7 +43,7 @@ import Testing
     @Test func theFirstGoesAtOnceAndTheNextGather() async throws {
         let gate = Gate()
         await gate.open()
-        // Nobody waits so long here: what follows another batch would.
+        // Only a batch that follows another one directly waits for the gathering time, so nothing waits here.
         let batcher = Batcher<Int, Int>(gathering: .seconds(3600)) { inputs async throws(PostgresError) in
             await gate.pass(inputs)
             return inputs
@@ -61,7 +61,7 @@ import Testing
             group.addTask { try await gathering.submit(1) }
             try await wait { await gathering.waiting == 1 }
             await slow.open()
-            // The second leads and gathers; what comes now goes with it.
+            // The second input begins a batch and waits; inputs that come now join it.
             try await wait { await gathering.waiting == 0 }
             group.addTask { try await gathering.submit(2) }
             try await group.waitForAll()
@@ -90,7 +90,7 @@ import Testing
         #expect(try await batcher.submit(7) == 70)
     }
 
-    /// What is submitted in one turn is there before the first flush.
+    /// Inputs that are submitted in one turn of the executor are all there before the first flush.
     @Test func whatComesInOneTurnGoesTogether() async throws {
         let batches = Mutex<[[Int]]>([])
         let batcher = Batcher<Int, Int> { inputs async throws(PostgresError) in

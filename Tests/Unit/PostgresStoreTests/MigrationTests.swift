@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func checksumTellsFilesApart() {
-        // The published FNV-1a vectors.
+        // The published FNV-1a test vectors.
         #expect(Migration(1, "a", []).checksum == "cbf29ce484222325")
         #expect(Migration(1, "a", Array("foobar".utf8)).checksum == "85944171f73967e8")
     }

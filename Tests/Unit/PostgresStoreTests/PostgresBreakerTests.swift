@@ -10,7 +10,7 @@ import Testing
         #expect(breaker.failed(lost) == .probe(after: .zero))
         #expect(breaker.refusal?.kind == .closed)
         #expect(breaker.refusal?.message.contains("no answer") == true)
-        // What was sent before fails later.
+        // Queries that were sent earlier fail later.
         #expect(breaker.failed(lost) == .none)
     }
 

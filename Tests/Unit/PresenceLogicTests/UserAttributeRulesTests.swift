@@ -16,7 +16,7 @@ import Testing
         #expect(check("mood", "") == nil)
         #expect(check("mood", String(repeating: "x", count: 8096)) == nil)
         #expect(check("mood", String(repeating: "x", count: 8097))?.code == .largeParameter)
-        // Bytes count, not characters.
+        // The limit counts bytes, not characters.
         #expect(check("mood", String(repeating: "é", count: 4049))?.code == .largeParameter)
     }
 

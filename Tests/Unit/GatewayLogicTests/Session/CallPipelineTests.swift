@@ -30,7 +30,7 @@ import Testing
         #expect(calls.enter(call(1, .exclusive)) == .start)
         #expect(calls.enter(call(2, .message)) == .wait)
         calls.completed(.exclusive)
-        // Before the waiting one was asked for.
+        // A further call arrives before the waiting one was taken from the queue.
         #expect(calls.enter(call(3, .message)) == .wait)
         #expect(calls.next()?.turn.id == "2")
         #expect(calls.next()?.turn.id == "3")

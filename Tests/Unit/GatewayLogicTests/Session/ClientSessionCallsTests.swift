@@ -150,7 +150,7 @@ import Testing
         #expect(try talk.calls("user_getmsg", 1, Self.poll) == [.startPollTimer(milliseconds: 8000)])
         #expect(talk.tell(.mailboxLoaded(.failure(.unavailable("redis")))) == [.loadMailboxLater])
         #expect(talk.tell(.pollTimerFired) == [.count(.overdue), Talk.ok(1, .mailbox(cleared: 0, entries: []))])
-        // Its client must ask again when there is something after all.
+        // The poll was answered without messages, so the client must be notified if there are some after all.
         #expect(talk.tell(.mailboxLoadDue) == [.loadMailbox(after: 0, fresh: false)])
         #expect(
             talk.tell(.mailboxLoaded(.success(Talk.page([1])))).contains(

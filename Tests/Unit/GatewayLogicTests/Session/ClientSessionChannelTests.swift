@@ -3,7 +3,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// Whole conversations: joins, leaves, and joins that nobody answers.
+/// Whole conversations: joins, leaves, and joins that time out.
 @Suite struct ClientSessionChannelTests {
     private typealias Talk = Conversation
 
@@ -103,9 +103,9 @@ import Testing
         #expect(talk.session.channel == nil && talk.session.membership == nil)
     }
 
-    // MARK: - Joins that nobody answers
+    // MARK: - Joins that time out
 
-    /// A join of `next`, out of `first`, runs into its timeout.
+    /// A session in the channel `first` whose join of `next` has timed out.
     private func unanswered() throws -> (Conversation, [SessionAction]) {
         let talk = try active(in: "first")
         let next = try talk.channel("next")
@@ -137,7 +137,7 @@ import Testing
         #expect(talk.tell(.settlementDue(1)) == [])
     }
 
-    /// An undoing that came late would undo it.
+    /// The settlement of the old join may undo it; if that came after the next join, it would undo the next join.
     @Test func theNextJoinWaitsForTheSettlement() throws {
         let (talk, _) = try unanswered()
         #expect(try join(talk, "third", id: 2) == [])

@@ -3,7 +3,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// Whole conversations: logins, resumes and ends.
+/// Whole conversations: logins, resumes and their ends.
 @Suite struct ClientSessionTests {
     private typealias Talk = Conversation
 
@@ -102,7 +102,8 @@ import Testing
         #expect(!talk.canGoOn)
     }
 
-    /// What was missed is shown page by page, and not while the client does not take it; then what came meanwhile.
+    /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
+    /// came meanwhile.
     @Test func aResumeInAChannelShowsWhatWasMissed() throws {
         let talk = try Conversation()
         let room = try talk.channel("room")
@@ -171,7 +172,8 @@ import Testing
 
     private static let gone: [SessionAction] = [.keepRates(Conversation.session)]
 
-    /// - Returns: a conversation at that point, by name.
+    /// - Parameter state: the name of the state.
+    /// - Returns: a conversation that has reached it.
     private func talk(_ state: String) throws -> Conversation {
         let talk = try Conversation()
         switch state {
@@ -206,7 +208,7 @@ import Testing
         #expect(talk.tell(.connectionLost) == expected)
         #expect(talk.tell(.connectionLost) == [])
         #expect(!talk.isActive)
-        // The answers that come too late tell whether there is a session without a connection.
+        // Only the late answer tells whether there is a session, which must then be detached.
         let late = state == "opening" || state == "resuming" ? [detach] : []
         #expect(talk.appAnswers() == [])
         #expect(

@@ -4,7 +4,7 @@ import SignalingTokens
 import SignalingWire
 import Testing
 
-/// A script of what happens to one connection: each event returns what is to be done.
+/// Plays the events of one connection; each call returns the actions that result.
 final class Conversation {
     static let line = "s-1.secret.app.anna"
     static let session = SessionID("s-1")
@@ -20,13 +20,13 @@ final class Conversation {
 
     func tell(_ event: SessionEvent) -> [SessionAction] { session.handle(event, clock).all }
 
-    /// The client sends a frame.
+    /// Receives a frame from the client.
     func says(_ json: String) throws -> [SessionAction] {
         let frame = try ClientFrame(decoding: Array(json.utf8), line: session.lineText)
         return tell(.frame(frame, bytes: json.utf8.count, at: clock.uptime))
     }
 
-    /// The client calls a function with its line.
+    /// Receives a call of a function, with the session's line, from the client.
     func calls(_ function: String, _ id: Int = 1, _ arguments: String = "") throws -> [SessionAction] {
         let more = arguments.isEmpty ? "" : ",\(arguments)"
         return try says(#"["call2",["\#(function)",\#(id),{"line":"\#(Self.line)"\#(more)}]]"#)
@@ -44,7 +44,7 @@ final class Conversation {
         tell(.appAnswered(answer, session: Self.session, secret: "secret"))
     }
 
-    /// Up to the mailbox's first read.
+    /// Logs in, up to the first read of the mailbox.
     func logIn(push: Bool = false) throws {
         _ = try says(
             #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d","push":\#(push)}]"#)

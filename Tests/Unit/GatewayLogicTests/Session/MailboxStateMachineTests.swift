@@ -145,7 +145,7 @@ import Testing
         var mailbox = MailboxStateMachine(takesPushes: false)
         _ = mailbox.loaded(page([5, 6, 7], cleared: 4))
         _ = mailbox.poll(verClear: 6, limit: 30, now: 0)
-        // 6 and 7 were forgotten, and that 5 was acknowledged; 7 is still shown, for its sender was told that it would be.
+        // Redis lost 6 and 7 and the acknowledgement of 5; 7 is still pushed, because its sender was told that it would be.
         _ = mailbox.resynchronize()
         #expect(
             mailbox.loaded(page([5], cleared: 4, highest: 5)) == [
@@ -179,7 +179,8 @@ import Testing
     @Test func aClientThatTakesPushesIsNotStoppedByWhatHasExpired() {
         var mailbox = MailboxStateMachine(takesPushes: true)
         let bound = Int64(MailboxStateMachine.windowBound)
-        // Expired at the gateway, though not yet at the read: nothing is pushed, so nothing will be acknowledged.
+        // Expired by the gateway's clock, though not yet when it was read: it is not pushed, so it will not be
+        // acknowledged.
         let late = page(Array(1...bound), highest: bound + 1, more: true, now: 2000)
         #expect(mailbox.loaded(late) == [.load(after: bound, fresh: false)])
         _ = mailbox.loaded(page([bound + 1], highest: bound + 1))
@@ -199,7 +200,7 @@ import Testing
             ])
         #expect(
             mailbox.poll(verClear: 2, limit: 1000, now: 0) == [.clear(through: 2), .load(after: 2, fresh: false)])
-        // What is too much of a page is read again later.
+        // What does not fit is read again later.
         let rest = MailboxPage(
             cleared: 2, highest: 5, entries: Array(entries[2...]), through: 5, more: false, now: 0)
         #expect(

@@ -34,7 +34,7 @@ import Testing
         membership.pause()
         #expect(membership.hold([try event(6), try event(7, .message("m")), try event(9)]) == true)
         #expect(membership.activate(after: 8) == [try event(7, .message("m")), try event(9)])
-        // What comes late, when the log had to be read.
+        // Events that arrive late, because the log had to be read first.
         #expect(membership.shownAfter == 8)
         #expect(membership.shows(try event(8, .message("m"))))
         #expect(!membership.shows(try event(8)))

@@ -37,7 +37,7 @@ import Testing
         var output = OutputBound(bound: 2 * Self.half)
         output.queued(20 * Self.half, isAnswer: true)
         #expect(output.judge() == .pause)
-        // Events beside it have the bound that they always have.
+        // Events are still held to their usual bound.
         output.queued(Self.half, isAnswer: false)
         #expect(output.judge() == .none)
         output.queued(Self.half, isAnswer: false)

@@ -67,7 +67,7 @@ import Testing
         rates.answered(bytes: Limits.answerBytesPerAct - 1, isPoll: false)
         rates.answered(bytes: 40 * Limits.answerBytesPerAct, isPoll: false)
         #expect(Self.admitted(&rates, act) == Limits.actsBurst - 40)
-        // What one took too much the next waits for.
+        // An answer that exceeds the allowance delays the acts after it.
         rates.answered(bytes: (Limits.actsPerSecond + 1) * Limits.answerBytesPerAct, isPoll: false)
         #expect(Self.admitted(&rates, act, now: 1000) == 0)
         #expect(Self.admitted(&rates, act, now: 2000) == Limits.actsPerSecond - 1)

@@ -3,7 +3,7 @@ import SignalingProtocol
 import Testing
 
 @Suite struct ChannelFeedTests {
-    /// An event; its id is 1000 above its number where Redis never fell back.
+    /// An event; by default its id is its sequence number plus 1000, as long as Redis was never restored to an older state.
     private func event(_ sequence: Int64, id: Int64? = nil) throws -> ChannelEvent {
         ChannelEvent(
             sequence: sequence, id: id ?? 1000 + sequence, account: try Account("a"), uid: 1, kind: .joined)
@@ -132,7 +132,7 @@ import Testing
         feed.joined(at: place(10))
         _ = feed.received(try event(11))
         _ = feed.received(try event(12))
-        // Redis came back at 10, and numbers go on from there.
+        // Redis was restored to the state at 10, and numbering continues from there.
         let (again, next) = (try event(11, id: 5000), try event(12, id: 5001))
         #expect(feed.received(next) == .readLog(after: place(12)))
         #expect(feed.filled(page([again, next], latest: place(12, id: 5001))) == .deliver([again, next]))

@@ -41,7 +41,7 @@ struct ArgumentDeclaration {
         case number(ClosedRange<Int>, default: Int)
         /// `v1:E:SECONDS`.
         case timeToLive(ClosedRange<Int>, default: Int)
-        /// The only value there is.
+        /// Only this value is accepted.
         case constant(String)
         /// True or false; never refused.
         case flag
