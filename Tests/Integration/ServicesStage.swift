@@ -16,13 +16,13 @@ import Testing
 @testable import ChannelStateServer
 @testable import PresenceServer
 
-/// A real Redis and PostgreSQL, instances of presence and channel-state, and stand-ins for gateways.
+/// Presence and channel-state over a real Redis and PostgreSQL, with stand-ins for gateways.
 actor ServicesStage {
     nonisolated let redis: RedisServer
     nonisolated let postgres: PostgresServer
     nonisolated let postgresURL: String
     nonisolated let pool: PostgresPool
-    /// For looks into Redis.
+    /// The test's own connection, to inspect Redis.
     nonisolated let connection: RedisConnection
     nonisolated let app: AppID
     private var groups: [ServiceGroup] = []
@@ -31,10 +31,10 @@ actor ServicesStage {
 
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
-    /// Runs a test on a stage of its own.
+    /// Runs a test with a new stage.
     /// - Parameters:
-    ///   - instances: of each service.
-    ///   - ownPostgres: whether the test stops PostgreSQL.
+    /// - instances: the number of instances of each service.
+    /// - ownPostgres: whether the test needs a PostgreSQL of its own, because it stops it.
     static func run(
         instances: Int = 2, ownPostgres: Bool = false, _ test: (ServicesStage) async throws -> Void
     ) async throws {
@@ -66,7 +66,7 @@ actor ServicesStage {
         connection.start()
     }
 
-    /// Nothing is lost here on purpose: what takes long is only slow.
+    /// Long timeouts: no test here loses a connection on purpose, so that what takes long is only slow.
     private static func patient(_ redis: RedisServer) throws -> RedisConfiguration {
         var configuration = try redis.configuration
         configuration.commandTimeout = configuration.commandTimeout * patience
@@ -98,7 +98,7 @@ actor ServicesStage {
         try? await redis.remove()
     }
 
-    /// A new gateway, with a lease.
+    /// Starts a stand-in for a gateway, with a lease.
     func gateway(_ name: String) async throws -> StageGateway {
         let gateway = try await StageGateway(GatewayID("\(name)-\(SecureRandom.hex(bytes: 3))"), redis: redis)
         gateways.append(gateway)
@@ -110,7 +110,6 @@ actor ServicesStage {
 
     nonisolated func channel(_ name: String) throws -> ChannelKey { ChannelKey(app: app, name: try ChannelName(name)) }
 
-    /// Logs a user in.
     nonisolated func login(_ account: String, on gateway: StageGateway) async throws -> StageSession {
         let line = Line(
             user: try user(account), session: SessionID("s-\(SecureRandom.hex(bytes: 6))"),
@@ -119,17 +118,17 @@ actor ServicesStage {
         return StageSession(line: line, uid: opened.uid, hold: opened.hold)
     }
 
-    /// A command's plain answer from Redis.
+    /// Sends a plain command to Redis and returns its reply.
     nonisolated func redis(_ name: String, _ arguments: String...) async throws -> RedisValue {
         try await connection.execute(RedisCommand(name, arguments: arguments.map { .string($0) }))
     }
 
-    /// A field of a user's session.
+    /// Reads a field of a user's session record.
     nonisolated func sessionField(_ account: String, _ field: String) async throws -> String? {
         try await redis("HGET", KeySpace.tag(try user(account)) + ":session", field).string
     }
 
-    /// Waits until a query's one column is exactly this.
+    /// Waits until a query with one column returns exactly these rows.
     nonisolated func expectRows(_ sql: String, _ rows: [String]) async throws {
         try await waitUntil(sql) {
             let found = try await self.pool.query(sql).map { try $0.string("line") }
@@ -138,20 +137,20 @@ actor ServicesStage {
     }
 }
 
-/// A session as a test knows it.
+/// A session, with what a test needs to act in it.
 struct StageSession {
     var line: Line
     var uid: UInt32
     var hold: SessionHold
 
-    /// The session as its gateway reasserts it.
+    /// The session in the form in which its gateway reasserts it.
     func held(turn: Int64 = 0, channel: ChannelName? = nil) -> HeldSession {
         HeldSession(
             line: line, uid: uid, device: "test", push: false, hold: hold,
             place: HeldPlace(turn: turn, channel: channel))
     }
 
-    /// Its user as a member.
+    /// The session's user in the form in which a member is reasserted.
     var member: HeldMember {
         HeldMember(member: Member(account: line.user.account, uid: uid), session: line.session)
     }
@@ -160,7 +159,7 @@ struct StageSession {
         SignalingProtocol.Actor(user: line.user, uid: uid, session: line.session)
     }
 
-    /// Sets an attribute of the user.
+    /// The command that sets an attribute of the user.
     func setting(_ attribute: Attribute) -> SetUserAttribute {
         SetUserAttribute(user: line.user, session: line.session, attribute: attribute)
     }

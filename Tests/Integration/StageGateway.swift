@@ -9,7 +9,7 @@ import SignalingWire
 import Synchronization
 import TestKit
 
-/// A stand-in for a gateway: sends commands, and remembers what is published to it and to channels it listens to.
+/// A stand-in for a gateway: sends commands, and records what is published to it and to the channels it subscribes to.
 final class StageGateway: Sendable {
     private struct Heard {
         var events: [GatewayEvent] = []
@@ -67,13 +67,13 @@ final class StageGateway: Sendable {
         await connection.close()
     }
 
-    /// What was published to the gateway, replies aside.
+    /// The events published to the gateway, without the replies to commands.
     var events: [GatewayEvent] { box.value.withLock { $0.events } }
 
-    /// Listens to a channel, as for a member.
+    /// Subscribes to a channel, as a gateway does for its members.
     func listen(to channel: ChannelKey) async throws { try await subscribe(KeySpace.topic(channel)) }
 
-    /// What was published in a channel since ``listen(to:)``.
+    /// The events published in a channel since ``listen(to:)``.
     func heard(in channel: ChannelKey) -> [SignalingProtocol.ChannelEvent] {
         box.value.withLock { $0.channels[KeySpace.topic(channel)] ?? [] }
     }
@@ -88,7 +88,7 @@ final class StageGateway: Sendable {
         }
     }
 
-    /// What a command is refused with; nil when it succeeds.
+    /// The error that a command is refused with; nil when it succeeds.
     func refusal<C: WireCommand>(
         _ command: C, within time: TimeAmount = .seconds(Int64(8 * patience))
     ) async throws -> SignalingError? {
@@ -110,7 +110,7 @@ final class StageGateway: Sendable {
 }
 
 extension SignalingProtocol.ChannelEvent {
-    /// The event without its numbers.
+    /// A description of the event without its sequence number and id.
     var summary: String {
         switch kind {
         case .message(let body): "\(account) msg \(body)"

@@ -3,7 +3,7 @@ import RedisStore
 import SignalingProtocol
 import Testing
 
-/// Functions of timers, streams, leases and calls.
+/// Calls the functions of timers, streams, leases and calls.
 extension FunctionDrivers {
     static func timers(_ times: FunctionTimes) async throws {
         let tag = "due:a-service"
@@ -29,7 +29,7 @@ extension FunctionDrivers {
     }
 
     static func streams(_ times: FunctionTimes) async throws {
-        // As large as a command may be, to a stream that is cut.
+        // The largest command, to a stream that is trimmed.
         let words: [RedisArgument] = [
             "MAXLEN", "~", 1000, "*", "c", .string(String(repeating: "x", count: Limits.frameBytes)),
         ]
@@ -93,7 +93,7 @@ extension FunctionDrivers {
             version = try await times.command("HGET", "{call}:call", "ver").string.flatMap { Int($0) } ?? 0
         }
         try await times.expectShort("call_load", tag, .string("commit\(number)"))
-        // As many as a user may have, all of them over.
+        // As many calls as a user may have, all of them over.
         func remember(until time: Int) async throws {
             let calls = (0..<Limits.callsPerUser).flatMap { call -> [RedisArgument] in
                 [.int(time + call), .string("call\(call) \(long("tag", call))\(long("tag", call))")]

@@ -2,14 +2,14 @@ import RedisStore
 import SignalingProtocol
 import Testing
 
-/// Functions on channels' keys.
+/// Calls the functions that work on a channel's keys.
 extension FunctionDrivers {
     private static let tag = "{c}"
-    /// Members of the channel.
+    /// The number of the channel's members.
     private static let present = 50_000
     private static let sid: RedisArgument = "s-0123456789abcdef"
 
-    /// A channel with members, attributes and a log, all at their bounds; all that the system keeps count of is on.
+    /// Fills a channel with members, attributes and log entries up to their bounds, with all of the system's counters on.
     private static func fill(_ times: FunctionTimes) async throws {
         for part in 0..<present / 1000 {
             var members = RedisCommand("ZADD", "{c}:members")
@@ -40,7 +40,7 @@ extension FunctionDrivers {
                 "channel_join", tag, .string("join\(number)"), 0, .string(long("newcomer", number)), .int(number), sid,
                 0)
         }
-        // Beside it, as every join asks for them.
+        // Every join reads the attributes as well.
         func attributes() async throws { try await times.command("HGETALL", "{c}:attrs") }
         try await times.expectShort("a join that makes the list of the latest") {
             try await join()
@@ -60,7 +60,7 @@ extension FunctionDrivers {
         let last = number
         try await times.expectShort("a leave of one of the latest") { try await leave(long("newcomer", last)) }
         try await times.expectShort("a leave of another") { try await leave(long("member", number)) }
-        // A page of a reassertion.
+        // One page of a reassertion.
         try await times.expectShort("channel_reassert") {
             number += 1
             let held = (0..<250).flatMap { member -> [RedisArgument] in
@@ -79,7 +79,7 @@ extension FunctionDrivers {
         try await times.expectShort("channel_counter_tell", tag, "num")
     }
 
-    /// Has a hundred changes wait, from a version on, that are as large as they may be.
+    /// Queues a hundred changes of the largest size, beginning with this version.
     private static func wait(from version: Int, _ times: FunctionTimes) async throws {
         let value = RedisArgument.string(String(repeating: "w", count: Limits.attributeValueBytes))
         for number in 0..<100 {
@@ -162,7 +162,7 @@ extension FunctionDrivers {
     static func channelLife(_ times: FunctionTimes) async throws {
         try await times.expectShort("channel_expiry", tag)
         try await put(try attributes, at: "{c}:attrs", times)
-        // As if all had left.
+        // The same as if every member had left.
         try await times.command("DEL", "{c}:members")
         try await times.expectShort("channel_delete", tag, 0)
         try await times.expectShort("channel_adopt", tag)

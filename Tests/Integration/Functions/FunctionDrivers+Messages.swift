@@ -3,13 +3,14 @@ import RedisStore
 import SignalingProtocol
 import Testing
 
-/// Functions of mail and of channels' logs. What one full mailbox costs, by the length of its lines, see MailSlowlogTests.
+/// Calls the functions of mail and of channels' logs. For the cost of one full mailbox by the length of its lines,
+/// see MailSlowlogTests.
 extension FunctionDrivers {
     private static let gateway: RedisArgument = "gateway-1"
 
     private static func tag(_ number: Int) -> String { "{u\(number)}" }
 
-    /// A call with a message to each of some users, from each of them.
+    /// One function call with a message from each of these users to each of them.
     private static func messages(
         _ users: Range<Int>, bytes: Int, life: Int = 600_000, entries: Int = Limits.mailboxEntries, command: String = ""
     ) -> RedisCommand {
@@ -31,7 +32,7 @@ extension FunctionDrivers {
             arguments: [gateway] + versions.flatMap { ["s1", .int64($0)] })
     }
 
-    /// The versions that a call gave.
+    /// The versions that a call returned.
     private static func versions(_ times: FunctionTimes, _ command: RedisCommand) async throws -> [Int64] {
         (try await times.connection.execute(command).array ?? []).map { $0.int ?? 0 }
     }
@@ -42,7 +43,7 @@ extension FunctionDrivers {
             try await times.command("HSET", .string("\(tag(number)):box"), "sid", "s1", "gateway", gateway)
         }
         var number = 0
-        // As MailboxBatch has it: so many messages, or so many bytes.
+        // The bounds of MailboxBatch: a number of messages, or a number of bytes.
         for (count, bytes) in [(users.count, 60), (users.count, 1024), (MailboxBatch.byteBound / 8192, 8192)] {
             try await times.expectShort("\(count) messages of \(bytes) bytes") {
                 number += 1
@@ -73,7 +74,7 @@ extension FunctionDrivers {
         try await times.expectShort("mailbox_remove", tag(0), .int64(last[0] + 1))
     }
 
-    /// Several mailboxes that are full of what has expired, each of which is searched when the next message comes.
+    /// Mailboxes full of expired messages, each of which is searched when the next message arrives.
     private static func fullMailboxes(_ times: FunctionTimes) async throws {
         let users = 100..<110
         let entries = 600
@@ -88,7 +89,7 @@ extension FunctionDrivers {
                     try await times.command(
                         "HDEL", .string("\(tag(user)):box"), "expires", "total", "off", "gone", "purged", "swept")
                 }
-                // The first lasts, and with it the mailbox.
+                // The first message does not expire, so that the mailbox stays.
                 try await times.all([messages(users, bytes: 60)])
                 try await times.all((1..<entries).map { _ in messages(users, bytes: 60, life: 1) })
                 let waiting = try await times.command("XLEN", .string("\(tag(users.lowerBound)):mbox"))
@@ -133,7 +134,7 @@ extension FunctionDrivers {
                 function, keys: ["{c}", "{u0}"],
                 arguments: ["", "anna", 7, "s1", gateway, 0, 1_000_000, body])
         }
-        // As many as a log keeps, and some: the next cuts it.
+        // Slightly more than a log keeps, so that the next message trims it.
         for _ in 0..<21 { try await times.all((0..<100).map { _ in say() }) }
         for function in ["message_to_channel", "announcement_to_channel"] {
             try await times.expectShort(function) { try await times.all([say(function)]) }

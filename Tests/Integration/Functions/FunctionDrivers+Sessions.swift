@@ -2,10 +2,10 @@ import RedisStore
 import SignalingProtocol
 import Testing
 
-/// Functions on users' keys.
+/// Calls the functions that work on a user's keys.
 extension FunctionDrivers {
     private static let gateway: RedisArgument = "gateway-1"
-    /// Channels that a session has still to leave; each was left at by a crash.
+    /// Channels that a session still has to leave, each left behind by a crash.
     private static let leaving = (0..<100).map { long("channel", $0) }.joined(separator: "\n")
 
     private static func open(_ sid: String, _ attributes: [RedisArgument], _ tag: String) -> RedisCommand {
@@ -21,7 +21,7 @@ extension FunctionDrivers {
         var number = 0
         let step = pairs(try self.step)
         try await times.all([open("s0", [""], tag)])
-        // Each replaces the one before.
+        // Each login replaces the session before it.
         try await times.expectShort(
             "session_open",
             after: {
@@ -56,7 +56,7 @@ extension FunctionDrivers {
         try await times.command("DEL", "{u}:session")
         try await times.expectShort(
             "session_forgotten", tag, "older", gateway, 7, .string(long("device")), 1, .string(leaving))
-        // A page of a reassertion, and as many users as a gateway may have.
+        // One page of a reassertion; 200 pages have as many users as a gateway may have.
         func routes(_ page: Int) -> [RedisArgument] {
             (0..<250).map { .string("\(long("account", page * 250 + $0)) s-0123456789abcdef") }
         }
@@ -83,7 +83,7 @@ extension FunctionDrivers {
             version += 1
             try await times.call("user_attribute_committed", tag, .int(version), "name1", .string(value), 60)
         }
-        // One came in between: what was cached goes.
+        // Another change came in between, so the cached attributes are dropped.
         try await times.expectShort("a change that overtook another") {
             version += 2
             try await times.call("user_attribute_committed", tag, .int(version), "name1", .string(value), "")

@@ -4,18 +4,18 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// For how long functions hold Redis, as its slow log tells, and which were looked at.
+/// Measures, by Redis' slow log, for how long functions block Redis, and records which functions were measured.
 ///
-/// What the machine adds that the test runs on is not Redis' work: each act is done some times, and the best one counts.
+/// To leave out delays of the test machine, each act is repeated and the fastest run counts.
 struct FunctionTimes: Sendable {
-    /// Microseconds that a function may hold Redis; so may a plain command.
+    /// The most microseconds for which one function, or one plain command, may block Redis.
     static let bound: Int64 = 5000
     private static let attempts = 5
 
     let connection: RedisConnection
     private let driven = Recording<String>()
 
-    /// Has Redis note all it does.
+    /// Sets Redis' slow log to record every command.
     init(_ connection: RedisConnection) async throws {
         self.connection = connection
         try await command("CONFIG", "SET", "slowlog-max-len", 100_000)
@@ -32,13 +32,13 @@ struct FunctionTimes: Sendable {
         try await connection.execute(.function(function, tag: tag, arguments: arguments))
     }
 
-    /// Runs commands in one pipeline, all of which must succeed.
+    /// Runs commands in one pipeline; all must succeed.
     func all(_ commands: [RedisCommand]) async throws {
         for result in await connection.execute(commands) { _ = try result.get() }
     }
 
-    /// Does something that calls functions, and expects that Redis did each quickly.
-    /// - Parameter prepare: what comes before, each time, and is not judged.
+    /// Expects that every function and command that `act` calls is fast enough.
+    /// - Parameter prepare: runs before each repetition and is not measured.
     func expectShort(
         _ what: String, after prepare: () async throws -> Void = {}, sourceLocation: SourceLocation = #_sourceLocation,
         _ act: () async throws -> Void
@@ -54,7 +54,7 @@ struct FunctionTimes: Sendable {
         #expect(best.time < Self.bound, "\(what): \(best.command) \(best.time) us", sourceLocation: sourceLocation)
     }
 
-    /// Calls a function at its bounds.
+    /// Calls a function with arguments at its bounds and expects that it is fast enough.
     func expectShort(
         _ function: String, _ tag: String, _ arguments: RedisArgument...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -64,19 +64,19 @@ struct FunctionTimes: Sendable {
         }
     }
 
-    /// Expects that every function of a library was looked at.
+    /// Expects that every function of a library was measured.
     func expectComplete(_ library: RedisFunctionLibrary) async throws {
         let functions = try await Self.functions(of: library.name, connection)
         #expect(!functions.isEmpty)
         #expect(functions.subtracting(driven.all) == [], "functions that no test drives at their bounds")
     }
 
-    /// The functions that Redis has, without the libraries' versions.
+    /// The functions loaded in Redis, without the libraries' version suffixes.
     static func functions(of library: String, _ connection: RedisConnection) async throws -> Set<String> {
         let list = try await connection.execute(RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", .string(library)))
         var names: Set<String> = []
         for library in list.array ?? [] {
-            // library_name, its name, engine, its name, functions, their list
+            // FUNCTION LIST replies: library_name, its value, engine, its value, functions, their list.
             for function in library.array?.last?.array ?? [] {
                 if let name = function.array?[1].string { names.insert(withoutVersion(name)) }
             }

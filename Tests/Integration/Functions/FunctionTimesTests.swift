@@ -10,9 +10,8 @@ import Testing
 @testable import InvitationServer
 @testable import PresenceServer
 
-/// No function holds Redis for more than 5 ms, whatever its owner holds at its bounds.
+/// No function blocks Redis for more than 5 ms, even when the data it works on is at its bounds.
 @Suite(.timeLimit(.minutes(2))) struct FunctionTimesTests {
-    /// The libraries of the cluster.
     enum Library: String, CaseIterable {
         case messages, gateways, timers, streams, sessions, channels, memberships, calls
 
@@ -29,7 +28,7 @@ import Testing
             }
         }
 
-        /// Calls every function with as much as it may meet.
+        /// Calls every function of the library with the most data that it may meet.
         func drive(_ times: FunctionTimes) async throws {
             switch self {
             case .messages: try await FunctionDrivers.messages(times)
@@ -57,7 +56,7 @@ import Testing
         }
     }
 
-    /// A library that is added must be added here.
+    /// A library that is added to the cluster must be added here too.
     @Test func everyLibraryIsThere() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
         var written: Set<String> = []
@@ -79,15 +78,15 @@ import Testing
     }
 }
 
-/// What drives the functions of each library at their bounds.
+/// Calls the functions of each library with data at its bounds.
 enum FunctionDrivers {
-    /// A name of the length that a client may choose.
+    /// A name of the greatest length that a client may choose.
     static func long(_ name: String, _ number: Int = 0) -> String {
         let text = "\(name)-\(number)-"
         return text + String(repeating: "n", count: Limits.accountBytes - text.utf8.count)
     }
 
-    /// Attributes, as many and large as one owner may have.
+    /// The largest set of attributes that one owner may have.
     static var attributes: [Attribute] {
         get throws {
             let bytes = Limits.attributeBytesPerOwner / Limits.attributesPerOwner
@@ -103,7 +102,7 @@ enum FunctionDrivers {
         attributes.flatMap { [.string($0.name.rawValue), .string($0.value)] }
     }
 
-    /// Puts attributes into a hash, in steps.
+    /// Writes attributes into a hash, in several steps.
     static func put(_ attributes: [Attribute], at key: String, _ times: FunctionTimes) async throws {
         for start in stride(from: 0, to: attributes.count, by: 100) {
             let some = Array(attributes[start..<min(start + 100, attributes.count)])
@@ -111,7 +110,7 @@ enum FunctionDrivers {
         }
     }
 
-    /// Attributes of one step of a load: as many and large as it may have, names' lengths aside.
+    /// The attributes of one loading step, as many and as large as a step may have, apart from the lengths of names.
     static var step: [Attribute] {
         get throws {
             let bytes = AttributeSteps.bytes / AttributeSteps.count

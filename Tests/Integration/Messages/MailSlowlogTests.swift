@@ -4,11 +4,11 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// No function of mail or logs holds Redis for long, whatever waits.
+/// No function of mail or of logs blocks Redis for long, however much is waiting.
 @Suite struct MailSlowlogTests {
     private typealias Message = MessageStoreScene.Message
 
-    /// Fills the user's mailbox by several senders until it is full.
+    /// Has several senders fill the user's mailbox.
     private func fill(_ scene: MessageStoreScene, length: Int) async throws {
         let line = String(repeating: "x", count: length)
         for name in ["first", "second", "third"] {
@@ -69,7 +69,7 @@ import Testing
         try await MessageStoreScene.run { scene in
             let line = String(repeating: "x", count: 8500)
             try await scene.openSession("s1", openver: .max)
-            // Half of them ended: the next login drops all.
+            // Half of the calls are over: the next login removes all their entries.
             for number in 0..<Limits.mailboxCallEvents / 2 {
                 try await scene.send(line, .invitation(call: "call \(number)"))
                 let bye = UserMessage.Condition.callEvent(

@@ -70,7 +70,7 @@ import Testing
             #expect(error.code == .messageOther && error.reason == .mailboxFull)
             #expect(try results[0].get() > 0 && results[2].get() > 0)
             #expect(try await scene.lines() == ["1"])
-            // What was refused may be tried again under its command.
+            // A refused message may be sent again with the same command id.
             let again = await scene.sendTogether([Message(to: scene.user, line: "2", bound: 2, command: command)])
             #expect(try again[0].get() == results[0].get() + 1)
         }
@@ -94,7 +94,7 @@ import Testing
             #expect(try await scene.lines().isEmpty)
             let left = try await scene.command("XLEN", .string(KeySpace.tag(scene.user) + ":mbox")).int
             #expect(try #require(left) < 16)
-            // They take nobody's place, also where an entry was removed.
+            // Cleared entries that are still in the stream do not count towards the bound, even after an entry was removed.
             for _ in 0..<2 { _ = await scene.sendTogether([Message(to: scene.user, line: "new", bound: 2)]) }
             try await scene.store.removeMail(scene.user, version: first + 40)
             let other = UserKey(app: scene.user.app, account: try Account("another-sender"))
@@ -117,7 +117,7 @@ import Testing
             try await scene.clear(through: invited)
             try await scene.send("and more")
             let last = try await scene.send("and more").version
-            // The second clearing leaves its entry in the stream.
+            // The second clearing adds no entry to the stream.
             try await scene.clear(through: last)
             try await scene.openSession("s2", openver: last)
             let ended = UserMessage.Condition.callEvent(
@@ -129,7 +129,7 @@ import Testing
     @Test func whatIsKnownByItsIDIsSentAgainWhenRedisBreaks() async throws {
         try await MessageStoreScene.run(appendOnly: true) { scene in
             try await scene.send("first")
-            // Frozen, then gone: what was written is never executed, and nobody can know that.
+            // Redis is frozen and then stopped: the commands were written but never executed, which the sender cannot know.
             await scene.redis.server.freeze(true)
             let begun = Recording<Bool>()
             let outcomes = Task {

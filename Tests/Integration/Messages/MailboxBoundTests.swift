@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// How much may wait for a user, and what is left of it.
+/// The bounds of what may wait for a user, and how the room is shared between senders.
 @Suite struct MailboxBoundTests {
     private typealias Message = MessageStoreScene.Message
 
@@ -27,7 +27,7 @@ import Testing
             }
             // Eighty at most; a half, and from there on a quarter for each.
             #expect(taken == [40, 20, 20, 0])
-            // Whose mailbox it is makes room for all.
+            // The mailbox's owner makes room for everybody by clearing it.
             let page = try await scene.read(limit: 1000)
             try await scene.clear(through: page.highest)
             let again = Message(to: scene.user, line: line, bound: entries, bytes: bytes)
@@ -57,7 +57,7 @@ import Testing
                     try await scene.send(String(repeating: "x", count: number), ttl: ttl, bound: 1000).version)
             }
             try await scene.store.removeMail(scene.user, version: versions[50])
-            // Drops those of one millisecond.
+            // Waits until the messages with a lifetime of one millisecond have been removed.
             try await waitUntil("their end") {
                 let count = try await scene.read(limit: 1000).entries.count
                 return count == 79 ? nil : "\(count)"
@@ -91,12 +91,12 @@ import Testing
             _ = try await invite("c1", ttl: 1)
             let second = try await invite("c2")
             _ = try await invite("c3")
-            // What has expired, or was forgotten, takes no room.
+            // Expired and forgotten entries take no room.
             try await waitUntil("room for a call") { (try? await invite("c4")) == nil ? "none" : nil }
             #expect(try await refusal { try await invite("c5") } == "400 mailbox_full")
             try await scene.clear(through: second)
             _ = try await invite("c6")
-            // Calls take no room of messages.
+            // Calls do not use the room of messages.
             _ = try await scene.send("another", bound: 1)
             #expect(try await refusal { try await scene.send("a third", bound: 1) } == "400 mailbox_full")
         }
@@ -139,7 +139,7 @@ import Testing
             #expect(await scene.sendTogether([Message(to: scene.user, line: "x")]) == [.failure(.memoryFull)])
             let invited = try await scene.send("a call", call).version
             #expect(invited > version)
-            // Past the bound nothing is added, and what frees goes on.
+            // Past the bound Redis accepts no new entries, but acts that free memory still work.
             try await setBound(1.5)
             #expect(try await refusal { try await scene.send("a call", call) } == "1001 memory_full")
             #expect(await scene.sendTogether([Message(to: scene.user, line: "x")]) == [.failure(.memoryFull)])

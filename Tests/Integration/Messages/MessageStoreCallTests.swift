@@ -29,7 +29,7 @@ import Testing
         try await MessageStoreScene.run { scene in
             try await scene.openSession("s1", openver: 5)
             let invitation = try await scene.send("invite", .invitation(call: "c1")).version
-            // Shown to the session that was there, even when it has cleared it.
+            // Still shown to the session that was there at the time, even though it has cleared it.
             try await scene.clear(through: invitation)
             #expect(try await scene.send("bye", event("voip_invite_bye", invitedAt: invitation)).online)
         }
@@ -57,7 +57,7 @@ import Testing
             _ = try await scene.send("failed", event("voip_invite_failed", call: "c3", knownBy: "s1"))
             let opened = try await scene.send("accept", event("voip_invite_accept", call: "c0", knownBy: "s1")).version
             #expect(try await scene.read().entries.count == 7)
-            // A new login; what comes after it is its own.
+            // After a new login, later events belong to the new session.
             try await scene.openSession("s2", openver: opened)
             _ = try await scene.send("ack of s2's call", event(call: "c4", knownBy: "s2"))
             let page = try await scene.read(fresh: true)

@@ -25,7 +25,7 @@ import Testing
             #expect(published == expected)
             #expect(sent.map(\.sequence) == (0..<4).map { sent[0].sequence + $0 })
             #expect(zip(sent, sent.dropFirst()).allSatisfy { $0.id < $1.id })
-            // The Redis clock, in ms and in us.
+            // The Redis clock, in milliseconds and in microseconds.
             let time = try #require(try await scene.command("TIME").array?.first?.int)
             #expect((time - 60...time + 1).contains(sent[0].sequence / 1000))
             #expect((time - 60...time + 1).contains(sent[0].id / 1_000_000))
@@ -134,7 +134,7 @@ import Testing
             let log = KeySpace.tag(scene.channel) + ":log"
             try await scene.admit(anna)
             var sent: [ChannelMessageSent] = []
-            // More than one step of the function's walk.
+            // Enough messages for more than one step of the function.
             for number in 0..<300 { sent.append(try await scene.say("\(number)", by: anna, limit: 1_000_000)) }
             for seen in [0, 1, 9, 15, 16, 150, 298] {
                 let page = try await scene.log(after: sent[seen].id, limit: 1000)
@@ -142,10 +142,10 @@ import Testing
                 #expect(page.complete && !page.more && page.latest.sequence == sent[299].sequence)
             }
             #expect(try await scene.log(after: sent[299].id).events.isEmpty)
-            // A client that saw no event of the channel, of which nothing was ever cut off.
+            // A client that has seen no event, in a channel whose log was never trimmed.
             let all = try await scene.log(after: sent[0].id - 1, limit: 300)
             #expect(all.events.count == 300 && all.complete && !all.more)
-            // Too many for one page.
+            // More events than fit into one page.
             let some = try await scene.log(after: sent[9].id, limit: 5)
             #expect(some.events.map(\.id) == sent[10..<15].map(\.id) && some.complete && some.more)
             try await scene.command("XTRIM", .string(log), "MAXLEN", 100)
@@ -197,7 +197,7 @@ import Testing
             let anna = try Account("anna")
             try await scene.admit(anna)
             let first = try await scene.say("1", by: anna)
-            // What a gateway has seen, and Redis has forgotten: three more.
+            // The gateway has seen three events more than Redis still knows of.
             let seen = ChannelPosition(sequence: first.sequence + 3, id: first.id + 3)
             let before = try await scene.log(after: seen.id, sequence: seen.sequence)
             #expect(before.events.isEmpty && before.latest.sequence < seen.sequence)
@@ -216,11 +216,11 @@ import Testing
             }
             try await scene.admit(anna)
             #expect(try await scene.say("x", by: anna, in: fence("s1")).sequence > 0)
-            // Its end, "1", is no session.
+            // "1", the end of the session's name, must not be taken for a session.
             for other in ["s2", "1", "7 s1"] {
                 #expect(try await refusal { try await scene.say("x", by: anna, in: fence(other)) } == "400 not_member")
             }
-            // Who need not be a member must be logged in.
+            // A sender that need not be a member must still be logged in.
             let user = UserKey(app: scene.channel.app, account: anna)
             #expect(
                 try await refusal { try await scene.say("x", by: anna, in: fence("s2"), force: true) }

@@ -75,7 +75,7 @@ import Testing
         try await MessageStoreScene.run { scene in
             _ = try await scene.send("short", ttl: 1, bound: 3)
             for number in 1...2 { _ = try await scene.send("\(number)", bound: 3) }
-            // The expired entry makes room.
+            // The expired entry is removed, which makes room.
             try await waitUntil("room") {
                 (try? await scene.send("3", bound: 3)) == nil ? "full" : nil
             }
@@ -95,7 +95,7 @@ import Testing
             try await scene.clear(through: first)
             var page = try await scene.read()
             #expect(page.cleared == first + 1 && page.entries.map(\.line) == ["3", "4"])
-            // A version that was never given clears what there is, and no future entry.
+            // Clearing through a version that was never given clears the present entries, but no future ones.
             try await scene.clear(through: .max / 2)
             page = try await scene.read()
             #expect(page.cleared == first + 3 && page.entries.isEmpty)
@@ -106,7 +106,7 @@ import Testing
 
     @Test func pagesTellWhetherMoreWait() async throws {
         try await MessageStoreScene.run { scene in
-            // More than one step of the function's walk.
+            // Enough entries for more than one step of the function.
             var first: Int64 = 0
             for number in 0..<300 {
                 let version = try await scene.send("\(number)", bound: 1000).version

@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// What holds when Redis comes back older than it was.
+/// Numbers of messages when Redis is restored to an older state.
 @Suite struct MessageStoreNumberTests {
     @Test func aVersionIsNeverGivenAgain() async throws {
         try await MessageStoreScene.run(appendOnly: true) { scene in
@@ -15,7 +15,7 @@ import Testing
             var lost: Int64 = 0
             for number in 1...5 { lost = try await scene.send("lost \(number)").version }
             #expect(lost == first.version + 5)
-            // As if the file that Redis comes back from had not got the last ones.
+            // As if Redis had been restored from a file without the last messages.
             try await scene.command("HSET", .string(box), "ver", .int64(first.version))
             try await scene.command("XTRIM", .string(KeySpace.tag(scene.user) + ":mbox"), "MAXLEN", 0)
             await scene.redis.server.freeze(false)
@@ -27,7 +27,7 @@ import Testing
                 return next == 0 ? "not acknowledged" : nil
             }
             #expect(next > lost)
-            // A client that has seen what was lost acknowledges that, and not what it has not seen.
+            // A client that has seen the lost message acknowledges that one, but not the later one, which it has not seen.
             #expect(try await scene.clear(through: lost) < next)
             #expect(try await scene.read(fresh: true).entries.map(\.version) == [next])
         }

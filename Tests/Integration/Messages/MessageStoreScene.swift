@@ -6,12 +6,12 @@ import SignalingProtocol
 import SignalingWire
 import TestKit
 
-/// A message store over a Redis of the test's own, and what is published there.
+/// A message store over a Redis of its own, and what it publishes there.
 struct MessageStoreScene: Sendable {
     let redis: RedisScene
     let store: MessageStore
     let batch: Unshared<MailboxBatch>
-    /// Who sends, in session ``sending``.
+    /// The sender of messages, in the session ``sending``.
     let sender: UserKey
     let sending = SessionID("s0")
     let user: UserKey
@@ -38,7 +38,7 @@ struct MessageStoreScene: Sendable {
         try await redis.connection.execute(RedisCommand(name, arguments: arguments))
     }
 
-    /// Records a session, as far as it matters to senders.
+    /// Writes the fields of a session record that sending messages depends on.
     func open(_ session: String, of user: UserKey, at gateway: String = "gateway-1") async throws {
         try await command(
             "HSET", .string(KeySpace.tag(user) + ":box"), "sid", .string(session), "gateway", .string(gateway))
@@ -102,7 +102,7 @@ struct MessageStoreScene: Sendable {
         try await onLoop { batch.value.clear(user, in: fence.session, through: version, $0) }
     }
 
-    /// Acts in the user's session, or in one that is made for it.
+    /// Acts in the user's session, which is created if there is none.
     private func inSession<Answer>(_ act: (SessionFence) async throws -> Answer) async throws -> Answer {
         let box = KeySpace.tag(user) + ":box"
         let known = try await command("HMGET", .string(box), "sid", "gateway").array ?? []
@@ -124,10 +124,10 @@ struct MessageStoreScene: Sendable {
         try await inSession { fence in try await clear(in: fence, through: version) }
     }
 
-    /// A message of ``sendTogether(_:)``.
+    /// One message for ``sendTogether(_:)``.
     struct Message {
         var to: UserKey
-        /// Nil for the scene's.
+        /// The sender; nil: the scene's.
         var from: UserKey?
         var session: SessionID?
         var line: String
@@ -136,7 +136,7 @@ struct MessageStoreScene: Sendable {
         var command: CommandID?
     }
 
-    /// Sends messages in one turn of the event loop.
+    /// Sends messages in one turn of the event loop, so that they go into one batch.
     func sendTogether(_ messages: [Message]) async -> [Result<Int64, SignalingError>] {
         let results = Recording<(Int, Result<Int64, SignalingError>)>()
         redis.eventLoop.execute {
@@ -157,13 +157,13 @@ struct MessageStoreScene: Sendable {
         return try await onLoop { store.readLog(channel, after: position, limit: limit, $0) }
     }
 
-    /// A field of the user's box.
+    /// Reads a field of the user's mailbox record.
     func box(_ field: String) async throws -> Int64? {
         try await command("HGET", .string(KeySpace.tag(user) + ":box"), .string(field)).int
     }
 
-    /// Bytes that wait for the user: as they are counted, and as they are, expired and forgotten ones that are still there
-    /// among them.
+    /// The bytes waiting for the user: as counted by the store, and as present in Redis, where expired and forgotten
+    /// entries that were not removed yet are included.
     func waiting() async throws -> (counted: Int64, present: Int64) {
         let (total, off) = (try await box("total") ?? 0, try await box("off") ?? 0)
         let entries = try await command("XRANGE", .string(KeySpace.tag(user) + ":mbox"), "-", "+").array ?? []
@@ -194,14 +194,14 @@ struct MessageStoreScene: Sendable {
     }
 }
 
-/// A value that is used on one event loop only, though the scene around it goes anywhere: so it may be sent unchecked.
+/// Wraps a value that is used on one event loop only, so that it can be sent although it is not checked.
 struct Unshared<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
 }
 
-/// The reason of a refusal; a failure of the test when there was none.
+/// The reason of the refusal; the test fails when there was none.
 func refusal<Answer>(_ act: () async throws -> Answer) async throws -> String {
     do {
         let answer = try await act()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import PresenceServer
 
-/// PostgreSQL's copies of Redis do not grow.
+/// PostgreSQL's copies of Redis data are pruned, so that they do not grow without bound.
 @Suite struct MirrorPruningTests {
     @Test(.timeLimit(.minutes(1))) func rowsGoAsFastAsTheyCome() async throws {
         try await ServicesStage.run(instances: 1) { stage in
-            // More than go at once.
+            // More rows than one pruning step deletes.
             _ = try await stage.pool.query(
                 """
                 INSERT INTO channel_members (app, channel, account, present, version, uid, joined_at, updated_at)

@@ -135,7 +135,7 @@ import Testing
     @Test func namesDifferByBytes() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         let store = AttributeStore(pool: pool)
-        // The same letter composed and decomposed: two names, as in Redis.
+        // The same letter, composed and decomposed, makes two different names, as in Redis.
         _ = try await store.changeChannelAttributes([
             change("c1", "room", set("\u{E9}", "composed")), change("c2", "room", set("e\u{301}", "decomposed")),
         ])

@@ -3,7 +3,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Trunks and numbers.
+/// Storage of trunks and phone numbers.
 @Suite struct PostgresPhoneTests {
     @Test func trunks() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
@@ -44,7 +44,7 @@ import Testing
         #expect(try await store.list().map(\.app.rawValue) == ["a", "b"])
         #expect(try await store.remove(app))
         #expect(try await !store.remove(app))
-        // A trunk goes with its app.
+        // Removing an app removes its trunk.
         #expect(try await AppStore(pool: pool).remove(AppID("b")))
         #expect(try await store.list() == [])
         await pool.close()

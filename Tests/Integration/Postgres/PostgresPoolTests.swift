@@ -44,7 +44,7 @@ import Testing
         let server = await #expect(throws: PostgresError.self) { try await pool.query("SELECT pg_sleep(30)") }
         #expect(server?.code == "57014")
         #expect(server?.signaling.reason == .unavailable)
-        // When the server does not keep to its timeout, the client does.
+        // When the server does not enforce its timeout, the client's own timeout applies.
         try await pool.query("SET statement_timeout = 0")
         let client = await #expect(throws: PostgresError.self) { try await pool.query("SELECT pg_sleep(30)") }
         #expect(client?.kind == .timeout)
@@ -102,7 +102,7 @@ import Testing
         try await waitUntil("the pool to connect again", within: .seconds(10)) {
             await pool.isReachable ? nil : "not reachable"
         }
-        // A short restart that no query saw: the idle connections are found stale before anything is sent.
+        // PostgreSQL restarted while no query was running: the idle connections are recognised as stale before use.
         try await server.stop()
         try await server.start()
         for _ in 0..<4 { try await pool.ping() }
@@ -124,7 +124,7 @@ import Testing
         try await pool.ping()
         try server.freeze()
         let started = ContinuousClock.now
-        // More than there are connections: those that wait for one are told as soon as the first time-out is.
+        // More queries than connections: those that wait for a connection fail as soon as the first one times out.
         let kinds = await withTaskGroup(of: PostgresError.Kind?.self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -138,7 +138,7 @@ import Testing
         }
         #expect(kinds.allSatisfy { $0 == .timeout || $0 == .closed })
         #expect(ContinuousClock.now - started < .seconds(2))
-        // From then on nobody waits.
+        // From then on queries fail at once.
         let later = ContinuousClock.now
         for _ in 0..<100 { await #expect(throws: PostgresError.self) { try await pool.ping() } }
         #expect(ContinuousClock.now - later < .seconds(1))
@@ -152,7 +152,7 @@ import Testing
 
     @Test func aHostThatDoesNotAnswerIsPassedBy() async throws {
         let url = try await PostgresServer.shared.createDatabase()
-        // Takes connections, and says nothing.
+        // Accepts connections and never answers.
         let silent = try SilentListener()
         defer { silent.close() }
         let several = url.replacing("127.0.0.1:", with: "127.0.0.1:\(silent.port),127.0.0.1:")

@@ -46,7 +46,7 @@ import Testing
         #expect(changed?.limits == limits)
         #expect(try await store.find(id)?.limits == limits)
         #expect(try await store.changeLimits(of: AppID("none")) { _ in } == nil)
-        // Written by hand, and wrong: the defaults.
+        // Settings that were written by hand and are invalid are replaced by the defaults.
         try await pool.query(#"UPDATE apps SET limits = '{"actsPerSecond":"many","specialChannels":1}'"#)
         #expect(try await store.find(id)?.limits == AppLimits())
         await pool.close()
@@ -71,7 +71,7 @@ import Testing
         #expect(Set(uids.values).count == 200)
         #expect(uids.values.allSatisfy { $0 > 0 })
         for (user, login) in answers { #expect(uids[user] == login.uid) }
-        // Seeing a user again takes no number.
+        // Seeing a known user again must not use up a number of the sequence.
         let before = try await pool.query("SELECT last_value FROM user_uids").first?.int64("last_value")
         #expect(try await store.logins(of: users) == logins)
         #expect(try await pool.query("SELECT last_value FROM user_uids").first?.int64("last_value") == before)
@@ -79,7 +79,8 @@ import Testing
         await pool.close()
     }
 
-    /// A call that waits for another's new user must not hold a known one that those wait for who saw the new one first.
+    /// A call that waits for a new user of another call must not hold the lock of a known user that the other call
+    /// needs: a deadlock.
     @Test func callsThatNoteAndAddUsersDoNotWaitInCircles() async throws {
         let url = try await PostgresServer.shared.createDatabase()
         func open(_ connections: Int) throws -> PostgresPool {

@@ -4,7 +4,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Users' attributes, settings of apps, and life without PostgreSQL.
+/// Attributes of users, settings of apps, and service while PostgreSQL is down.
 @Suite struct PresenceAttributeTests {
     private func attribute(_ name: String, _ value: String) throws -> Attribute {
         Attribute(name: try AttributeName(name), value: value)

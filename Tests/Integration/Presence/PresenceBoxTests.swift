@@ -6,7 +6,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// What presence and mail keep of a user in common, and for how long.
+/// How long the record that presence and mail share for each user is kept.
 @Suite struct PresenceBoxTests {
     private func timeToLive(_ stage: ServicesStage, _ user: UserKey) async throws -> Int64 {
         try #require(try await stage.redis("PTTL", KeySpace.tag(user) + ":box").int)
@@ -19,7 +19,7 @@ import Testing
             func send(timeToLive: Int64) async throws {
                 _ = try await gateway.messages.sendToUser(UserMessage(to: user, line: "x", timeToLive: timeToLive))
             }
-            // One that was made by a message, with an end, stays from the login on.
+            // A record that was created by a message, with an expiry, loses its expiry at the login.
             try await send(timeToLive: 60_000)
             var left = try await timeToLive(stage, user)
             #expect((59_000...67_500).contains(left))
@@ -32,7 +32,7 @@ import Testing
                 CloseSession(user: user, session: session.line.session, reason: .leaveLogout))
             left = try await timeToLive(stage, user)
             #expect((590_000...600_000).contains(left))
-            // Not before the mailbox.
+            // The record must not expire before the mailbox.
             try await send(timeToLive: 3_600_000)
             left = try await timeToLive(stage, user)
             #expect(left > 3_500_000)

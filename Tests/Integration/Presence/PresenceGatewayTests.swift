@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Gateways that come, drain, die, and tell what they hold.
+/// Gateways that start, drain, die and reassert their sessions.
 @Suite struct PresenceGatewayTests {
     @Test func discoveryNamesWhoLivesAndDoesNotDrain() async throws {
         try await ServicesStage.run(instances: 0) { stage in
@@ -33,11 +33,12 @@ import Testing
             let moves = try await stage.login("bob", on: one)
             _ = try await two.send(ResumeSession(gateway: two.id, line: moves.line))
             _ = try await one.leases.heartbeat(one.id, text: "{}")
-            // What happens by itself ten seconds after the last heartbeat.
+            // The lease expires by itself ten seconds after the last heartbeat; the test deletes it at once.
             _ = try await stage.redis("DEL", KeySpace.lease(one.id))
             _ = try await stage.redis("ZADD", KeySpace.due(.presence), "0", "gateway:\(one.id)")
             try await waitUntil("the detachment") {
-                // Redis must have been up for a lease before one may end: the other gateway goes on renewing its own.
+                // No lease is judged before Redis has been up for the length of one, so the other gateway keeps
+                // renewing its own.
                 _ = try await two.leases.heartbeat(two.id, text: "{}")
                 let state = try await stage.sessionField("alice", "state")
                 return state == "detached" ? nil : "\(state ?? "none")"
@@ -46,7 +47,7 @@ import Testing
             try await waitUntil("the gateway to be forgotten") {
                 try await stage.redis("ZSCORE", KeySpace.gateways, one.id.rawValue).isNull ? nil : "still known"
             }
-            // As of the last heartbeat, not of the discovery.
+            // Sessions count as detached from the gateway's last heartbeat, not from when its end was noticed.
             let heartbeat = try await stage.sessionField("alice", "detached")
             #expect(heartbeat != nil)
             #expect(try await two.send(ResumeSession(gateway: two.id, line: stays.line)).uid == stays.uid)
@@ -80,7 +81,7 @@ import Testing
             _ = try await stage.redis("FLUSHALL")
             let newer = try await stage.login("bob", on: gateway)
             let members = ReassertMembers(channel: room, members: [kept.member, ended.member])
-            // Before their sessions nobody is a member, and the gateway hears of it.
+            // A member whose session is not known yet is refused, and the gateway is told.
             #expect(try await gateway.send(members).unknown == [kept.line.session])
             let held = [kept.held(turn: 1, channel: room.name), ended.held()]
             let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: held))
@@ -90,7 +91,7 @@ import Testing
             #expect(try await stage.sessionField("alice", "channel") == "room")
             let list = try await gateway.send(ListMembers(channel: room, limit: 10))
             #expect(list.members == [Member(account: kept.line.user.account, uid: kept.uid)])
-            // Nothing was announced, and what comes is numbered above what clients saw.
+            // Nothing was announced, and new events are numbered above those that clients have seen.
             #expect(gateway.heard(in: room).count == 1)
             _ = try await gateway.send(JoinChannel(actor: newer.actor, channel: room.name))
             try await waitUntil("the join") { gateway.heard(in: room).count == 2 ? nil : "not yet" }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PresenceServer
 
-/// What gateways hold against what Redis says, after Redis has forgotten something.
+/// Reconciles the gateways' sessions with Redis after Redis has lost data.
 @Suite struct PresenceReconciliationTests {
     private func tag(_ session: StageSession) -> String { KeySpace.tag(session.line.user) }
 
@@ -24,7 +24,7 @@ import Testing
             }
             let newer = try await stage.login("alice", on: two)
             _ = try await stage.redis("FLUSHALL")
-            // The gateway that missed the kick comes first.
+            // The gateway that missed the kick reasserts first.
             let first = try await one.send(ReassertSessions(gateway: one.id, sessions: [older.held()]))
             #expect(first.held.map(\.session) == [older.line.session])
             let second = try await two.send(ReassertSessions(gateway: two.id, sessions: [newer.held()]))
@@ -43,7 +43,7 @@ import Testing
             let session = try await stage.login("alice", on: one)
             var moved = session
             moved.hold = try await two.send(ResumeSession(gateway: two.id, line: session.line)).hold
-            // Redis forgets the move.
+            // Redis loses the move to the other gateway.
             _ = try await stage.redis(
                 "HSET", tag(session) + ":session", "gateway", one.id.rawValue, "claim", "\(session.hold.claim)")
             #expect(
@@ -91,7 +91,7 @@ import Testing
             _ = try await stage.login("alice", on: gateway)
             let refusal = try await gateway.refusal(ResumeSession(gateway: gateway.id, line: session.line))
             #expect(refusal?.code == .logoutKicked)
-            // Who does not know the secret learns nothing.
+            // A caller with a wrong secret learns nothing about the session.
             let wrong = Line(user: session.line.user, session: session.line.session, secret: "wrong")
             #expect(try await gateway.refusal(ResumeSession(gateway: gateway.id, line: wrong))?.reason == .badLine)
         }
@@ -104,7 +104,7 @@ import Testing
             try await gateway.listen(to: room)
             let session = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
-            // The gateway knows of a leave, of number 2.
+            // The gateway knows of the session's leave, which has number 2.
             let held = session.held(turn: 2)
             _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [held]))
             try await waitUntil("the member to be forgotten") {
@@ -127,7 +127,7 @@ import Testing
             _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
             let leave = LeaveChannel(actor: session.actor, channel: room.name, reason: .leaveByUser, turn: 2)
             _ = try await gateway.send(leave)
-            // As it was told before the leave, and handled after it.
+            // The session's state before the leave, in a reassertion that is handled after it.
             let held = session.held(turn: 1, channel: room.name)
             _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [held]))
             #expect(try await stage.sessionField("alice", "channel") == nil)
@@ -206,7 +206,7 @@ import Testing
             for session in [session, other] {
                 _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
             }
-            // Is told that alice is offline.
+            // A watcher, which is notified when alice goes offline.
             let watcher = try await stage.login("carol", on: gateway)
             _ = try await gateway.send(
                 JoinChannel(actor: watcher.actor, channel: ChannelName(.userOnline), turn: 1))
@@ -265,7 +265,7 @@ import Testing
             _ = try await stage.redis("DEL", KeySpace.lease(gateway.id))
             let (due, other) = (KeySpace.due(.presence), "session:app%3A%7B1%7D:nobody:s")
             _ = try await stage.redis("ZADD", due, "0", "gateway:\(gateway.id)", "0", other)
-            // Timers that are claimed together are done together.
+            // Timers that are claimed together are also finished together.
             try await waitUntil("the timers to be done") {
                 try await stage.redis("ZSCORE", due, other).isNull ? nil : "the other is still set"
             }

@@ -7,9 +7,9 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// Sessions on real stores: opened, replaced, resumed, detached, ended.
+/// Opening, replacing, resuming, detaching and ending sessions, over a real Redis and PostgreSQL.
 @Suite struct PresenceSessionTests {
-    /// Makes a server a member of the app's channel of logins; what it hears is JSON text without the time.
+    /// Joins a server to the app's channel of logins; it hears JSON texts, compared without their time.
     private func observer(_ stage: ServicesStage, _ gateway: StageGateway) async throws -> ChannelKey {
         let channel = try stage.channel("__agora_user_online")
         try await gateway.listen(to: channel)
@@ -43,7 +43,7 @@ import Testing
                 return heard == ["online alice:{1} 0", "offline alice:{1} 603"] ? nil : "\(heard)"
             }
             try await stage.expectRows("SELECT account || ' ' || state AS line FROM online_users", ["server online"])
-            // The number stays the account's.
+            // The account keeps its uid.
             #expect(try await stage.login("alice:{1}", on: gateway).uid == first.uid)
         }
     }
@@ -66,7 +66,7 @@ import Testing
                 return heard == ["alice joined", "alice left"] ? nil : "\(heard)"
             }
             #expect(try announcements(two, special) == ["online alice 0"])
-            // The first session's late acts have no effect.
+            // Late acts of the replaced session have no effect.
             _ = try await one.send(DetachSession(gateway: one.id, user: first.line.user, session: first.line.session))
             _ = try await one.send(
                 CloseSession(user: first.line.user, session: first.line.session, reason: .leaveLogout))
@@ -87,7 +87,7 @@ import Testing
             #expect(resumed.uid == session.uid && resumed.channel == room && !resumed.push)
             #expect(resumed.hold.since == session.hold.since && resumed.hold.claim > session.hold.claim)
             try await waitUntil("the move") { one.events == [.moved(session.line.session)] ? nil : "\(one.events)" }
-            // Again on the same gateway: nobody is told.
+            // A resume at the same gateway is announced to nobody.
             _ = try await two.send(ResumeSession(gateway: two.id, line: session.line))
             #expect(two.events.isEmpty)
         }
@@ -119,7 +119,7 @@ import Testing
             try await gateway.listen(to: room)
             let session = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name))
-            // Shorter than any setting allows: the test need not wait for 20 s.
+            // Shorter than any setting allows, so that the test need not wait for 20 s.
             _ = try await stage.redis("HSET", KeySpace.tag(session.line.user) + ":session", "timeout", "1")
             _ = try await gateway.send(
                 DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
@@ -149,7 +149,7 @@ import Testing
             try await waitUntil("the timer to fire") {
                 try await stage.redis("ZSCORE", KeySpace.due(.presence), member).isNull ? nil : "still set"
             }
-            // The timer may have come first: then the session was over, and the resume refused.
+            // If the timer came first, the session was over and the resume was refused.
             #expect(try await gateway.send(QueryUserStatus(user: session.line.user)).online == (resumed != nil))
         }
     }
@@ -184,7 +184,7 @@ import Testing
                 _ = try await stage.connection.execute(PostedCommand.command(for: open, id: CommandID("c1")))
             }
             let later = try await stage.login("alice", on: gateway)
-            // Redelivered after a newer login: what it did then stays undone.
+            // The command is delivered again after a newer login: its session must not come back.
             _ = try await stage.connection.execute(PostedCommand.command(for: open, id: CommandID("c1")))
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"

@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// What a session may no longer do when it is over, or goes on at another gateway.
+/// A session that is over, or that has moved to another gateway, can no longer act.
 @Suite struct SessionFenceTests {
     private typealias Message = MessageStoreScene.Message
 
@@ -19,15 +19,15 @@ import Testing
         try await MessageStoreScene.run { scene in
             #expect(try await refusal { try await send("s1", in: scene) } == "1003 session_over")
             #expect(try await scene.lines().isEmpty)
-            // Detached, as far as Redis knows: the gateway may be back before presence has heard of it.
+            // The session is detached in Redis, but the gateway may reconnect before presence hears of it.
             try await scene.open("s1", of: scene.sender, at: "")
             #expect(try await send("s1", in: scene) > 0)
-            // Resumed elsewhere.
+            // The session was resumed at another gateway.
             try await scene.open("s1", of: scene.sender, at: "gateway-2")
             #expect(try await refusal { try await send("s1", in: scene) } == "1003 session_over")
             try await scene.open("", of: scene.sender, at: "")
             #expect(try await refusal { try await send("s1", in: scene) } == "1003 session_over")
-            // Redis came back empty, and the gateway has not said yet what it holds.
+            // Redis came back empty, and the gateway has not yet reasserted its sessions.
             try await scene.command("DEL", .string(KeySpace.tag(scene.sender) + ":box"))
             #expect(try await refusal { try await send("s1", in: scene) } == "1001 unavailable")
         }
