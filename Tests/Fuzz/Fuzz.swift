@@ -1,9 +1,9 @@
 import CFuzz
 import Glibc
 
-/// Feeds one target with what libFuzzer thinks of: `fuzz TARGET [options of libFuzzer] [corpora]`, or `fuzz --list`.
+/// Runs one target with the inputs of libFuzzer: `fuzz TARGET [options of libFuzzer] [corpora]`, or `fuzz --list`.
 @main enum Fuzz {
-    /// Set once, before the first input; C callbacks have no context.
+    /// The target; set once before the first input, because libFuzzer's C callback has no context argument.
     nonisolated(unsafe) private static var run: (FuzzInput) -> Void = { _ in }
 
     static func main() {
@@ -15,7 +15,7 @@ import Glibc
             fatalError("there is no target \(name); see fuzz --list")
         }
         run = target.run
-        // libFuzzer wants the program's name first, and starts it again by that.
+        // libFuzzer expects the program's name first, and restarts the program by that name.
         var arguments = [CommandLine.unsafeArgv[0]] + (2..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0] }
         arguments.append(nil)
         var count = CommandLine.argc - 1
@@ -30,7 +30,7 @@ import Glibc
     }
 }
 
-/// An entry point that strangers' bytes reach.
+/// A part of the system that reads bytes from outside.
 struct FuzzTarget: Sendable {
     let name: String
     let run: @Sendable (FuzzInput) -> Void
@@ -42,7 +42,8 @@ struct FuzzTarget: Sendable {
 
     static let all: [FuzzTarget] = wire + cluster + secrets + sip
 
-    /// Breaks at an input that only a fuzzer comes to, step by step: shows that inputs are judged and led. Not listed.
+    /// Fails for one input that a fuzzer reaches only step by step, which shows that coverage guides it and failures
+    /// are found. Not listed.
     static let selfTest = FuzzTarget("self-test") { input in
         let bytes = input.bytes
         let calls =
@@ -52,7 +53,7 @@ struct FuzzTarget: Sendable {
     }
 }
 
-/// Says that something holds for every input; where it does not, the fuzzer keeps the input.
+/// Requires that a condition holds for every input; the fuzzer saves an input for which it does not.
 func holds(_ condition: @autoclosure () -> Bool, _ what: String) {
     if !condition() { fatalError("does not hold: \(what)") }
 }

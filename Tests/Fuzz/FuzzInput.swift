@@ -1,22 +1,22 @@
-/// The bytes of one run.
+/// The input of one run.
 struct FuzzInput {
     let bytes: [UInt8]
 
     init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Read as text, mended where it is none.
+    /// The bytes as text; invalid UTF-8 is repaired.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The first byte, which says how, and the rest, which says what.
+    /// The first byte, as a choice of variant, and the rest, as the input of that variant.
     var split: (how: UInt8, rest: FuzzInput) { (bytes.first ?? 0, FuzzInput(bytes.dropFirst())) }
 
-    /// The texts between zero bytes, the missing ones empty.
+    /// The texts between zero bytes; missing ones are empty.
     func texts(_ count: Int) -> [String] {
         let parts = bytes.split(separator: 0, maxSplits: count - 1, omittingEmptySubsequences: false)
         return (0..<count).map { $0 < parts.count ? String(decoding: parts[$0], as: UTF8.self) : "" }
     }
 
-    /// The bytes in pieces of 1 to 16 bytes, by a number that says in which; 0: in one.
+    /// The bytes cut into pieces of 1 to 16 bytes, in a way chosen by `seed`; 0: one piece.
     func pieces(_ seed: UInt8) -> [[UInt8]] {
         guard seed > 0 else { return [bytes] }
         var pieces: [[UInt8]] = []

@@ -5,7 +5,7 @@ import SignalingWire
 @testable import RedisStore
 
 extension FuzzTarget {
-    /// What processes tell each other through Redis, and what Redis answers.
+    /// Messages between the cluster's processes through Redis, and the replies of Redis.
     static let cluster = [
         FuzzTarget("fields") { input in
             guard let reader = try? FieldReader(encoded: input.bytes) else { return }
@@ -78,7 +78,7 @@ extension FuzzTarget {
     ]
 }
 
-/// What a connection to Redis reads.
+/// The replies read from a connection to Redis.
 private final class RedisReading: Equatable {
     private var replies: [RedisValue] = []
     private var pushes: [String] = []

@@ -6,7 +6,7 @@ import SignalingProtocol
 @testable import SIPBridgeServer
 
 extension FuzzTarget {
-    /// What telephones, trunks and strangers send to a sip-bridge.
+    /// Messages from telephones, trunks and strangers to a sip-bridge.
     static let sip = [
         FuzzTarget("sip-message") { input in
             _ = SIPCallIDScan.callID(in: input.bytes)
@@ -31,7 +31,7 @@ extension FuzzTarget {
         },
         FuzzTarget("rtp") { input in
             let (how, rest) = input.split
-            // What becomes of digits is the same object's over a call's packets.
+            // One receiver sees all the packets of a call.
             var receiver = DTMFReceiver()
             withUnsafeMutablePointer(to: &receiver) { receiver in
                 for datagram in rest.bytes.split(separator: 0xFF, maxSplits: 7, omittingEmptySubsequences: false) {
@@ -93,7 +93,7 @@ extension FuzzTarget {
         "Via: SIP/2.0/UDP a;branch=z9hG4bKx\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:c@d>\r\n"
         + "Call-ID: x\r\nCSeq: 1 INVITE\r\n"
 
-    /// What libre makes of a datagram.
+    /// The message that libre parses from a datagram.
     private static func message(_ bytes: [UInt8]) -> SIPMessage? {
         guard let decoded = cre_message_decode(bytes, bytes.count) else { return nil }
         defer { cre_message_free(decoded) }

@@ -5,7 +5,7 @@ import SignalingTokens
 import WebSocketWire
 
 extension FuzzTarget {
-    /// What proves who somebody is, and the names that keys in Redis are made of.
+    /// Proofs of identity, and the names that Redis keys are built from.
     static let secrets = [
         FuzzTarget("tokens") { input in
             let texts = input.texts(4)

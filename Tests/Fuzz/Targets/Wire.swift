@@ -5,7 +5,7 @@ import SignalingProtocol
 @testable import WebSocketWire
 
 extension FuzzTarget {
-    /// What a client sends to a gateway, and a gateway to a client.
+    /// Frames from a client to a gateway, and from a gateway to a client.
     static let wire = [
         FuzzTarget("websocket") { input in
             let (how, rest) = input.split
@@ -53,7 +53,7 @@ extension FuzzTarget {
     ]
 }
 
-/// What a connection reads.
+/// The messages read from a WebSocket connection.
 private struct WebSocketReading: Equatable {
     private enum Read: Equatable {
         case message(WebSocketFrameReader.Message, [UInt8])
@@ -80,7 +80,7 @@ private struct WebSocketReading: Equatable {
                 reads.append(.violation(error.code))
                 return
             }
-            // A header has 14 bytes at most.
+            // A frame header has at most 14 bytes.
             if reader.kept.count > Limits.frameBytes + 14 || reader.gathered?.count ?? 0 > Limits.frameBytes {
                 isBounded = false
             }

@@ -4,7 +4,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// How many attributes a user or a channel may have, in PostgreSQL, where no two changes pass each other.
+/// The bounds on the attributes of a user or channel, checked in PostgreSQL, where concurrent changes are ordered.
 @Suite struct AttributeBoundTests {
     private let channel: ChannelKey
     private let user: UserKey
@@ -33,21 +33,22 @@ import Testing
             let versions = try await store.changeChannelAttributes(batch)
             #expect(versions.allSatisfy { $0 > 0 })
         }
-        // In one batch: one too many, room is made, the same fits, what is there may change.
+        // In one batch: an addition over the bound is refused, a removal makes room, the addition then fits, and
+        // existing attributes may change.
         let versions = try await store.changeChannelAttributes([
             change("d1", set("more", bytes: 1)), change("d2", .delete(AttributeName("n0"))),
             change("d3", set("more", bytes: 1)), change("d4", set("again", bytes: 1)),
             change("d5", set("n1", bytes: 2)),
         ])
         #expect(versions.map { $0 > 0 } == [false, true, true, false, true])
-        // A command that was refused is refused when it comes again; one that was applied is not counted twice.
+        // A repeated command is refused again if it was refused, and not counted twice if it was applied.
         let again = try await store.changeChannelAttributes([
             change("d4", set("again", bytes: 1)), change("d3", set("more", bytes: 1)),
         ])
         #expect(again == [0, versions[2]])
         let kept = try await store.channelAttributes(channel)
         #expect(kept.attributes.count == Limits.attributesPerOwner)
-        // The same bound for users.
+        // Users have the same bound.
         let users = try (0...1000).map {
             UserAttributeChange(command: CommandID("u\($0)"), user: user, change: try set("n\($0)", bytes: 1))
         }
@@ -69,7 +70,7 @@ import Testing
             try (0..<fits + 5).map { change("c\($0)", try set("n" + String(1000 + $0).dropFirst(), bytes: size)) })
         #expect(versions.count { $0 == 0 } == 5)
         #expect(versions.prefix(fits).allSatisfy { $0 > 0 })
-        // Smaller is always taken, larger is not.
+        // A change to a smaller value is always accepted, one to a larger value is not.
         let last = try await store.changeChannelAttributes([
             change("d1", set("n000", bytes: 8096)), change("d2", set("n001", bytes: 7000)),
             change("d3", set("n000", bytes: 8096)),
@@ -124,7 +125,7 @@ import Testing
         #expect(try await store.forgetChannels(unchangedFor: .zero) == 1)
         #expect(try await store.channelVersion(channel) == 0)
         #expect(try await store.channelVersion(other) > 0)
-        // A later life begins above what was seen before.
+        // A channel that exists again continues with higher versions than clients have seen before.
         #expect(try await store.changeChannelAttributes([change("c4", set("a", bytes: 5))])[0] > first[1])
         await pool.close()
     }

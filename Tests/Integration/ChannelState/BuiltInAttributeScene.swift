@@ -4,12 +4,12 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// A channel with members, for tests of its built-in attributes.
+/// A channel with members, for the tests of built-in attributes.
 struct BuiltInAttributeScene {
     var stage: ServicesStage
     var gateway: StageGateway
     var room: ChannelKey
-    /// Its first member, in whose name attributes are changed.
+    /// The channel's first member, in whose name attributes are changed.
     var alice: StageSession
 
     /// Runs a test with `alice` in the channel `room`, on two instances of each service.
@@ -42,7 +42,7 @@ struct BuiltInAttributeScene {
         try await gateway.send(JoinChannel(actor: session.actor, channel: room.name))
     }
 
-    /// Logs in and joins.
+    /// Logs a user in and joins the channel.
     @discardableResult
     func enter(_ accounts: String...) async throws -> [StageSession] {
         var sessions: [StageSession] = []
@@ -57,28 +57,28 @@ struct BuiltInAttributeScene {
         _ = try await gateway.send(LeaveChannel(actor: session.actor, channel: room.name, reason: .leaveByUser))
     }
 
-    /// What was heard, without the numbers.
+    /// The events heard in the channel, without their numbers.
     var story: [String] { gateway.heard(in: room).map(\.summary) }
 
-    /// Waits until exactly this was heard.
+    /// Waits until exactly these events were heard.
     func heard(_ summaries: [String]) async throws {
         try await waitUntil("\(summaries)") { story == summaries ? nil : "\(story)" }
     }
 
-    /// What was told as updates of an attribute, each with who did it.
+    /// The updates of an attribute that were heard, each with its author.
     func told(_ name: String) -> [String] { story.filter { $0.contains(" \(name)=") } }
 
-    /// Waits until exactly this was told as updates of an attribute.
+    /// Waits until exactly these updates of an attribute were heard.
     func told(_ name: String, _ expected: [String]) async throws {
         try await waitUntil("\(expected)") { told(name) == expected ? nil : "\(story)" }
     }
 
-    /// Redis milliseconds at which each update of an attribute was told.
+    /// The Redis times, in milliseconds, of the updates of an attribute that were heard.
     func times(_ name: String) -> [Int64] {
         gateway.heard(in: room).filter { $0.summary.contains(" \(name)=") }.map { $0.id / 1000 }
     }
 
-    /// Waits until no timer of the channel's numbers is set.
+    /// Waits until no timer of the channel's counters is set.
     func quiet() async throws {
         try await waitUntil("the timers to be done") {
             let members = try await stage.redis("ZRANGE", KeySpace.due(.channelState), "0", "-1").array ?? []

@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Each built-in attribute of a channel, on real stores; the tests have the attributes' names.
+/// The built-in attributes of a channel, over a real Redis and PostgreSQL; each test is named after its attribute.
 @Suite struct BuiltInAttributeTests {
     @Test func _userNotification() async throws {
         try await BuiltInAttributeScene.run { scene in
@@ -39,7 +39,7 @@ import Testing
     @Test func _channel_ttlOfAnEmptyChannelCountsFromTheLastLeave() async throws {
         try await BuiltInAttributeScene.run { scene in
             try await scene.leave(scene.alice)
-            // In the name of who is not a member.
+            // A change in the name of a user that is not a member.
             try await scene.set("_channel_ttl", "3600")
             let member = "expiry:\(PercentEscape.escape("app:{1}")):room"
             func due() async throws -> Double {
@@ -62,7 +62,7 @@ import Testing
         try await BuiltInAttributeScene.run { scene in
             try await scene.set("_sendmsg_limit", "3")
             let other = try await scene.stage.gateway("g2")
-            /// How many of twelve messages by two gateways are refused.
+            /// The number of refused messages among twelve, sent through two gateways.
             func refused() async throws -> Int {
                 try await withThrowingTaskGroup(of: Bool.self) { group in
                     for number in 0..<12 {
@@ -82,7 +82,7 @@ import Testing
                     return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
                 }
             }
-            // Two windows at most, should a second end in the middle.
+            // A second may end during the test, so that up to two windows count.
             #expect((6...9).contains(try await refused()))
             try await scene.delete("_sendmsg_limit")
             #expect(try await refused() == 0)
@@ -102,9 +102,9 @@ import Testing
                     return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
                 }
             }
-            // Two windows at most, should a second end in the middle.
+            // A second may end during the test, so that up to two windows count.
             #expect((10...15).contains(try await refused()))
-            // Each attribute is counted for itself.
+            // Each attribute has a counter of its own.
             #expect(try await scene.gateway.refusal(scene.update("b", "1")) == nil)
             try await scene.delete("_setattr_limit")
             #expect(try await refused() == 0)
@@ -152,7 +152,7 @@ import Testing
             _ = try await scene.gateway.send(JoinChannel(actor: scene.alice.actor, channel: special.name))
             _ = try await scene.gateway.send(
                 LeaveChannel(actor: scene.alice.actor, channel: special.name, reason: .leaveByUser))
-            // Empty, and no timer will end it.
+            // The channel is empty, and no timer is left that would remove it.
             let timer = "expiry:\(PercentEscape.escape("app:{1}")):\(PercentEscape.escape(special.name.rawValue))"
             #expect(try await scene.stage.redis("ZSCORE", KeySpace.due(.channelState), timer).isNull)
             let again = try await scene.gateway.send(JoinChannel(actor: scene.alice.actor, channel: special.name))

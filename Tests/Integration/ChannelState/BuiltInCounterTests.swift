@@ -5,11 +5,12 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// The numbers that the system keeps, and the attributes that have them told; on real stores.
+/// The system's counters of a channel, and the attributes that turn their announcement on; over a real Redis and
+/// PostgreSQL.
 @Suite struct BuiltInCounterTests {
     @Test func _member_num() async throws {
         try await BuiltInAttributeScene.run { scene in
-            // Kept, not told, as long as nobody asked for it.
+            // The counter is kept, but not announced until an attribute asks for it.
             let first = try await scene.stage.login("bob", on: scene.gateway)
             #expect(try await scene.join(first).attributes.isEmpty)
             try await scene.set("_auto_update_num", "1")
@@ -30,23 +31,23 @@ import Testing
     @Test func _auto_update_num() async throws {
         try await BuiltInAttributeScene.run { scene in
             try await scene.set("_auto_update_num", "2")
-            // Turning it on is no change of the number.
+            // Turning the announcement on does not itself announce the number.
             try await scene.quiet()
             let members = try await scene.enter("bob", "carol", "dave")
             try await waitUntil("all three") {
                 scene.told("_member_num").last == "dave _member_num=4" ? nil : "\(scene.story)"
             }
-            // The first at once, the rest after the interval.
+            // The first change is announced at once, further ones after the interval.
             #expect(scene.told("_member_num").count <= 2)
             let times = scene.times("_member_num")
             #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= 2000 })
-            // There and back within the interval is no change.
+            // A number that is the same again at the end of the interval is not announced.
             let before = scene.told("_member_num").count
             try await scene.leave(members[2])
             try await scene.join(members[2])
             try await scene.quiet()
             #expect(scene.told("_member_num").count == before)
-            // Off: the number goes on, unheard.
+            // Turned off: the counter continues, without announcements.
             try await scene.set("_auto_update_num", "0")
             try await scene.leave(members[0])
             try await scene.quiet()
@@ -62,7 +63,7 @@ import Testing
             try await scene.set("_auto_update_total_num", "1")
             let bob = try await scene.enter("bob")[0]
             try await scene.told("_total_member_num", ["bob _total_member_num=2"])
-            // Leaving takes nothing from the total, joining again adds to it.
+            // Leaving does not decrease the total, and joining again increases it.
             try await scene.leave(bob)
             let joined = try await scene.join(bob).attributes
             #expect(
@@ -77,7 +78,7 @@ import Testing
 
     @Test func _auto_update_total_num() async throws {
         try await BuiltInAttributeScene.run { scene in
-            // Alone it does nothing.
+            // On its own this attribute has no effect.
             try await scene.set("_auto_update_total_num", "1")
             let bob = try await scene.enter("bob")[0]
             try await scene.quiet()
@@ -90,9 +91,9 @@ import Testing
             try await scene.told("_total_member_num", ["carol _total_member_num=3", "dave _total_member_num=4"])
             let times = scene.times("_total_member_num")
             #expect(times[1] - times[0] >= 1000)
-            // Its own interval, not that of the other: dave's join is to be told in a day.
+            // Each counter has its own interval: here dave's join is announced only after a day.
             #expect(scene.told("_member_num") == ["carol _member_num=3"])
-            // A shorter interval moves the timer.
+            // A shorter interval brings the timer forward.
             try await scene.set("_auto_update_num", "1")
             try await scene.told("_member_num", ["carol _member_num=3", "dave _member_num=4"])
         }
@@ -121,14 +122,14 @@ import Testing
         try await BuiltInAttributeScene.run { scene in
             try await scene.set("_auto_update_num", "1")
             let bob = try await scene.stage.login("bob", on: scene.gateway)
-            // The instance makes bob a member, and dies before it sets the timer.
+            // The instance adds bob as a member and dies before it sets the timer.
             _ = try await scene.stage.connection.execute(
                 .function(
                     "channel_join", tag: KeySpace.tag(scene.room), "j1", 0, "bob", .int(bob.uid),
                     .string(bob.line.session.rawValue), 0, 200))
             try await scene.quiet()
             #expect(scene.told("_member_num").isEmpty)
-            // Another one is given the command.
+            // The command is delivered to another instance.
             let join = JoinChannel(actor: bob.actor, channel: scene.room.name)
             _ = try await scene.stage.connection.execute(
                 PostedCommand.command(for: join, id: CommandID("j1")))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ChannelStateServer
 
-/// The attributes of a join's answer are read beside the join: they must be of the moment that its sequence number tells.
+/// A join's answer contains attributes that are read separately; they must match the answer's sequence number.
 @Suite struct ChannelJoinTests {
-    /// A join during which attributes change so many times, each time between the join and the reading.
+    /// A join during which attributes change `changes` times, each time between the join and the read of the attributes.
     private static func joined(_ changes: Int) async throws -> (ChannelFunctions.Joined, calls: Int64?) {
         let source = """
             redis.register_function('channel_join', function(keys, args)

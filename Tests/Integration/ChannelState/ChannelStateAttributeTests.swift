@@ -5,13 +5,13 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Channels' attributes on real stores.
+/// Attributes of channels, over a real Redis and PostgreSQL.
 @Suite struct ChannelStateAttributeTests {
     private func update(_ name: String, _ value: String) throws -> AttributeChange {
         .update(Attribute(name: try AttributeName(name), value: value))
     }
 
-    /// A member and what changes attributes in its name.
+    /// A channel with a member, and the commands that change attributes in the member's name.
     private struct Scene {
         var gateway: StageGateway
         var room: ChannelKey
@@ -86,7 +86,7 @@ import Testing
             }
             let sequences = scene.gateway.heard(in: scene.room).map(\.sequence)
             #expect(zip(sequences, sequences.dropFirst()).allSatisfy { $0 + 1 == $1 })
-            // Who listened has what PostgreSQL has, and so has who joins now.
+            // A gateway that listened all the time has the same attributes as PostgreSQL, and so has a new member.
             var listened: [AttributeName: String] = [:]
             for event in scene.gateway.heard(in: scene.room) {
                 if case .attributes(.update(let attribute)) = event.kind { listened[attribute.name] = attribute.value }
@@ -103,12 +103,12 @@ import Testing
         try await ServicesStage.run { stage in
             let scene = try await scene(stage)
             _ = try await scene.gateway.send(scene.change(try update("a", "1")))
-            // An instance commits, and dies.
+            // An instance commits a change to PostgreSQL and dies before it publishes the change.
             let orphan = ChannelAttributeChange(
                 command: CommandID("orphan"), channel: scene.room, account: scene.session.line.user.account,
                 change: try update("b", "2"))
             _ = try await AttributeStore(pool: stage.pool).changeChannelAttributes([orphan])
-            // The next change waits for it in vain, and then reads all.
+            // The next change waits for the missing one in vain, and then reads all attributes from PostgreSQL.
             _ = try await scene.gateway.send(scene.change(try update("c", "3")))
             try await scene.heard(["alice joined", "alice a=1", "alice b=2", "alice c=3"])
         }

@@ -6,7 +6,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Channel-state and presence at their bounds: what is refused.
+/// The bounds of channel-state and presence, and how they refuse what exceeds them.
 @Suite struct ChannelStateBoundTests {
     private func fill(_ channel: ChannelKey, _ pool: PostgresPool) async throws {
         let store = AttributeStore(pool: pool)
@@ -29,7 +29,7 @@ import Testing
             let room = try stage.channel("room")
             try await fill(room, stage.pool)
             let alice = try await stage.login("alice", on: gateway)
-            // They come to the cache in steps, and to whoever joins at once.
+            // The cache is filled in steps, but a new member gets all attributes in one answer.
             let joined = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
             #expect(joined.attributes.count == Limits.attributesPerOwner)
             let more = alice.change(.update(Attribute(name: try AttributeName("more"), value: "")), of: room)
@@ -38,7 +38,7 @@ import Testing
             #expect(refused?.reason == .tooManyAttributes)
             let there = alice.change(.update(Attribute(name: try AttributeName("n1"), value: "y")), of: room)
             #expect(try await gateway.refusal(there) == nil)
-            // By the bytes only PostgreSQL can tell.
+            // Only PostgreSQL can check the bound in bytes.
             for number in 2...6 {
                 let name = try AttributeName("n\(number)")
                 let large = alice.change(
@@ -75,7 +75,7 @@ import Testing
             }
             let list = try await gateway.send(ListMembers(channel: room, limit: Limits.userListAll))
             #expect(list.total == members)
-            // The latest, as many as fit.
+            // The latest members, as many as fit into the answer.
             #expect(list.members.count == min(50_000, (3 << 20) / (bytes + 24) / 500 * 500 + 500))
             #expect(list.members.first?.uid == UInt32(members - 1))
             #expect(list.members.last?.uid == UInt32(members - list.members.count))
@@ -96,7 +96,7 @@ import Testing
             let line = memory.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
             let used = try #require(line.flatMap { Double($0.dropFirst("used_memory:".count)) })
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "\(Int(used / 0.9))")
-            // Each library looks at the memory once a second.
+            // Each library checks Redis' memory once a second.
             try await waitUntil("refusals") {
                 let refused = [try await gateway.refusal(changes.own), try await gateway.refusal(changes.room)]
                 return refused == [.memoryFull, .memoryFull] ? nil : "\(refused)"
@@ -129,15 +129,15 @@ import Testing
             }
             _ = try await stage.redis("DEL", KeySpace.tag(alice.line.user) + ":attrver")
             for _ in 0..<2 {
-                // Refused by PostgreSQL first, then already by what is cached.
+                // The first refusal comes from PostgreSQL, later ones from the cached attributes.
                 let more = alice.setting(Attribute(name: try AttributeName("more"), value: ""))
                 #expect(try await gateway.refusal(more)?.reason == .tooManyAttributes)
-                // Too many for one call of a function: they come in steps.
+                // Too many for one function call, so they are loaded in several steps.
                 #expect(
                     try await gateway.send(ListUserAttributes(user: alice.line.user)).attributes.count
                         == Limits.attributesPerOwner)
             }
-            // A login loads them in steps too.
+            // A login, too, loads them in several steps.
             _ = try await stage.redis("DEL", KeySpace.tag(alice.line.user) + ":attrver")
             _ = try await stage.login("alice", on: gateway)
             #expect(try await stage.redis("HLEN", KeySpace.tag(alice.line.user) + ":attrs").int == 1000)
@@ -151,7 +151,7 @@ import Testing
             let alice = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(alice.change(.clear, of: room))
             var refusals: [SignalingError?] = []
-            // Again where a second ended in the middle.
+            // Repeats the test if a second ended in the middle of it.
             for _ in 0..<5 where !refusals.contains(where: { $0 != nil }) {
                 refusals = try await withThrowingTaskGroup(of: SignalingError?.self) { group in
                     for number in 0..<12 {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ChannelStateServer
 
-/// Channels' members on real stores.
+/// Members of channels, over a real Redis and PostgreSQL.
 @Suite struct ChannelStateMemberTests {
     private func heard(_ gateway: StageGateway, _ channel: ChannelKey, _ summaries: [String]) async throws {
         try await waitUntil("\(summaries)") {
@@ -29,7 +29,7 @@ import Testing
             #expect(second.members.all.map(\.account.rawValue) == ["bob", "alice"])
             #expect(second.members.all.map(\.uid) == [bob.uid, alice.uid])
             #expect(second.sequence == first.sequence + 1)
-            // Joining again changes nothing but the moment from which a resume would go on.
+            // Joining again changes nothing but the position from which a resume continues.
             var again = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
             #expect(again.id > second.id)
             again.id = second.id
@@ -100,7 +100,7 @@ import Testing
             let functions = ChannelFunctions(redis: stage.connection)
             let id = CommandID("j1")
             let first = try await functions.join(alice.actor, room, id, deadline: 0)
-            // Redis was away, and its answer is lost.
+            // Redis was unavailable, and the answer to the join is lost.
             let other = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
             let again = try await functions.join(alice.actor, room, id, deadline: 0)
             #expect(again.answer.members.all.map(\.account.rawValue) == ["bob", "alice"])
@@ -139,7 +139,7 @@ import Testing
             let gateway = try await stage.gateway("g1")
             let room = try stage.channel("room")
             let tag = KeySpace.tag(room)
-            // As if they had joined: 4,500 logins would take too long.
+            // Writes the members directly into Redis: 4,500 logins would take too long.
             var members = RedisCommand("ZADD", .string(tag + ":members"))
             var info = RedisCommand("HSET", .string(tag + ":info"))
             for number in 1...4500 {
@@ -159,13 +159,13 @@ import Testing
         }
     }
 
-    /// The text of the latest members, against the list that is looked up member by member.
+    /// Compares the prepared text of the latest members with a list that is computed member by member.
     @Test func theLatestAreListedWhateverHappens() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let room = try stage.channel("room")
             let tag = KeySpace.tag(room)
-            // The functions are there once the service has loaded them.
+            // The service has loaded its functions once it answers a command.
             _ = try await gateway.send(CountMembers(channel: room))
             func join(_ number: Int, session: String, checks: Bool = true) async throws {
                 let answer = try await stage.connection.execute(
@@ -182,15 +182,15 @@ import Testing
                     .function("channel_leave", tag: tag, "", 0, .string("u\(number)"), .string(session), 0))
             }
             for number in 1...260 { try await join(number, session: "one", checks: number % 26 == 0) }
-            // 260 is the latest, 61 the oldest that is listed, 1 is not listed.
+            // 260 is the latest member, 61 the oldest that is listed, and 1 is not listed.
             for number in [112, 260, 61, 1, 200, 199, 198] { try await leave(number, session: "one") }
             try await join(261, session: "one")
-            // A newer session of a listed account, and of one that is not; a session that is there already.
+            // New sessions of a listed account and of one that is not listed, and a repeated join.
             for number in [150, 2, 261] { try await join(number, session: "two") }
             try await join(261, session: "two")
             for number in 100...259 { try await leave(number, session: number == 150 ? "two" : "one") }
             try await join(262, session: "one")
-            // Below 200 members the text has all of them.
+            // Below 200 members the text lists all of them.
             _ = try await stage.redis("DEL", tag + ":latest")
             for number in [3, 262, 270, 271] { try await join(number, session: "three") }
             for number in 1...271 {

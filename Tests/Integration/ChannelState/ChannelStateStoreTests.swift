@@ -9,7 +9,7 @@ import Testing
 
 @testable import ChannelStateServer
 
-/// Attributes when a gateway, PostgreSQL or Redis was away, hangs, or is older than it was.
+/// Attributes while a gateway, PostgreSQL or Redis is down or hangs, or after one was restored to an older state.
 @Suite struct ChannelStateStoreTests {
     private func update(_ name: String, _ value: String) throws -> AttributeChange {
         .update(Attribute(name: try AttributeName(name), value: value))
@@ -36,10 +36,10 @@ import Testing
             _ = try await new.send(ResumeSession(gateway: new.id, line: alice.line))
             #expect(try await new.refusal(alice.change(try update("a", "2"), of: room)) == nil)
             #expect(try await new.refusal(alice.setting(try attribute("a", "2"))) == nil)
-            // What the older gateway had been told, and does now.
+            // Changes that the older gateway sends only now, after the session has moved.
             #expect(try await old.refusal(alice.change(try update("a", "3"), of: room))?.reason == .sessionOver)
             #expect(try await old.refusal(alice.setting(try attribute("a", "3")))?.reason == .sessionOver)
-            // A session that is over changes nothing, wherever it is.
+            // A session that is over cannot change anything, through any gateway.
             _ = try await stage.login("alice", on: old)
             #expect(try await new.refusal(alice.change(try update("a", "4"), of: room))?.code == .notLoggedIn)
             #expect(try await new.refusal(alice.setting(try attribute("a", "4")))?.code == .notLoggedIn)
@@ -59,7 +59,7 @@ import Testing
             for number in 1...8 { _ = try await gateway.send(alice.change(try update("n", "\(number)"), of: room)) }
             for number in 1...8 { _ = try await gateway.send(alice.setting(try attribute("n", "\(number)"))) }
             _ = try await gateway.send(ListUserAttributes(user: alice.line.user))
-            // A failover that lost five commits.
+            // As after a failover of PostgreSQL that lost five commits.
             try await stage.pool.query("UPDATE channel_attribute_versions SET version = version - 5")
             try await stage.pool.query("UPDATE user_attribute_versions SET version = version - 5")
             for number in 9...11 { _ = try await gateway.send(alice.change(try update("n", "\(number)"), of: room)) }
@@ -89,7 +89,7 @@ import Testing
             try await stage.pool.query("UPDATE channel_attributes SET value = '0' WHERE name = 'c'")
             try await stage.pool.query("UPDATE channel_attribute_versions SET version = version - 3")
             _ = try await gateway.send(alice.change(try update("d", "1"), of: room))
-            // Members are told what differs.
+            // The members are sent the differences.
             try await heard(
                 gateway, room,
                 ["alice joined", "alice a=1", "alice b=1", "alice c=1", "alice c=0", "alice d=1", "alice del b"])
@@ -141,14 +141,14 @@ import Testing
             #expect(try await joined.attributes.isEmpty)
             #expect(try await refused?.reason == .unavailable)
             #expect(ContinuousClock.now - started < .seconds(4))
-            // From then on at once.
+            // From then on joins are answered at once.
             let later = ContinuousClock.now
             #expect(try await gateway.refusal(alice.change(try update("a", "3"), of: known))?.reason == .unavailable)
             #expect(try await gateway.refusal(alice.setting(try attribute("a", "1")))?.reason == .unavailable)
             #expect(try await stage.login("alice", on: gateway).uid == alice.uid)
             #expect(ContinuousClock.now - later < .seconds(4))
             try stage.postgres.thaw()
-            // Who joined without attributes hears of them.
+            // Members that joined without the attributes are sent them.
             try await heard(gateway, fresh, ["bob joined", "system x=1", "system y=2"])
         }
     }
@@ -160,7 +160,7 @@ import Testing
             try await gateway.listen(to: two)
             let alice = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: one.name))
-            // The attributes of the other channel are waited for longer than the join may take.
+            // Loading the other channel's attributes takes longer than the join may wait.
             try stage.postgres.freeze()
             let join = JoinChannel(actor: alice.actor, channel: two.name)
             let refused = try await gateway.refusal(join, within: .milliseconds(400))
@@ -171,7 +171,7 @@ import Testing
             try stage.postgres.thaw()
             #expect(try await gateway.send(CountMembers(channel: two)).count == 0)
             #expect(gateway.heard(in: two).isEmpty)
-            // Joining where it is already, too late, changes nothing.
+            // A repeated join of the session's own channel, after the timeout, changes nothing.
             _ = try await gateway.send(join)
             _ = try? await gateway.send(join, within: .milliseconds(1))
             #expect(try await gateway.send(CountMembers(channel: two)).count == 1)
@@ -188,7 +188,7 @@ import Testing
             _ = try await gateway.send(alice.change(try update("_channel_ttl", "0"), of: room))
             _ = try await gateway.send(alice.change(try update("a", "1"), of: never))
             let store = AttributeStore(pool: stage.pool)
-            // It has its turn once a minute: here at once.
+            // The survey runs once a minute; here it runs at once.
             func survey() async throws {
                 _ = try await stage.redis("DEL", "survey:channel-state")
                 let functions = ChannelFunctions(redis: stage.connection)
@@ -203,7 +203,7 @@ import Testing
             try await survey()
             let noted = try await store.attributedChannels(after: nil, limit: 10)
             #expect(noted.map { "\($0.channel.name) \($0.wasJoined)" } == ["never joined false", "room true"])
-            // Redis comes back without the channel, and without who was in it.
+            // Redis is restored without the channels and without their members.
             for channel in [room, never] {
                 for key in ["state", "members", "info", "attrs", "attrver", "log", "latest"] {
                     _ = try await stage.redis("DEL", KeySpace.tag(channel) + ":" + key)

@@ -3,7 +3,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// Callees who are away, callers who give up, and sessions that end.
+/// Callees who are offline, callers who give up, and sessions that end.
 @Suite struct InvitationAbsenceTests {
     @Test(arguments: [#"{"_require_peer_online":1}"#, #"{"_timeout":0}"#])
     func absentCalleeFailsAtOnceAndOnce(extra: String) async throws {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// A week later Redis knows nothing of a user, but callers are told the number that the login gave.
+    /// After a week Redis has forgotten the user, but callers are still given the uid of its login.
     @Test func anAbsentCalleeHasItsNumber() async throws {
         try await InvitationStage.run { stage in
             let alice = try await stage.login("alice")
@@ -53,7 +53,7 @@ import Testing
             try await stage.expectMail(of: "alice", ["voip_invite_failed"])
             #expect(try await stage.mail(of: "alice").first?.extra == #"{"code":704,"reason":"timeout"}"#)
             try await stage.expectMail(of: "bob", [])
-            // Had its client read the invitation in that moment, its acknowledgement shows so.
+            // If the callee's client read the invitation at that moment, its acknowledgement proves it.
             try await stage.act(.acknowledge, by: bob, to: "alice")
             try await stage.expectMail(of: "bob", ["voip_invite_bye"])
             #expect(try await stage.mail(of: "alice").count == 1)

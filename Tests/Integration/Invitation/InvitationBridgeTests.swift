@@ -7,7 +7,7 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// Lost bridges, and the way that a call takes.
+/// Bridges that are lost, and whether a call goes to a user or to a telephone.
 @Suite struct InvitationBridgeTests {
     private static let number = "+49301234"
     private static let lost = #"{"code":702,"reason":"bridge_lost"}"#
@@ -39,7 +39,7 @@ import Testing
                 let stream = RedisCommand("EXISTS", .string(KeySpace.commands(bridge.id)))
                 return try await stage.connection.execute(stream).int == 0 ? nil : "it is there"
             }
-            // It comes back to life: its calls are over, and nobody makes its stream again for an order.
+            // The lost bridge returns: its calls are over, and no order creates its stream again.
             #expect(try await bridge.report(.message, in: call) == false)
             try await stage.expectPhoneLog([
                 "outbound +49301234 702", "inbound +49301234 702 id@b-1", "inbound 222 live id@o-1",
@@ -61,7 +61,7 @@ import Testing
                     RedisCommand("ZSCORE", .string(KeySpace.bridges), .string(bridge.id.rawValue)))
                 return found.isNull ? nil : "it is listed"
             }
-            // A claim that was long under way.
+            // A claim that was delayed for a long time.
             #expect(try await bridge.report(.claimed, in: call))
             try await stage.expectMail(of: "alice", ["voip_invite_failed"])
             #expect(try await stage.mail(of: "alice").last?.extra == Self.lost)
@@ -82,7 +82,7 @@ import Testing
             let start = (time.first?.int ?? 0) * 1000
             _ = try await stage.connection.execute(RedisCommand("ZADD", due, .int64(start), .string(timer)))
             try await stage.startInstance()
-            // A timer that is being handled is put off by ten seconds, so that another would handle it then.
+            // A timer that is being handled is postponed by ten seconds, so that another instance would handle it then.
             try await waitUntil("the look, and the next one's time") {
                 let found = try await stage.connection.execute(RedisCommand("ZSCORE", due, .string(timer))).string
                 let next = found.flatMap { Int64($0) } ?? 0
@@ -119,7 +119,7 @@ import Testing
             #expect(try await stage.mail(of: "alice").last?.extra == #"{"code":700,"reason":"no_trunk"}"#)
             #expect(bridge.dialCount == 0)
             try await stage.setTrunk()
-            // What was read is fresh for a second.
+            // What was read from PostgreSQL is cached for a second.
             try await waitUntil("a telephone") {
                 try await stage.act(.invite, by: alice, to: "777")
                 if bridge.dialCount > 0 { return nil }

@@ -5,7 +5,7 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// Commands that come twice, and parts that fail.
+/// Commands that are delivered twice, and parts of the system that fail.
 @Suite struct InvitationFailureTests {
     @Test func redeliveredCommandsTakeEffectOnce() async throws {
         try await InvitationStage.run(instances: 2) { stage in
@@ -42,7 +42,7 @@ import Testing
         try await InvitationStage.run(instances: 0) { stage in
             let alice = try await stage.login("alice")
             let act = CallAct(verb: .invite, actor: alice, channel: stage.channel, peer: "bob", extra: "")
-            // The deadline has passed when a service is there.
+            // The call's deadline has passed by the time a service starts.
             let time = try await stage.connection.execute(RedisCommand("TIME")).array?.first?.int ?? 0
             _ = try await stage.connection.execute(
                 PostedCommand.command(

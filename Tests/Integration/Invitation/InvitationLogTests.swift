@@ -4,7 +4,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// The call log when Redis forgets, and when years go by.
+/// The call log after Redis lost its data, and over the years.
 @Suite struct InvitationLogTests {
     @Test func callsThatRedisForgotEndAndTheirPartiesAreTold() async throws {
         try await InvitationStage.run { stage in

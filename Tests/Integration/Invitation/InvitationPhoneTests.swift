@@ -6,7 +6,7 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// Calls between users and telephones; the test plays the bridge.
+/// Calls between users and telephones; the test plays the sip-bridge.
 @Suite struct InvitationPhoneTests {
     private static let number = "+49301234"
 

@@ -5,7 +5,7 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// How many telephones an app's users call, and for how long.
+/// An app's limits on the number and the length of calls to telephones.
 @Suite struct InvitationPolicyTests {
     private static func policy(_ change: (inout PhonePolicy) -> Void) -> PhonePolicy {
         var policy = PhonePolicy()
@@ -25,7 +25,7 @@ import Testing
             for number in ["101", "102"] { try await stage.act(.invite, by: alice, to: number) }
             #expect(await stage.refusal(.invite, by: alice, to: "103")?.reason == .tooManyCalls)
             #expect(await stage.refusal(.invite, by: alice, to: "103")?.code == .inviteOther)
-            // One that is refused for another reason holds no line.
+            // A call that is refused for another reason does not occupy a line.
             #expect(await stage.refusal(.invite, by: alice, to: "101")?.code == .inviteOther)
             try await stage.act(.invite, by: bob, to: "103")
             try await stage.act(.end, by: alice, to: "101")

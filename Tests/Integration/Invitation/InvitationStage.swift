@@ -14,8 +14,8 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// A real Redis and PostgreSQL, instances of the service, and a stand-in for a gateway and for presence: it sends commands
-/// and keeps session records as presence would.
+/// Instances of the service over a real Redis and PostgreSQL. The stage stands in for a gateway, which sends
+/// commands, and for presence, which keeps the session records.
 actor InvitationStage {
     /// A mailbox entry about a call.
     struct Mail: Equatable, CustomStringConvertible {
@@ -40,10 +40,10 @@ actor InvitationStage {
     private nonisolated let ringLimit: Duration
     private var instances: [(ServiceGroup, Task<Void, any Error>)] = []
 
-    /// Runs a test on a stage of its own.
+    /// Runs a test with a new stage.
     /// - Parameters:
-    ///   - instances: of the service.
-    ///   - postgres: a server of the test's own.
+    /// - instances: the number of instances of the service.
+    /// - postgres: a server of the test's own; nil: the shared one.
     static func run(
         instances: Int = 1, ringLimit: Duration = .seconds(60), postgres: PostgresServer? = nil,
         _ test: (InvitationStage) async throws -> Void
@@ -113,14 +113,14 @@ actor InvitationStage {
         instances.append((group, Task { try await group.run() }))
     }
 
-    /// Ends all instances at once, as a crash does.
+    /// Ends all instances at once, as by a crash.
     func cancelInstances() async {
         for (_, run) in instances { run.cancel() }
         for (_, run) in instances { _ = await run.result }
         instances = []
     }
 
-    /// Ends all instances.
+    /// Ends all instances in order.
     func stopInstances() async throws {
         for (group, _) in instances { await group.triggerGracefulShutdown() }
         for (_, run) in instances { try await run.value }
@@ -128,7 +128,7 @@ actor InvitationStage {
     }
 
     private func end() async {
-        // An instance that could not run has shown itself in the test.
+        // The failure of an instance has already shown in the test.
         try? await stopInstances()
         await subscriber.close()
         await connection.close()
@@ -138,7 +138,7 @@ actor InvitationStage {
 
     // MARK: Presence
 
-    /// Makes a session, as presence does at a login.
+    /// Creates a session, as presence does at a login.
     func login(_ account: String, uid: UInt32 = 1, session: String? = nil) async throws -> Actor {
         let user = UserKey(app: app, account: try Account(account))
         let session = SessionID(session ?? "session-of-\(account)")
@@ -155,7 +155,7 @@ actor InvitationStage {
         return Actor(user: user, uid: uid, session: session)
     }
 
-    /// Removes a session, and tells the service, as presence does.
+    /// Removes a session and notifies the service, as presence does.
     func logout(_ actor: Actor) async throws {
         let tag = KeySpace.tag(actor.user)
         _ = try await connection.execute(RedisCommand("DEL", .string("\(tag):session")))
@@ -169,7 +169,7 @@ actor InvitationStage {
         _ = try await send(CallAct(verb: verb, actor: actor, channel: channel, peer: peer, extra: extra))
     }
 
-    /// What the act is refused with; nil when it succeeds.
+    /// The error that the act is refused with; nil when it succeeds.
     func refusal(_ verb: CallVerb, by actor: Actor, to peer: String, _ extra: String = "") async -> SignalingError? {
         do {
             try await act(verb, by: actor, to: peer, extra)
@@ -187,15 +187,15 @@ actor InvitationStage {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
-    /// The entries of a mailbox, without clearing them.
-    /// - Parameter fresh: as the first read of a login.
+    /// The entries of a mailbox, which are not cleared.
+    /// - Parameter fresh: whether to read as at the beginning of a login.
     func mail(of account: String, fresh: Bool = false) async throws -> [Mail] {
         let user = UserKey(app: app, account: try Account(account))
         let messages = self.messages
         let loop = connection.eventLoop
-        // A mailbox is read in its user's session only.
+        // A mailbox can be read only in its user's session.
         let box = RedisArgument.string(KeySpace.tag(user) + ":box")
         var session = try await connection.execute(RedisCommand("HGET", box, "sid")).string ?? ""
         if session.isEmpty {

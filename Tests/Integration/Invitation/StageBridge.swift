@@ -10,8 +10,8 @@ import Synchronization
 import TestKit
 import Testing
 
-/// Plays a sip-bridge through the real command streams: keeps its lease up, notes what it is asked to dial and ordered to
-/// do, and reports what the test says.
+/// Plays a sip-bridge over the real command streams: keeps its lease, records requests to dial and orders, and
+/// reports what the test tells it to.
 final class StageBridge: Sendable {
     private struct Notes {
         var dialled: [DialPhone] = []
@@ -28,8 +28,8 @@ final class StageBridge: Sendable {
         let notes = Mutex(Notes())
     }
 
-    /// Starts one.
-    /// - Parameter takesCalls: false for one that reads only its own stream.
+    /// Starts a bridge.
+    /// - Parameter takesCalls: whether it takes requests to dial; otherwise it reads only its own stream.
     init(on stage: InvitationStage, takesCalls: Bool = true) async throws {
         let id = GatewayID("bridge-\(SecureRandom.hex(bytes: 4))")
         let notes = NotesBox()
@@ -69,7 +69,7 @@ final class StageBridge: Sendable {
         running = Mutex(tasks)
     }
 
-    /// Ends at once, as a crash does: the lease is not given back.
+    /// Ends at once, as by a crash: the lease is not given back.
     func kill() async {
         let tasks = running.withLock { tasks in
             defer { tasks = [] }
@@ -79,12 +79,11 @@ final class StageBridge: Sendable {
         for task in tasks { _ = await task.result }
     }
 
-    /// Gives the lease back.
     func leave() async throws { try await leases.leave(id) }
 
-    // MARK: What it was told
+    // MARK: What it received
 
-    /// Waits for the request to dial, the `count`th.
+    /// Waits for the `count`th request to dial.
     func dialled(_ count: Int = 1) async throws -> DialPhone {
         try await waitUntil("dialling") {
             let found = self.notes.notes.withLock { $0.dialled.count }
@@ -95,7 +94,7 @@ final class StageBridge: Sendable {
 
     var dialCount: Int { notes.notes.withLock { $0.dialled.count } }
 
-    /// Waits until the orders are exactly these: `ACT EXTRA`.
+    /// Waits until the received orders are exactly these, each as `ACT EXTRA`.
     func expectOrders(_ lines: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         do {
             try await waitUntil("orders") {
@@ -108,16 +107,16 @@ final class StageBridge: Sendable {
         }
     }
 
-    // MARK: What it says
+    // MARK: What it reports
 
-    /// - Returns: whether the call stands.
+    /// - Returns: whether the call still exists, and is with this bridge.
     func report(
         _ act: PhoneAct, in call: PhoneCall, _ extra: String = "{}", record: PhoneRecord = PhoneRecord()
     ) async throws -> Bool {
         try await stage.send(PhoneReport(call: call, bridge: id, act: act, extra: extra, record: record)).stands
     }
 
-    /// The telephone calls.
+    /// Reports an incoming call from a telephone.
     func invite(
         _ account: String, from phone: String = "+49301234", call: String, extra: String = "{}", ring: Int64? = nil
     ) async throws -> (PhoneCall, stands: Bool) {

@@ -16,7 +16,7 @@ import Testing
         CountMembers(channel: ChannelKey(app: try AppID("app"), name: try ChannelName(name)))
     }
 
-    /// Answers with the length of the channel's name, and refuses the channel `refused`.
+    /// Answers with the length of the channel's name; refuses the channel named `refused`.
     private static func router(_ handled: Recording<CommandContext>) -> CommandRouter {
         var router = CommandRouter()
         router.on(CountMembers.self) { (command, context) throws(SignalingError) in
@@ -29,7 +29,7 @@ import Testing
         return router
     }
 
-    /// Runs a consumer while the body runs.
+    /// Runs a consumer for the duration of `body`.
     private static func consuming(
         _ scene: RedisScene, _ router: CommandRouter, instance: String = "one",
         limits: CommandConsumer.Limits = CommandConsumer.Limits(), _ body: () async throws -> Void
@@ -119,7 +119,7 @@ import Testing
                     return length == 0 ? nil : "\(length) entries"
                 }
                 #expect(handled.all.isEmpty)
-                // What is no command at all is kept; what lacks fields was refused by its handler.
+                // An entry that is not a command is set aside; a command without its fields was refused by its handler.
                 let kept = try await scene.connection.execute(
                     RedisCommand("XRANGE", .string(KeySpace.setAside(.channelState)), "-", "+"))
                 #expect(kept.array?.compactMap { $0.array?[1].array?.last?.string } == ["x"])
@@ -142,7 +142,7 @@ import Testing
     @Test func aCommandPastItsDeadlineIsDropped() async throws {
         try await RedisScene.run { scene in
             let handled = Recording<CommandContext>()
-            // The consumer learns the clock first; then entries that are old by Redis' clock come.
+            // The consumer first learns the Redis clock; then come entries that are old by that clock.
             let time = try await scene.connection.execute(RedisCommand("TIME")).array?.first?.int ?? 0
             try await Self.consuming(scene, Self.router(handled)) {
                 let gateway = try await RedisGateway(scene)
@@ -173,7 +173,7 @@ import Testing
             var limits = CommandConsumer.Limits()
             limits.abandonedAfter = .milliseconds(200)
             let gateway = try await RedisGateway(scene)
-            // Another instance takes ten commands and is never heard of again.
+            // Another instance takes ten commands and dies.
             _ = try await scene.connection.execute(
                 RedisCommand("XGROUP", "CREATE", .string(Self.stream), "service", "0", "MKSTREAM"))
             let answers = Task {
@@ -199,12 +199,12 @@ import Testing
         try await RedisScene.run { scene in
             let handled = Recording<CommandContext>()
             let gateway = try await RedisGateway(scene)
-            // Sent again before anyone reads: a gateway that doubts its subscription does this.
+            // The command is sent again before any consumer reads it, as by a gateway that doubts its subscription.
             let answer = Task { await gateway.send(try Self.question()) }
             try await waitUntil("an entry") { try await Self.length(scene) == 1 ? nil : "none" }
             try await gateway.subscriber.eventLoop.submit { gateway.sender.resendPending() }.get()
             try await waitUntil("two entries") { try await Self.length(scene) == 2 ? nil : "fewer" }
-            // Its answer may be what breaks the subscription: once more is enough.
+            // A command is sent again only once, in case its answer is what breaks the subscription.
             try await gateway.subscriber.eventLoop.submit { gateway.sender.resendPending() }.get()
             _ = try await scene.connection.execute(RedisCommand("PING"))
             #expect(try await Self.length(scene) == 2)

@@ -12,7 +12,7 @@ import Testing
             let commands = (0..<1000).map { RedisCommand("ECHO", .int($0)) }
             let results = await scene.connection.execute(commands)
             #expect(try results.map { try $0.get().int } == (0..<1000).map { Int64($0) })
-            // Redis reads 16 KiB at a time: 30 KB are few reads, one per command would be a thousand.
+            // Redis reads up to 16 KiB at a time, so 30 KB take few reads; one read per command would be a thousand.
             let readsSince = try await scene.information("total_reads_processed", section: "stats") - reads
             #expect(readsSince < 10)
         }
@@ -43,7 +43,7 @@ import Testing
 
     @Test func reconnectsAfterKillAndKeepsWhatWaits() async throws {
         try await RedisScene.run(libraries: []) { scene in
-            // Else Redis answers before it writes, while the disk is slow.
+            // By default Redis may answer before it writes to the file, when the disk is slow.
             _ = try await scene.connection.execute(RedisCommand("CONFIG", "SET", "appendfsync", "always"))
             _ = try await scene.connection.execute(RedisCommand("SET", "a", "before"))
             try await scene.server.kill()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Sends commands that may be sent again, in one turn of the loop.
+    /// Sends retryable commands in one turn of the event loop.
     private static func sendRepeatedly(
         _ scene: RedisScene, _ commands: [RedisCommand], within time: TimeAmount, _ results: Recording<String>
     ) {
@@ -79,7 +79,7 @@ import Testing
             let commands = (0..<100).map { RedisCommand("RPUSH", "list", .int($0)) }
             Self.sendRepeatedly(scene, commands, within: .seconds(60), results)
             let unrepeated = Task { try await scene.connection.execute(RedisCommand("RPUSH", "list", "once")) }
-            // Written, and never executed.
+            // The commands were written to the socket but never executed.
             for _ in 0..<10 { try await scene.eventLoop.submit {}.get() }
             try await scene.server.kill()
             try await scene.server.start()
@@ -101,7 +101,7 @@ import Testing
             try await results.wait(for: 1, "end")
             #expect(results.all == ["TIMEOUT"])
             #expect(start.duration(to: .now) < .seconds(3))
-            // Its answer comes, and is nobody else's.
+            // The timed-out command's answer still arrives, and must not be taken for another command's.
             async let next = scene.connection.execute(RedisCommand("ECHO", "mine"))
             await scene.server.freeze(false)
             #expect(try await next.string == "mine")
@@ -182,7 +182,7 @@ import Testing
             #expect(codes == ["ok", "ok", "ok", "FULL", "FULL"])
             let large = RedisCommand("ECHO", .bytes(Array(repeating: 1, count: 2000)))
             await #expect { try await scene.connection.execute(large) } throws: { ($0 as? RedisError)?.code == .full }
-            // What was answered makes room.
+            // An answered command frees its room.
             let answer = try await scene.connection.execute(RedisCommand("PING"))
             #expect(answer.string == "PONG")
         }

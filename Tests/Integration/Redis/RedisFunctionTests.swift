@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// A library of the cluster's own.
+    /// A library with versioned function names, like those of the cluster.
     private static func versioned(answer: String) -> RedisFunctionLibrary {
         let part = """
             redis.register_function('test_one_call', function() return '\(answer)' end)
@@ -102,7 +102,7 @@ import Testing
             newer.start()
             #expect(try await newer.execute(Self.call).string == "new")
             #expect(try await scene.connection.execute(Self.call).string == "old")
-            // Either way, also when the old one connects anew.
+            // Each connection keeps its own version, also when the older one reconnects.
             let killer = try await scene.otherConnection()
             _ = try await killer.execute(RedisCommand("CLIENT", "KILL", "SKIPME", "yes"))
             try await waitUntil("both to be back") {
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    /// A connection of a program that keeps up one version of a library of the cluster's own.
+    /// A connection of a program that keeps one version of such a library loaded.
     private static func program(_ scene: RedisScene, answer: String) throws -> RedisConnection {
         let part = "redis.register_function('test_two_call', function() return '\(answer)' end)"
         let library = RedisFunctionLibrary(name: "heliograph_test", parts: [Array(part.utf8)])
@@ -143,7 +143,7 @@ import Testing
         return program
     }
 
-    /// The programs' libraries that are there, and those that were named.
+    /// The number of the programs' libraries that are loaded, and the libraries that are registered by name.
     private static func libraries(_ scene: RedisScene) async throws -> (present: Int, named: [String]) {
         let list = RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_test_*")
         let present = try await scene.connection.execute(list).array?.count ?? 0
@@ -159,14 +159,14 @@ import Testing
                 try await Self.libraries(scene).named.count == 1 ? nil : "not yet"
             }
             let name = try #require(try await Self.libraries(scene).named.first)
-            // A second program, a moment later, lets it be.
+            // A second program that starts a moment later leaves the older library in place.
             let newer = try Self.program(scene, answer: "new")
             try await waitUntil("the newer program's libraries to be named") {
                 try await Self.libraries(scene).named.count == 2 ? nil : "not yet"
             }
             #expect(try await Self.libraries(scene).present == 2)
             await newer.close()
-            // A day later.
+            // As if a day had passed.
             _ = try await scene.connection.execute(RedisCommand("ZADD", "libraries", 1, .string(name)))
             let later = try Self.program(scene, answer: "new")
             try await waitUntil("the older library to be deleted") {
@@ -174,7 +174,7 @@ import Testing
                 return present == 1 && named.count == 1 && named != [name] ? nil : "\(present) \(named)"
             }
             #expect(try await later.execute(call).string == "new")
-            // Whoever needs it all the same has it again.
+            // A program that still needs the library loads it again.
             #expect(try await older.execute(call).string == "old")
             #expect(try await later.execute(call).string == "new")
             await later.close()

@@ -20,7 +20,7 @@ import Testing
                 connection: scene.connection, logger: RedisScene.logger
             ) { rows in
                 attempts.add(rows.count)
-                // PostgreSQL is away at first.
+                // PostgreSQL is unavailable for the first two attempts.
                 if attempts.all.count <= 2 { throw SignalingError.unavailable("postgres") }
                 seen.add(try rows.map { try $0.int("number") })
             }

@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A sip-bridge's own stream: one consumer, one command at a time, in their order.
+/// A sip-bridge's own stream has one consumer, which handles one command at a time, in order.
 @Suite(.timeLimit(.minutes(2))) struct RedisOrderTests {
     private static let bridge = GatewayID("b1")
 
@@ -28,7 +28,7 @@ import Testing
             router: router, logger: RedisScene.logger)
     }
 
-    /// Notes what it handles; the earlier an order, the longer it takes.
+    /// Records the handled orders; earlier orders take longer to handle.
     private static func slowRouter(_ handled: Recording<String>) -> CommandRouter {
         var router = CommandRouter()
         router.on(OrderPhone.self) { command, _ throws(SignalingError) in
@@ -84,7 +84,7 @@ import Testing
             let consumer = try Self.consumer(scene, Self.slowRouter(handled))
             try await consumer.createStream()
             for number in 0..<3 { _ = try await Self.post(scene, number) }
-            // Read under this consumer's name, and the answer lost.
+            // The entry was read under this consumer's name, but the answer to the read was lost.
             _ = try await scene.connection.execute(
                 RedisCommand(
                     "XREADGROUP", "GROUP", "service", .string(Self.bridge.rawValue), "COUNT", 2, "STREAMS",

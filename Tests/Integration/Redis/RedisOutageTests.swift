@@ -7,9 +7,9 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// Two consumers, a gateway, 200 commands a second, and things that die underway.
+/// Two consumers and a gateway that sends 200 commands a second, while parts of the system die.
 @Suite(.timeLimit(.minutes(2))) struct RedisOutageTests {
-    /// Counts each command once by its id, in Redis.
+    /// A function that counts each command once, by its id.
     private static let library = RedisFunctionLibrary(
         name: "test_once",
         source: Array(
@@ -45,7 +45,7 @@ import Testing
             let gateway = try await RedisGateway(scene)
             var consumers: [Task<Void, any Error>] = []
             for name in ["one", "two"] {
-                // Connections of their own, as in processes of their own.
+                // Each consumer has a connection of its own, as separate processes would.
                 let connection = RedisConnection(
                     configuration: try scene.server.configuration, eventLoop: scene.eventLoop, libraries: [library],
                     logger: RedisScene.logger)
@@ -107,7 +107,7 @@ import Testing
             try await scene.server.kill()
             try await scene.server.start()
         }
-        // The groups and the functions are made again; what was unanswered is sent again and takes effect once.
+        // Consumer groups and functions are created again; unanswered commands are sent again and take effect once.
         #expect(outcome.others == [])
         #expect(outcome.answered == 600)
     }

@@ -6,7 +6,7 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// Commands that nobody waits for, and entries that cannot be handled.
+/// Commands without a reply, and stream entries that cannot be handled.
 @Suite(.timeLimit(.minutes(2))) struct RedisPostTests {
     private static let posts = KeySpace.posts(.channelState)
 
@@ -18,7 +18,7 @@ import Testing
         _ = try await scene.connection.execute(PostedCommand.command(for: try question(id), id: CommandID(id)))
     }
 
-    /// Claims at each look, and sets aside after two deliveries.
+    /// Claims entries of other consumers at every check, and sets an entry aside after two deliveries.
     private static var quick: CommandConsumer.Limits {
         var limits = CommandConsumer.Limits()
         limits.abandonedAfter = .milliseconds(1)
@@ -26,7 +26,7 @@ import Testing
         return limits
     }
 
-    /// Notes what is handled, and fails as told: by the channel's name and how often it has been handled.
+    /// Records the handled commands, and fails as `failing` says, by the channel's name and the number of attempts.
     private static func router(
         _ handled: Recording<String>, failing: @escaping @Sendable (String, Int) -> SignalingError?
     ) -> CommandRouter {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// What was set aside: the streams it came from.
+    /// The entries that were set aside, as the names of the streams they came from.
     private static func setAside(_ scene: RedisScene) async throws -> [String] {
         let kept = try await scene.connection.execute(
             RedisCommand("XRANGE", .string(KeySpace.setAside(.channelState)), "-", "+"))
@@ -85,7 +85,7 @@ import Testing
     @Test func aFailedPostIsTriedUntilItIsDone() async throws {
         try await RedisScene.run { scene in
             let handled = Recording<String>()
-            // More often than an entry may fail by its own fault.
+            // More failures than an entry is allowed by its own fault; an unavailable store does not count.
             let router = Self.router(handled) { _, time in time < 5 ? .unavailable("postgres") : nil }
             try await Self.post(scene, "leave")
             try await Self.consuming(scene, router) { try await Self.expectEmpty(scene) }
@@ -121,7 +121,7 @@ import Testing
         try await RedisScene.run { scene in
             _ = try await scene.connection.execute(
                 RedisCommand("XGROUP", "CREATE", .string(stream), "service", "0", "MKSTREAM"))
-            // A command to a service goes over its command stream, so copy the post there.
+            // Commands to a service use its command stream, so the post is copied there.
             try await Self.post(scene, "poison")
             if stream != Self.posts {
                 let posted = try await scene.connection.execute(RedisCommand("XRANGE", .string(Self.posts), "-", "+"))
@@ -129,7 +129,7 @@ import Testing
                 _ = try await scene.connection.execute(RedisCommand("XADD", .string(stream), "*", "c", .bytes(text)))
                 _ = try await scene.connection.execute(RedisCommand("DEL", .string(Self.posts)))
             }
-            // Two processes took it and were never heard of again.
+            // Two processes took the entry and died.
             _ = try await scene.connection.execute(
                 RedisCommand("XREADGROUP", "GROUP", "service", "a", "STREAMS", .string(stream), ">"))
             let taken = try await scene.connection.execute(
@@ -171,7 +171,7 @@ import Testing
             var router = CommandRouter()
             router.onFollowed(CountMembers.self) { (_, _) throws(SignalingError) in
                 handled.add("")
-                // The first time what follows finds no room on the connection.
+                // At the first attempt the command that follows does not fit into the connection's buffer.
                 let bytes = handled.all.count == 1 ? 200_000 : 1000
                 let then = RedisCommand("SET", "{t}:follows", .bytes(Array(repeating: 1, count: bytes)))
                 return FollowedReply(MemberCount(count: 1), then: [then])

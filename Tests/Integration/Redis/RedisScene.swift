@@ -8,7 +8,7 @@ import SignalingWire
 import Synchronization
 import TestKit
 
-/// What callbacks on an event loop told, readable from the test.
+/// Records what callbacks on an event loop report, for the test to read.
 final class Recording<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
 
@@ -16,13 +16,13 @@ final class Recording<Element: Sendable>: Sendable {
 
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
 
-    /// Waits until there are so many.
+    /// Waits until there are `count` elements.
     func wait(for count: Int, _ what: String, within deadline: Duration = .seconds(20)) async throws {
         try await waitUntil("\(count) \(what)", within: deadline) { all.count < count ? "only \(all.count)" : nil }
     }
 }
 
-/// A Redis of the test's own and connections to it.
+/// A Redis of the test's own, with connections to it.
 struct RedisScene: Sendable {
     let server: RedisServer
     let connection: RedisConnection
@@ -30,9 +30,9 @@ struct RedisScene: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Runs a test against a fresh server, then removes it.
-    /// - Parameter libraries: what the connection keeps loaded; default what posts need. With none, nothing but the test's own
-    ///   commands is under way.
+    /// Runs a test with a fresh server, which is removed afterwards.
+    /// - Parameter libraries: the libraries that the connection keeps loaded; by default those that posts need. With
+    ///   none, Redis gets no commands but the test's own.
     static func run(
         appendOnly: Bool = true, libraries: [RedisFunctionLibrary] = [.streams],
         configure: (inout RedisConfiguration) -> Void = { _ in }, _ body: (RedisScene) async throws -> Void
@@ -56,7 +56,7 @@ struct RedisScene: Sendable {
         try await server.remove()
     }
 
-    /// A second connection, ready.
+    /// Opens a second connection and waits until it is ready.
     func otherConnection(_ configure: (inout RedisConfiguration) -> Void = { _ in }) async throws -> RedisConnection {
         var configuration = try server.configuration
         configure(&configuration)
@@ -67,7 +67,7 @@ struct RedisScene: Sendable {
         return other
     }
 
-    /// A number that INFO tells.
+    /// A number from the answer to INFO.
     func information(_ name: String, section: String) async throws -> Int64 {
         let text = try await connection.execute(RedisCommand("INFO", .string(section))).string ?? ""
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix(name + ":") }
@@ -75,7 +75,7 @@ struct RedisScene: Sendable {
     }
 }
 
-/// A gateway as far as commands go: a topic of its own, and a sender.
+/// The part of a gateway that sends commands: a topic for the replies, and a sender.
 struct RedisGateway: Sendable {
     let id: GatewayID
     let subscriber: RedisSubscriber

@@ -60,7 +60,7 @@ import Testing
     @Test func resubscribesAfterClientKill() async throws {
         try await RedisScene.run { scene in
             let listener = try Listener(scene)
-            // More topics than one SUBSCRIBE takes.
+            // More topics than one SUBSCRIBE command contains.
             for number in 0..<700 { try await listener.subscribe("topic-\(number)") }
             #expect(try await scene.connection.execute(RedisCommand("CLIENT", "KILL", "TYPE", "pubsub")).int == 1)
             try await listener.renewals.wait(for: 1, "renewals")
@@ -96,7 +96,7 @@ import Testing
             try await listener.unsubscribe("a")
             try await listener.subscribe("b")
             #expect(try await publish(scene, "a", ["x"]) == 0)
-            // In one tick: the confirmation of the first must not be taken for the last's.
+            // All in one tick: the confirmation of the first subscription must not be taken for that of the last.
             let loop = listener.subscriber.eventLoop
             let outcomes = Recording<String>()
             try await loop.submit {
@@ -133,7 +133,7 @@ import Testing
             try await waitUntil("the subscriber's doubt") { listener.subscriber.isConnected ? "still trusts" : nil }
             await scene.server.freeze(false)
             try await listener.renewals.wait(for: 1, "renewals")
-            // The server may not yet have seen the end of the old connection.
+            // The server may not have noticed yet that the old connection has ended.
             #expect(try await publish(scene, "a", ["x"]) >= 1)
             try await listener.messages.wait(for: 1, "messages")
             #expect(listener.messages.all == ["a=x"])
@@ -145,12 +145,13 @@ import Testing
         try await RedisScene.run { scene in
             let listener = try Listener(scene) { $0.subscriberIdleTimeout = .milliseconds(200) }
             try await listener.subscribe("a")
-            // Two PINGs were answered: nothing but them is sent here.
+            // Only PINGs are sent here, so at least two of them must have been answered.
             try await waitUntil("two answers to PING") {
                 let text = try await scene.connection.execute(RedisCommand("INFO", "commandstats")).string ?? ""
                 let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_ping:calls=") }
                 let calls = line?.split(separator: "=")[1].split(separator: ",")[0] ?? "0"
-                // One each of the handshakes of the scene's connection, of the server's start and of this subscriber.
+                // Three more PINGs come from handshakes: of the scene's connection, of the server's start and of this
+                // subscriber.
                 return (Int(calls) ?? 0) >= 5 ? nil : "\(calls) calls"
             }
             #expect(listener.renewals.all.isEmpty)

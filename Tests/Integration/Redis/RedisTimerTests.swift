@@ -77,7 +77,7 @@ import Testing
             let timers = DueTimers(service: .presence, connection: scene.connection)
             let fired = Recording<String>()
             for number in 0..<250 { try await timers.schedule("t-\(number)", atMilliseconds: Int64(number)) }
-            // This one claims and dies before it acts.
+            // This process claims the timer and dies before it acts.
             _ = try await timers.claim(limit: 50, lease: .milliseconds(500))
             try await scene.server.kill()
             try await scene.server.start()
@@ -119,7 +119,7 @@ import Testing
                     fired.all.contains("t-\(number)") ? nil : "\(number) not fired"
                 }
             }
-            // By the looks of each second alone it would be ten.
+            // With only the check once a second, it would take ten seconds.
             #expect(start.duration(to: .now) < .seconds(5))
             runner.cancel()
             await runner.value
