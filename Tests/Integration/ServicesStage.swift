@@ -33,8 +33,8 @@ actor ServicesStage {
 
     /// Runs a test with a new stage.
     /// - Parameters:
-    /// - instances: the number of instances of each service.
-    /// - ownPostgres: whether the test needs a PostgreSQL of its own, because it stops it.
+    ///   - instances: the number of instances of each service.
+    ///   - ownPostgres: whether the test needs a PostgreSQL of its own, because it stops it.
     static func run(
         instances: Int = 2, ownPostgres: Bool = false, _ test: (ServicesStage) async throws -> Void
     ) async throws {

@@ -42,8 +42,8 @@ actor InvitationStage {
 
     /// Runs a test with a new stage.
     /// - Parameters:
-    /// - instances: the number of instances of the service.
-    /// - postgres: a server of the test's own; nil: the shared one.
+    ///   - instances: the number of instances of the service.
+    ///   - postgres: a server of the test's own; nil: the shared one.
     static func run(
         instances: Int = 1, ringLimit: Duration = .seconds(60), postgres: PostgresServer? = nil,
         _ test: (InvitationStage) async throws -> Void

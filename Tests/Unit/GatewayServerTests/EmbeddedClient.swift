@@ -20,8 +20,8 @@ final class EmbeddedClient: Sendable {
     private let channel: NIOAsyncTestingChannel
 
     /// - Parameters:
-    /// - bound: the most bytes that may wait for the client once it is logged in.
-    /// - handler: a handler to add between the connection and the socket.
+    ///   - bound: the most bytes that may wait for the client once it is logged in.
+    ///   - handler: a handler to add between the connection and the socket.
     init(bound: Int = 1 << 20, handler: (any ChannelHandler & Sendable)? = nil) async throws {
         var configuration = GatewayConfiguration()
         configuration.sendBufferBound = bound
