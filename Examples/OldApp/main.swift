@@ -3,6 +3,7 @@ import AgoraSigKit
 import Dispatch
 
 let arguments = CommandLine.arguments
+// Ends the program with its usage: an example needs no parser of arguments.
 guard arguments.count == 4 else { fatalError("usage: OldApp DISCOVERY_URL APP ACCOUNT") }
 
 // The one line that is new.

@@ -2,6 +2,7 @@
 import SignalingClient
 
 let arguments = CommandLine.arguments
+// Ends the program with its usage: an example needs no parser of arguments.
 guard arguments.count == 5 else { fatalError("usage: Terminal DISCOVERY_URL APP ACCOUNT CHANNEL") }
 let channel = arguments[4]
 var messages = 0

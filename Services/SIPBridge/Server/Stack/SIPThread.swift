@@ -16,6 +16,7 @@ actor SIPThread {
     static func start() throws(SIPError) { _ = try started.get() }
 
     private init() {
+        // `start()` has told the caller of a failure: whoever uses the actor all the same has a mistake in the start-up.
         guard case .success(let loop) = Self.started else { fatalError("no SIP thread: \(Self.started)") }
         self.loop = loop
     }
