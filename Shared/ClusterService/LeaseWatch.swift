@@ -2,20 +2,20 @@ package import ClusterState
 internal import RedisStore
 package import SignalingProtocol
 
-/// A lease that has ended.
+/// The end of a lease.
 package struct EndedLease: Equatable, Sendable {
-    /// Whether its holder gave it back, rather than being lost.
+    /// Whether the holder itself ended the lease; otherwise the holder is lost.
     package let isGivenBack: Bool
-    /// Since when what its holder held counts as abandoned (Redis clock, ms): the last heartbeat, or when Redis began to
-    /// answer if that was later.
+    /// From when on what the holder held counts as abandoned, in ms of Redis' clock: its last heartbeat, or the time at
+    /// which Redis began to answer, if that was later.
     package let abandonedAt: Int64
-    /// When this was found (Redis clock, ms).
+    /// When the end was found, in ms of Redis' clock.
     package let now: Int64
 }
 
-/// Judges whether the holders of a fleet's leases are gone, for the service that then deals with what they held.
+/// Tells whether the holders of a fleet's leases are gone. Used by the service that deals with what they held.
 package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
-    /// After so long a lease is looked at again that cannot be judged yet.
+    /// How long to wait before a lease that cannot be judged yet is checked again.
     private static var pause: Duration { .seconds(1) }
 
     private let fleet: LeaseFleet
@@ -25,8 +25,8 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
     private let timers: ServiceTimers<Timer>
     private let timer: @Sendable (GatewayID) -> Timer
 
-    /// Watches over a fleet.
-    /// - Parameter timer: the timer that the holder's heartbeats move on.
+    /// Creates a watch over a fleet.
+    /// - Parameter timer: the service's timer for a holder, which the holder's heartbeats postpone.
     package init(
         over fleet: LeaseFleet, on resources: ServiceResources<Timer>, timer: @escaping @Sendable (GatewayID) -> Timer
     ) {
@@ -38,9 +38,9 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
         self.timer = timer
     }
 
-    /// A holder's timer fired. A lease whose end cannot be judged yet, because nobody could renew it while Redis was away, is
-    /// looked at again later.
-    /// - Returns: nil while the lease lives, or may live.
+    /// Checks a holder's lease after its timer has fired. While Redis did not answer, nobody could renew a lease; one
+    /// that cannot be judged for that reason is checked again later.
+    /// - Returns: nil while the lease is alive, or may be.
     package func ended(_ holder: GatewayID) async throws(SignalingError) -> EndedLease? {
         let now = try await redis.time()
         guard let heartbeat = try await lastHeartbeat(of: holder) else { return nil }
@@ -57,18 +57,18 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
         return EndedLease(isGivenBack: false, abandonedAt: max(heartbeat, since), now: now)
     }
 
-    /// Has the holder's timer fire again, because not all that it held is dealt with.
-    /// - Parameter time: the Redis clock, ms.
+    /// Makes the holder's timer fire again, because not everything that it held has been dealt with.
+    /// - Parameter time: in ms of Redis' clock.
     package func lookAgain(at holder: GatewayID, at time: Int64) async throws(SignalingError) {
         try await timers.set(timer(holder), at: time)
     }
 
-    /// Whether the holder keeps a lease again.
+    /// Whether the holder has a lease again.
     package func isBack(_ holder: GatewayID) async throws(SignalingError) -> Bool {
         try await lastHeartbeat(of: holder) == nil
     }
 
-    /// Forgets a holder: all that it held is dealt with. No effect while its lease lives.
+    /// Forgets a holder, once everything that it held has been dealt with. No effect while its lease is alive.
     package func forget(_ holder: GatewayID) async throws(SignalingError) {
         do {
             try await leases.forget(holder)
@@ -77,7 +77,7 @@ package struct LeaseWatch<Timer: ServiceTimer>: Sendable {
         }
     }
 
-    /// Nil while the lease lives; 0 when it was given back.
+    /// The time of the last heartbeat in ms of Redis' clock; nil while the lease is alive, 0 when the holder ended it.
     private func lastHeartbeat(of holder: GatewayID) async throws(SignalingError) -> Int64? {
         do {
             return try await leases.lost(holder)

@@ -7,67 +7,68 @@ package import ServiceLifecycle
 package import SignalingProtocol
 package import SignalingWire
 
-/// A service of the cluster, declared: what it is called, what it needs, and what it does. ``ServiceRuntime`` does the rest.
+/// Declares a service of the cluster: its name, what it needs, and its parts. ``ServiceRuntime`` runs it.
 package protocol ServiceDeclaration: Sendable {
-    /// What the service sets timers for; `Never` for one without timers.
+    /// What the service's timers are for; `Never` for a service without timers.
     associatedtype Timer: ServiceTimer
 
-    /// Names its streams of commands, its timers and its mirror.
+    /// Part of the names of the service's command streams, timers and mirror stream.
     static var name: ServiceName { get }
-    /// The Redis Functions that it calls, besides those of timers and streams.
+    /// The libraries of Redis Functions that it calls, besides those for timers and streams.
     static var libraries: [RedisFunctionLibrary] { get }
-    /// Connections to PostgreSQL of one process.
+    /// The number of connections to PostgreSQL per process.
     var postgresConnections: Int { get }
 
     /// Builds the service's parts; nothing runs yet.
     func parts(on resources: ServiceResources<Timer>) async throws -> ServiceParts<Timer>
 }
 
-/// What a service's parts are built on.
+/// The connections and settings from which a service builds its parts.
 package struct ServiceResources<Timer: ServiceTimer>: Sendable {
-    /// This process among its kind.
+    /// The name of this process, unique among the service's instances.
     package let instance: String
     /// The connection for commands and functions.
     package let redis: RedisConnection
-    /// What further connections of the service are made with.
+    /// The settings for further Redis connections of the service.
     package let redisConfiguration: RedisConfiguration
     /// The connections to PostgreSQL.
     package let pool: PostgresPool
     /// The service's timers.
     package let timers: ServiceTimers<Timer>
-    /// Since when Redis has been answering this process; known only where the service has timers.
+    /// Tells since when Redis has been answering this process; known only in a service with timers.
     package let uptime: RedisUptime
     /// The process's logger.
     package let logger: Logger
 }
 
-/// What a service does. Everything is optional but the commands.
+/// The parts of a service. All but the commands are optional.
 package struct ServiceParts<Timer: ServiceTimer> {
-    /// Takes the service's commands.
+    /// The handlers of the service's commands.
     package var commands: CommandRouter
-    /// The name under which the process takes commands; default: the instance.
+    /// The name under which this process consumes commands; nil (the default) for the instance's name.
     package var consumer: String?
-    /// Waited for before the first command is taken; default: not at all.
+    /// Awaited before the first command is read; by default returns at once.
     package var readyForCommands: @Sendable () async throws -> Void = {}
-    /// Acts on a timer that is due, see ``ServiceTimers``.
+    /// Handles a timer that is due, see ``ServiceTimers``.
     package var timerFired: (@Sendable (Timer) async throws -> Void)?
     /// Copies a batch of the service's changes into PostgreSQL, see `MirrorConsumer`.
     package var mirror: (@Sendable ([FieldReader]) async throws -> Void)?
-    /// What one process at a time does about once a minute.
+    /// Periodic jobs, each run by one process of the service at a time.
     package var rounds: [ServiceRound] = []
-    /// What else runs, in order of start. It is shut down after the commands and before all the other parts.
+    /// Further tasks, in order of start. At shutdown they end after the commands and before all other parts.
     package var background: [any Service] = []
-    /// What `/readyz` asks besides the stores.
+    /// Readiness checks for `/readyz`, besides those of the two stores.
     package var checks: [ReadinessCheck] = []
-    /// Facts for `/healthz`.
+    /// Facts that `/healthz` shows.
     package var details: @Sendable () async -> [HealthDetail] = { [] }
-    /// How long the graceful shutdown may take before what is left is cancelled.
+    /// The time limit of a graceful shutdown, after which the remaining parts are cancelled.
     package var shutdownDeadline = ServiceRunner.shutdownDeadline
 
-    /// A service that takes these commands and does nothing else yet.
+    /// Creates the parts of a service that only handles commands; others can be set afterwards.
     package init(commands: CommandRouter) { self.commands = commands }
 
-    /// Copies changes row by row. One that cannot be read is logged and left out, so that it does not hold up the others.
+    /// Sets ``mirror`` to decode each change as a row and to store the rows of a batch together. A change that cannot be
+    /// decoded is logged and skipped, so that it does not hold up the others.
     package mutating func mirror<Row: Sendable>(
         reading read: @escaping @Sendable (FieldReader) throws(SignalingError) -> Row, logger: Logger,
         into store: @escaping @Sendable ([Row]) async throws -> Void
@@ -87,16 +88,16 @@ package struct ServiceParts<Timer: ServiceTimer> {
     }
 }
 
-/// Something that one of a service's processes does once in a period, whichever comes first; see `SingletonJob`.
+/// A periodic job that one process of a service runs at a time; see `SingletonJob`.
 package struct ServiceRound: Sendable {
-    /// Names it among all services' rounds.
+    /// The job's name, unique among all services.
     package let name: String
-    /// From the start of one round to that of the next.
+    /// The time from the start of one round to the start of the next.
     package let period: Duration
-    /// Does it; calls its argument more often than once in a period.
+    /// Does one round. It must call `renew` more often than once per period.
     package let perform: @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
 
-    /// Declares a round.
+    /// Creates a job.
     package init(
         _ name: String, every period: Duration,
         perform: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void

@@ -6,11 +6,11 @@ package import RedisStore
 package import ServiceKit
 internal import ServiceLifecycle
 
-/// Makes of a declared service what a process runs: its stores, timers, mirror, rounds and commands, and what the health
-/// listener asks.
+/// Builds what a declared service runs: its stores, timers, mirror, periodic jobs and commands, and the checks of the
+/// health listener.
 package enum ServiceRuntime {
-    /// Builds a service from a process's settings.
-    /// - Throws: as ``ServiceStores`` and the service's declaration do.
+    /// Builds a service from its process's settings.
+    /// - Throws: what ``ServiceStores`` and the service's declaration throw.
     package static func assemble<Declaration: ServiceDeclaration>(
         _ service: Declaration, _ context: ServiceContext
     ) async throws -> ServiceAssembly {
@@ -20,9 +20,9 @@ package enum ServiceRuntime {
             service, instance: context.configuration.instance, stores: stores, logger: context.logger)
     }
 
-    /// Builds a service around given stores, for a test.
-    /// - Parameter instance: this process among its kind.
-    /// - Throws: as the service's declaration does.
+    /// Builds a service on the given stores, for a test.
+    /// - Parameter instance: the process's name, unique among the service's instances.
+    /// - Throws: what the service's declaration throws.
     package static func assemble<Declaration: ServiceDeclaration>(
         _ service: Declaration, instance: String, redis: RedisConfiguration, pool: PostgresPool, logger: Logger
     ) async throws -> ServiceAssembly {
@@ -44,7 +44,7 @@ package enum ServiceRuntime {
             instance: instance, redis: stores.redis, redisConfiguration: stores.redisConfiguration, pool: stores.pool,
             timers: timers, uptime: RedisUptime(connection: stores.redis), logger: logger)
         let parts = try await service.parts(on: resources)
-        // Shut down in reverse: first no new commands are taken, last the stores are closed.
+        // Shut down in reverse order: commands first, so that no new ones are read; the stores last.
         var services: [any Service] = [stores]
         if let fired = parts.timerFired {
             services += [resources.uptime, TimerService(timers: timers, fired: fired)] as [any Service]
@@ -79,7 +79,7 @@ private struct TimerService<Timer: ServiceTimer>: Service {
     func run() async throws { await timers.run(fired) }
 }
 
-/// Takes commands as soon as the service is ready for them.
+/// Handles commands once the service is ready for them.
 private struct CommandService: Service {
     let ready: @Sendable () async throws -> Void
     let commands: CommandConsumer

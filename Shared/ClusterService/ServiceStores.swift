@@ -6,17 +6,17 @@ package import RedisStore
 package import ServiceKit
 import ServiceLifecycle
 
-/// A service's two stores: opened first, closed last, and asked by `/readyz`.
+/// A service's connections to Redis and PostgreSQL: opened first, closed last, checked by `/readyz`.
 package struct ServiceStores: Service {
     /// The connection for commands and functions.
     package let redis: RedisConnection
-    /// What further connections of the service are made with.
+    /// The settings for further Redis connections of the service.
     package let redisConfiguration: RedisConfiguration
     /// The connections to PostgreSQL.
     package let pool: PostgresPool
 
-    /// Joins given stores, for one process or a test.
-    /// - Parameter libraries: the functions that the service calls.
+    /// Uses the given stores, for a test.
+    /// - Parameter libraries: the Redis Functions that the service calls.
     package init(
         redis configuration: RedisConfiguration, libraries: [RedisFunctionLibrary], pool: PostgresPool, logger: Logger
     ) {
@@ -27,9 +27,9 @@ package struct ServiceStores: Service {
         self.pool = pool
     }
 
-    /// Makes the stores that a process's settings describe, and looks at the database.
-    /// - Throws: `RedisError` or `PostgresError` for settings that cannot be used, and for a database whose migrations
-    ///   are not this build's. A database that is away stops nothing.
+    /// Creates the stores that the process's settings describe, and checks the database's migrations.
+    /// - Throws: `RedisError` or `PostgresError` when a setting is invalid, or when the database's migrations are not
+    ///   this build's. A database that does not answer is not an error.
     package init(
         _ context: ServiceContext, libraries: [RedisFunctionLibrary], postgresConnections: Int
     ) async throws {
@@ -47,7 +47,7 @@ package struct ServiceStores: Service {
         }
     }
 
-    /// Whether each store answers.
+    /// Checks whether each store answers.
     package var checks: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [redis] in
@@ -72,7 +72,7 @@ package struct ServiceStores: Service {
     /// Opens the stores, and closes them at the graceful shutdown.
     package func run() async throws {
         redis.start()
-        // Ends by an error when cancelled instead; the stores are to be closed all the same.
+        // Throws when the task is cancelled instead; the stores must be closed all the same.
         try? await gracefulShutdown()
         await redis.close()
         await pool.close()

@@ -2,24 +2,22 @@ package import Logging
 package import RedisStore
 package import SignalingProtocol
 
-/// What a service sets a timer for, kept as text in its set of timers.
+/// What a timer of a service is for. Stored as text in the service's sorted set of timers.
 package protocol ServiceTimer: Sendable {
-    /// Reads a member of the set; nil for what no version of the service wrote.
+    /// Parses a stored timer; nil for text that no version of the service has written.
     init?(member: String)
-    /// The member of the set: unique in the service.
+    /// The stored text, unique within the service.
     var member: String { get }
 }
 
 /// For services without timers.
 extension Never: ServiceTimer {
-    /// There is none.
     package init?(member: String) { return nil }
-    /// Never asked.
     package var member: String { switch self {} }
 }
 
-/// A service's timers, by what they are for. They are kept in Redis, so that they outlive the process that set them; one may
-/// fire twice, or with nothing left to do. See `DueTimers`.
+/// A service's timers, addressed by what they are for. They are stored in Redis, so that they outlive the process that
+/// set them. A timer may fire twice, or when nothing is left to do. See `DueTimers`.
 package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
     private let due: DueTimers
     private let redis: RedisConnection
@@ -34,14 +32,14 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
         self.logger = logger
     }
 
-    /// The command that sets a timer, or moves it, for a pipeline of the caller's.
-    /// - Parameter time: the Redis clock, ms.
+    /// The Redis command that sets or moves a timer, for the caller to send in a pipeline.
+    /// - Parameter time: in ms of Redis' clock.
     package func setting(_ timer: Timer, at time: Int64) -> RedisCommand {
         due.scheduling(timer.member, atMilliseconds: time)
     }
 
-    /// Sets a timer, or moves it.
-    /// - Parameter time: the Redis clock, ms.
+    /// Sets or moves a timer.
+    /// - Parameter time: in ms of Redis' clock.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func set(_ timer: Timer, at time: Int64) async throws(SignalingError) {
         do {
@@ -51,7 +49,7 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
         }
     }
 
-    /// Sets a timer, or moves it, to a time from now on.
+    /// Sets or moves a timer to fire after `delay`.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func set(_ timer: Timer, after delay: Duration) async throws(SignalingError) {
         try await set(timer, at: try await redis.time() + delay.wholeMilliseconds)
@@ -67,7 +65,7 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
         }
     }
 
-    /// Acts on timers that are due until the shutdown.
+    /// Handles due timers until shutdown.
     func run(_ fired: @escaping @Sendable (Timer) async throws -> Void) async {
         await due.run { due in
             guard let timer = Timer(member: due.member) else {
