@@ -2,10 +2,10 @@ internal import NIOCore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Performs what ``ClientStateMachine`` decides: connects, writes, keeps the timer, hands out answers and events.
+/// Performs the actions of a ``ClientStateMachine``: connects, writes, runs the timer, delivers answers and events.
 ///
-/// Bound to its event loop, and not Sendable, so that the compiler keeps it there: other threads go through
-/// ``ClientHandle``. Until the machine's end its timer or its connection keeps it alive.
+/// Bound to its event loop, and not Sendable, so that the compiler keeps it there; other threads use ``ClientHandle``.
+/// Its timer or its connection keeps it alive until the machine has ended.
 final class ClientDriver {
     typealias Completion = @Sendable (Result<JSONValue, SignalingError>) -> Void
 
@@ -16,7 +16,7 @@ final class ClientDriver {
     private var link: Link?
     private var completions: [Int64: Completion] = [:]
     private var timer: (due: Int64, task: Scheduled<Void>)?
-    /// Takes the events, in order with the completions; nil after the last event.
+    /// Receives the events, in order with the completions of calls; nil after the last event.
     private var sink: (@Sendable (SignalingEvent) -> Void)?
 
     init(
@@ -33,16 +33,16 @@ final class ClientDriver {
 
     var status: ClientStatus { machine.status }
 
-    /// The gateway in use, or tried last.
+    /// The gateway in use, or the last one that was tried.
     var gateway: GatewayEndpoint? { machine.search.current }
 
-    /// Reports something to the machine, and does what follows from it.
+    /// Passes an event to the machine and performs the resulting actions.
     func handle(_ event: ClientStateMachine.Event) {
         for action in machine.handle(event, now: now) { perform(action) }
         schedule()
     }
 
-    /// Makes a call.
+    /// Calls a function of the gateway.
     /// - Parameters:
     ///   - ticket: a number that no other call of this client has.
     ///   - completion: called once, on the event loop.
@@ -83,7 +83,7 @@ final class ClientDriver {
             }
     }
 
-    /// The handler of a new connection; nil when its attempt was given up meanwhile.
+    /// Creates the handler of a new connection; nil when its attempt has been given up meanwhile.
     private func makeLink(_ attempt: Int) -> Link? {
         guard attempt == machine.search.attempt else { return nil }
         let link = Link(
@@ -96,7 +96,7 @@ final class ClientDriver {
         do {
             handle(.received(try ServerMessage(decoding: text.readableBytesView), attempt: attempt))
         } catch {
-            // A gateway that breaks the protocol: another one may keep it.
+            // This gateway violates the protocol; another one may not.
             link?.close()
         }
     }
@@ -108,7 +108,7 @@ final class ClientDriver {
         ask(texts.compactMap { try? DiscoveryURL($0) }.shuffled()[...], attempt)
     }
 
-    /// Asks one URL after the other until one answers.
+    /// Asks one URL after another until one answers.
     private func ask(_ urls: ArraySlice<DiscoveryURL>, _ attempt: Int) {
         guard let url = urls.first else { return handle(.discovered([], attempt: attempt)) }
         let asking = DiscoveryRequest.ask(url, app: configuration.app, over: bootstrap)
@@ -138,7 +138,7 @@ final class ClientDriver {
 }
 
 extension SignalingEvent {
-    /// Whether nothing follows.
+    /// Whether no further event follows this one.
     var isLast: Bool {
         switch self {
         case .loginFailed, .loggedOut: true

@@ -4,17 +4,17 @@ internal import NIOPosix
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A running client as any thread may hold it. What is asked here happens on the client's event loop, for each thread in the
-/// order in which it asked.
+/// Gives any thread access to a running client. Requests are carried out on the client's event loop, those of one
+/// thread in their order.
 struct ClientHandle: Sendable {
     private let eventLoop: any EventLoop
     private let driver: NIOLoopBoundBox<ClientDriver>
-    /// The ticket of the last call.
+    /// The ticket of the latest call.
     private let lastTicket = NIOLockedValueBox<Int64>(0)
 
-    /// Makes a client that is not started.
-    /// - Parameter sink: takes the events, on the event loop; each is to be reported by ``consumed(_:)`` when the app has
-    ///   taken it.
+    /// Creates a client that is not started yet.
+    /// - Parameter sink: receives the events, on the event loop; ``consumed(_:)`` must be called for each when the app
+    ///   has taken it.
     init(configuration: ClientConfiguration, sink: @escaping @Sendable (SignalingEvent) -> Void) {
         eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let driver = ClientDriver(configuration: configuration, eventLoop: eventLoop, sink: sink)
@@ -24,7 +24,7 @@ struct ClientHandle: Sendable {
     /// Logs in.
     func start() { run { $0.handle(.start) } }
 
-    /// Makes a call.
+    /// Calls a function of the gateway.
     /// - Parameter completion: called once, on the event loop.
     /// - Returns: the call's ticket, for ``cancel(_:)``.
     @discardableResult
@@ -39,22 +39,22 @@ struct ClientHandle: Sendable {
         return ticket
     }
 
-    /// Gives a call up: it is answered with `cancelled`, if it was not answered yet.
+    /// Gives up a call: if it has not been answered yet, it completes with `cancelled`.
     func cancel(_ ticket: Int64) { run { $0.handle(.cancelled(ticket: ticket)) } }
 
-    /// Logs out; the last event tells when it is done.
+    /// Logs out; the last event reports when that is done.
     func logOut() { run { $0.handle(.logOut) } }
 
-    /// Ends at once, without a word to the gateway.
+    /// Ends at once, without informing the gateway.
     func abandon() { run { $0.handle(.abandon) } }
 
-    /// The app has taken events.
+    /// Reports that the app has taken events.
     func consumed(_ count: Int) { run { $0.handle(.eventsTaken(count)) } }
 
-    /// What the client is doing; asked on the event loop.
+    /// Passes the client's status to `body`, on the event loop.
     func withStatus(_ body: @escaping @Sendable (ClientStatus) -> Void) { run { body($0.status) } }
 
-    /// The gateway in use, or tried last; asked on the event loop.
+    /// Passes the gateway in use, or the last one that was tried, to `body`, on the event loop.
     func withGateway(_ body: @escaping @Sendable (GatewayEndpoint?) -> Void) { run { body($0.gateway) } }
 
     private func run(_ body: @escaping @Sendable (ClientDriver) -> Void) {

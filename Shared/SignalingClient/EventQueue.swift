@@ -1,20 +1,21 @@
 internal import DequeModule
 internal import NIOConcurrencyHelpers
 
-/// The events of a client, in order, each once, for one consumer. Ends after the last event.
+/// The events of a client, in order, each delivered once, to one consumer. Ends after the last event.
 ///
-/// When ``ClientConfiguration/eventBound`` events wait here, the client stops reading from its gateway until half of them
-/// are taken: take events while you wait for answers to calls. A second iteration that waits for an event ends the first.
+/// When ``ClientConfiguration/eventBound`` events are waiting, the client stops reading from its gateway until half of
+/// them are taken; so keep taking events while you wait for answers to calls. If a second iteration waits for an event,
+/// the first one ends.
 public struct SignalingEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = SignalingEvent
 
     let queue: EventQueue
 
-    /// Takes the events from here on.
+    /// Starts taking events.
     public func makeAsyncIterator() -> Iterator { Iterator(queue: queue) }
 
-    /// Takes one event after the other.
+    /// Takes one event after another.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         let queue: EventQueue
 
@@ -23,7 +24,7 @@ public struct SignalingEvents: AsyncSequence, Sendable {
     }
 }
 
-/// What waits between the event loop and the consumer. The driver bounds it: it stops reading.
+/// The events between the event loop and the consumer. The driver bounds their number by pausing its reads.
 final class EventQueue: Sendable {
     private typealias Consumer = CheckedContinuation<SignalingEvent?, Never>
 
@@ -31,7 +32,7 @@ final class EventQueue: Sendable {
         var events: Deque<SignalingEvent> = []
         var isFinished = false
         var consumer: Consumer?
-        /// Events that were taken and not reported yet.
+        /// The number of events that were taken but not reported to the driver yet.
         var taken = 0
         var onTaken: (@Sendable (Int) -> Void)?
 
@@ -42,13 +43,13 @@ final class EventQueue: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    /// Events that are reported as taken at once.
+    /// The number of taken events that are reported together.
     private let batch: Int
 
-    /// - Parameter bound: the driver's bound; events taken are reported in parts of a quarter of it, or less.
+    /// - Parameter bound: the driver's bound; taken events are reported in batches of at most a quarter of it.
     init(bound: Int) { batch = max(1, min(32, bound / 4)) }
 
-    /// Calls back when events were taken, until the last event has come.
+    /// Sets a callback that is called when events have been taken, until the last event has arrived.
     func whenTaken(_ callback: @escaping @Sendable (Int) -> Void) { state.withLockedValue { $0.onTaken = callback } }
 
     func append(_ event: SignalingEvent) {
@@ -77,13 +78,13 @@ final class EventQueue: Sendable {
     private func wait(_ continuation: Consumer) {
         let (event, isDone, earlier) = state.withLockedValue { state -> (SignalingEvent?, Bool, Consumer?) in
             if let event = state.events.popFirst() { return (event, true, nil) }
-            // Asked under the lock: a cancellation that comes later finds the consumer.
+            // Checked while holding the lock: a later cancellation finds the waiting consumer.
             if state.isFinished || Task.isCancelled { return (nil, true, nil) }
             let earlier = state.takeConsumer()
             state.consumer = continuation
             return (nil, false, earlier)
         }
-        // A second consumer takes the first one's place, which ends.
+        // A second consumer replaces the first one, whose iteration ends.
         earlier?.resume(returning: nil)
         if isDone { continuation.resume(returning: event) }
         if event != nil { reportTaken() }

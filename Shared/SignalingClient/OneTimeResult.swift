@@ -1,7 +1,7 @@
 internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 
-/// A result that comes once and is awaited once, in either order.
+/// A result that arrives once and is awaited once, in either order.
 final class OneTimeResult<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Value, SignalingError>, Never>
 
@@ -13,7 +13,7 @@ final class OneTimeResult<Value: Sendable>: Sendable {
 
     private let state = NIOLockedValueBox(State.empty)
 
-    /// The result is there; a second one is dropped.
+    /// Sets the result; a second one is ignored.
     func finish(_ result: Result<Value, SignalingError>) {
         let waiter = state.withLockedValue { state -> Waiter? in
             switch state {
@@ -30,7 +30,7 @@ final class OneTimeResult<Value: Sendable>: Sendable {
     }
 
     /// Waits for the result.
-    /// - Parameter cancel: called when the task is cancelled; the result must come all the same.
+    /// - Parameter cancel: called when the task is cancelled; the result must still arrive.
     /// - Throws: the result's error.
     func value(cancel: @escaping @Sendable () -> Void) async throws(SignalingError) -> Value {
         let result = await withTaskCancellationHandler {

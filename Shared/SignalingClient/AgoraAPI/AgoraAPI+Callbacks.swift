@@ -1,4 +1,4 @@
-// Names and types are those of the API.
+// Names and types are those of the old framework's API.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
 
 public import CAgoraEcode
@@ -46,13 +46,13 @@ struct AgoraCallbackTable {
 }
 
 extension AgoraAPI {
-    /// The connection is lost and the session is being resumed elsewhere: which attempt this is, from 1.
+    /// The connection is lost and the session is being resumed on another gateway: the number of the attempt, from 1.
     public var onReconnecting: ((UInt32) -> Void)! {
         get { session.callbacks[\.onReconnecting] }
         set { session.callbacks[\.onReconnecting] = newValue }
     }
 
-    /// The session goes on after a lost connection: a number without meaning.
+    /// The session has been resumed after a lost connection: a number without meaning.
     public var onReconnected: ((Int32) -> Void)! {
         get { session.callbacks[\.onReconnected] }
         set { session.callbacks[\.onReconnected] = newValue }
@@ -64,14 +64,14 @@ extension AgoraAPI {
         set { session.callbacks[\.onLoginSuccess] = newValue }
     }
 
-    /// The session is over: 101 by the user, 102 the network, 103 a login elsewhere, 105 the token has expired, 108 nobody was
-    /// logged in.
+    /// The session has ended: 101 the user logged out, 102 the network failed, 103 the account logged in elsewhere, 105
+    /// the token expired, 108 there was no login.
     public var onLogout: ((AgoraEcode) -> Void)! {
         get { session.callbacks[\.onLogout] }
         set { session.callbacks[\.onLogout] = newValue }
     }
 
-    /// The login failed for good: a code from 201 to 209.
+    /// The login failed, and no further attempt is made: a code from 201 to 209.
     public var onLoginFailed: ((AgoraEcode) -> Void)! {
         get { session.callbacks[\.onLoginFailed] }
         set { session.callbacks[\.onLoginFailed] = newValue }
@@ -89,7 +89,8 @@ extension AgoraAPI {
         set { session.callbacks[\.onChannelJoinFailed] = newValue }
     }
 
-    /// The user is out of a channel: its name, and why (602 by the user, 601 kicked, 603 logged out, 604 session lost).
+    /// The user has left the channel or was removed from it: its name, and the reason (602 left by the user, 601
+    /// kicked, 603 logged out, 604 session lost).
     public var onChannelLeaved: ((String?, AgoraEcode) -> Void)! {
         get { session.callbacks[\.onChannelLeaved] }
         set { session.callbacks[\.onChannelLeaved] = newValue }
@@ -179,7 +180,7 @@ extension AgoraAPI {
         set { session.callbacks[\.onInviteMsg] = newValue }
     }
 
-    /// A message was not sent: its id, and why (400, or 401 without an answer in time).
+    /// A message was not sent: its id, and the reason (400, or 401 when no answer came in time).
     public var onMessageSendError: ((String?, AgoraEcode) -> Void)! {
         get { session.callbacks[\.onMessageSendError] }
         set { session.callbacks[\.onMessageSendError] = newValue }
@@ -203,7 +204,7 @@ extension AgoraAPI {
         set { session.callbacks[\.onMessageChannelReceive] = newValue }
     }
 
-    /// A line of the library's log, which begins with the Unix time in ten digits. Tokens and texts are never in it.
+    /// A line of the library's log. It begins with the Unix time in ten digits and never contains tokens or message texts.
     public var onLog: ((String?) -> Void)! {
         get { session.callbacks[\.onLog] }
         set { session.callbacks[\.onLog] = newValue }
@@ -233,7 +234,7 @@ extension AgoraAPI {
         set { session.callbacks[\.onUserAttrAllResult] = newValue }
     }
 
-    /// A call failed that has no callback of its own for that: the method's name, code, description.
+    /// A call of a method that has no failure callback of its own has failed: the method's name, code, description.
     public var onError: ((String?, AgoraEcode, String?) -> Void)! {
         get { session.callbacks[\.onError] }
         set { session.callbacks[\.onError] = newValue }

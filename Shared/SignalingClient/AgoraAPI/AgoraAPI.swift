@@ -5,35 +5,36 @@
 public import Foundation
 internal import NIOConcurrencyHelpers
 
-// `@unchecked Sendable`: apps subclass it, which no class with a checked conformance allows. Its own constants are Sendable.
-/// The interface of the old iOS and macOS framework, so that apps that were written for it compile and run unchanged. Source:
-/// Signaling API 1.4.4.
+// `@unchecked Sendable`: apps subclass it, which a class with a checked conformance does not allow. Its constants are Sendable.
+/// The interface of the old iOS and macOS framework, so that apps that were written for it compile and run unchanged.
+/// Source: Signaling API 1.4.4.
 ///
-/// Usable from any thread. Calls return at once; callbacks come one at a time, in order, on a queue of the instance's own, never
-/// on the caller's stack. nil is taken for the empty string. The cluster is where ``configure(discovery:)`` says, else the
-/// environment's `HELIOGRAPH_URL`, else `HeliographURL` in the app's Info.plist.
+/// Usable from any thread. Methods return at once. Callbacks are called one at a time, in order, on a queue of the
+/// instance, never on the caller's stack. A nil argument counts as the empty string. The cluster is found by the URLs
+/// given to ``configure(discovery:)``, else by the environment variable `HELIOGRAPH_URL`, else by `HeliographURL` in the
+/// app's Info.plist.
 open class AgoraAPI: NSObject, @unchecked Sendable {
     private static let shared = AgoraAPI()
-    /// The version of the API that this one follows: 1.4.4.0, in the documents' spelling.
+    /// The version of the API that this class implements, 1.4.4.0, in the form of ``getSdkVersion()``.
     private static let version: Int32 = 1_010_404_000
 
     let session = AgoraSession()
     private let identity = AgoraIdentity()
 
-    /// Makes an instance that is not logged in. Apps rather use ``getInstanceWithoutMedia(_:)``.
+    /// Creates an instance that is not logged in. Apps normally use ``getInstanceWithoutMedia(_:)``.
     public override init() { super.init() }
 
     // MARK: - Instances
 
     /// The shared instance, always the same.
-    /// - Parameter appId: the app id for logins that name none.
+    /// - Parameter appId: the app id for logins that are given none.
     open class func getInstanceWithoutMedia(_ appId: String!) -> AgoraAPI! {
         shared.identity.app = appId ?? ""
         return shared
     }
 
-    /// Makes an instance of its own, for a further account in the same process.
-    /// - Parameter appId: the app id for logins that name none.
+    /// Creates a separate instance, for a further account in the same process.
+    /// - Parameter appId: the app id for logins that are given none.
     open class func createSigInstance(_ appId: String!) -> AgoraAPI! {
         let instance = AgoraAPI()
         instance.identity.app = appId ?? ""
@@ -43,7 +44,7 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// The shared instance, under the name of older headers; see ``getInstanceWithoutMedia(_:)``.
     open class func getSigInstance(_ vendorKey: String!) -> AgoraAPI! { getInstanceWithoutMedia(vendorKey) }
 
-    /// Says where the cluster is, for all logins from now on. Not part of the old framework.
+    /// Sets where the cluster is found, for all later logins. Not part of the old framework.
     /// - Parameter discovery: base URLs that answer `/getaddr`, such as `https://signal.example.org`.
     public class func configure(discovery: String...) { ClusterLocation.configure(.discovery(discovery)) }
 
@@ -59,15 +60,15 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
             appId, account: account, token: token, uid: uid, deviceID: deviceID, retry_time_in_s: 30, retry_count: 15)
     }
 
-    /// Logs in; answered by ``onLoginSuccess`` or ``onLoginFailed``. While logged in it does nothing but report 208 to
-    /// ``onError``; during a logout it logs in when that is done.
+    /// Logs in; answered by ``onLoginSuccess`` or ``onLoginFailed``. While the user is logged in, this only reports 208
+    /// to ``onError``; during a logout, the login starts when the logout is done.
     /// - Parameters:
-    ///   - appId: the app id; nil or empty for the one that the instance was asked for with.
+    ///   - appId: the app id; nil or empty for the one with which the instance was created.
     ///   - account: the user, 1 to 128 bytes without white space.
     ///   - token: a `SignalingToken`, or `_no_need_token`.
     ///   - uid: only recorded.
     ///   - deviceID: ignored.
-    ///   - retry_time_in_s: how long to try, seconds.
+    ///   - retry_time_in_s: how long to try, in seconds.
     ///   - retry_count: how often to try again.
     open func login2(
         _ appId: String!, account: String!, token: String!, uid: UInt32, deviceID: String!, retry_time_in_s: Int32,
@@ -88,13 +89,14 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// Logs out; answered by ``onLogout`` with 101, or with 108 when nobody is logged in.
     open func logout() { session.logout() }
 
-    /// What the instance is doing: 0 not logged in, 1 logging in, 2 logged in, 3 reconnecting.
+    /// The state of the instance: 0 not logged in, 1 logging in, 2 logged in, 3 reconnecting.
     open func getStatus() -> Int32 { Int32(session.state.withLockedValue { $0.status }.rawValue) }
 
-    /// Whether the user is logged in and connected. Obsolete: ``getStatus()`` tells more.
+    /// Whether the user is logged in and connected. Obsolete: ``getStatus()`` tells more states apart.
     open func isOnline() -> Bool { getStatus() == 2 }
 
-    /// The version of the API that is followed, 1.4.4.0, in ten digits as the framework gave its own: 1010104019 is 1.1.4.19.
+    /// The API version that this class implements, 1.4.4.0, in the framework's ten-digit form, in which 1010104019 is
+    /// 1.1.4.19.
     open func getSdkVersion() -> Int32 { Self.version }
 
     /// The account's number within its app; 0 before the first login.
@@ -107,9 +109,9 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     /// Calls a function of the system by its name; answered by ``onInvokeRet``.
     /// - Parameters:
-    ///   - name: `user_query_user_status` and its like, also with `io.agora.signal.` before it.
+    ///   - name: the function's name, such as `user_query_user_status`, with or without `io.agora.signal.` in front.
     ///   - req: the arguments, a JSON object.
-    ///   - callID: any text, given back with the answer.
+    ///   - callID: any text; passed to ``onInvokeRet`` with the answer.
     open func invoke(_ name: String!, req: String!, callID: String!) {
         session.invoke(name ?? "", req ?? "", callID ?? "")
     }
@@ -134,13 +136,13 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// Asks for all of a user's attributes; answered by ``onUserAttrAllResult``.
     open func getUserAttrAll(_ account: String!) { session.getAttributes("getUserAttrAll", account ?? "") }
 
-    /// Sends a message to a user, who gets it at the next login if absent; answered by ``onMessageSendSuccess`` or
+    /// Sends a message to a user, who gets it at the next login when offline; answered by ``onMessageSendSuccess`` or
     /// ``onMessageSendError``.
     /// - Parameters:
     ///   - account: the receiver.
     ///   - uid: ignored.
     ///   - msg: at most 8192 bytes.
-    ///   - msgID: given back with the answer; nil or empty for a random one.
+    ///   - msgID: passed to the callback with the answer; nil or empty for a random one.
     open func messageInstantSend(_ account: String!, uid: UInt32, msg: String!, msgID: String!) {
         session.sendMessage(account ?? "", msg ?? "", msgID ?? "")
     }
@@ -167,7 +169,7 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
         channelQueryUserIs(in: channelID, account: account)
     }
 
-    /// Sets an attribute of a channel: a name of 1 to 128 bytes, a value of at most 8096. Its members hear of it by
+    /// Sets an attribute of a channel: a name of 1 to 128 bytes, a value of at most 8096. The members are informed by
     /// ``onChannelAttrUpdated``; a failure goes to ``onError``.
     open func channelSetAttr(_ channelID: String!, name: String!, value: String!) {
         session.changeAttribute(
@@ -184,21 +186,21 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
         session.changeAttribute("channelClearAttr", "channel_clear_attr", channelID ?? "", name: nil, value: nil)
     }
 
-    /// Sends a message to the channel that the user is in; answered by ``onMessageSendSuccess`` or ``onMessageSendError``. The
-    /// members hear it by ``onMessageChannelReceive``, the sender too.
+    /// Sends a message to the channel that the user is in; answered by ``onMessageSendSuccess`` or
+    /// ``onMessageSendError``. All members, the sender included, receive it by ``onMessageChannelReceive``.
     open func messageChannelSend(_ channelID: String!, msg: String!, msgID: String!) {
         session.sendToChannel(channelID ?? "", msg ?? "", msgID ?? "", force: false)
     }
 
-    /// Sends a message to a channel that the user need not be in; otherwise as ``messageChannelSend(_:msg:msgID:)``.
+    /// Sends a message to a channel without being a member of it; otherwise as ``messageChannelSend(_:msg:msgID:)``.
     open func messageChannelSendForce(_ channelID: String!, msg: String!, msgID: String!) {
         session.sendToChannel(channelID ?? "", msg ?? "", msgID ?? "", force: true)
     }
 
     // MARK: - Calls
 
-    /// Invites a user, or a telephone by its number, to a channel. What comes of it: ``onInviteReceivedByPeer``,
-    /// ``onInviteAcceptedByPeer``, ``onInviteRefusedByPeer`` or ``onInviteFailed``.
+    /// Invites a user, or a telephone by its number, to a channel. The progress is reported by
+    /// ``onInviteReceivedByPeer``, ``onInviteAcceptedByPeer``, ``onInviteRefusedByPeer`` or ``onInviteFailed``.
     open func channelInviteUser(_ channelID: String!, account: String!, uid: UInt32) {
         session.invite(channelID ?? "", account ?? "", uid: uid, extra: "")
     }
@@ -237,7 +239,7 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     // MARK: - Obsolete
 
-    /// Sends digits to the other party of a call, which is named by its number within the app. Obsolete: use
+    /// Sends digits to the other party of a call, identified by its number within the app. Obsolete: use
     /// ``channelInviteDTMF(_:phoneNum:dtmf:)``. Answered by ``onMessageSendSuccess`` or ``onMessageSendError``.
     open func messageDTMFSend(_ uid: UInt32, msg: String!, msgID: String!) {
         session.sendDTMF(uid: uid, msg ?? "", msgID ?? "")
@@ -248,14 +250,14 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
         channelInviteUser(channelID, account: phoneNum, uid: uid)
     }
 
-    /// Invites a telephone to a channel, which is shown `sourcesNum` as the caller's number. Obsolete: use
+    /// Invites a telephone to a channel; the telephone shows `sourcesNum` as the caller's number. Obsolete: use
     /// ``channelInviteUser2(_:account:extra:)`` with `srcNum` in `extra`.
     open func channelInvitePhone2(_ channelID: String!, phoneNum: String!, sourcesNum: String!) {
         channelInvitePhone3(channelID, phoneNum: phoneNum, sourcesNum: sourcesNum, extra: "")
     }
 
-    /// Invites a telephone to a channel, which is shown `sourcesNum` as the caller's number, with more JSON in `extra`. Obsolete:
-    /// use ``channelInviteUser2(_:account:extra:)`` with `srcNum` in `extra`.
+    /// Invites a telephone to a channel; the telephone shows `sourcesNum` as the caller's number. `extra` is further
+    /// JSON. Obsolete: use ``channelInviteUser2(_:account:extra:)`` with `srcNum` in `extra`.
     open func channelInvitePhone3(_ channelID: String!, phoneNum: String!, sourcesNum: String!, extra: String!) {
         channelInviteUser2(
             channelID, account: phoneNum, extra: AgoraIdentity.extra(extra ?? "", source: sourcesNum ?? ""))
@@ -263,15 +265,15 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     // MARK: - In headers only
 
-    /// Does what ``channelJoin(_:)`` does: the cluster knows no dynamic keys for channels of signaling.
+    /// Same as ``channelJoin(_:)``; `dynamicKey` is ignored, because signaling channels have no dynamic keys.
     open func channelJoin(_ channelID: String!, dynamicKey: String!) { channelJoin(channelID) }
 
-    /// Does what ``messageInstantSend(_:uid:msg:msgID:)`` does; `options` is ignored.
+    /// Same as ``messageInstantSend(_:uid:msg:msgID:)``; `options` is ignored.
     open func messageInstantSend2(_ account: String!, uid: UInt32, msg: String!, msgID: String!, options: String!) {
         messageInstantSend(account, uid: uid, msg: msg, msgID: msgID)
     }
 
-    /// Does what ``messageChannelSend(_:msg:msgID:)`` does; `extra` is ignored.
+    /// Same as ``messageChannelSend(_:msg:msgID:)``; `extra` is ignored.
     open func messageChannelSend2(_ channelID: String!, msg: String!, msgID: String!, extra: String!) {
         messageChannelSend(channelID, msg: msg, msgID: msgID)
     }

@@ -14,20 +14,20 @@ final class AgoraCallbacks: @unchecked Sendable {
         set { lock.withLock { table[keyPath: path] = newValue } }
     }
 
-    /// Calls back, with the callbacks that are set when its turn has come.
+    /// Queues a callback. When its turn comes, it uses the closures that are set then.
     func tell(_ body: @escaping @Sendable (AgoraCallbackTable) -> Void) {
         queue.async { [self] in body(lock.withLock { table }) }
     }
 
-    /// Runs something after the callbacks that wait by now.
+    /// Queues `body` behind the callbacks that are waiting now.
     func afterwards(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     /// Forgets all callbacks.
     func clear() { lock.withLock { table = AgoraCallbackTable() } }
 
-    /// Writes a line of the log. Lines hold ids, never tokens or texts.
+    /// Passes a line to the app's log callback. Lines contain ids, never tokens or message texts.
     func log(_ text: String) {
-        // Apps take the first ten characters for the time.
+        // Apps parse the first ten characters as the time.
         let time = String(Int(Date().timeIntervalSince1970))
         tell { $0.onLog?("\(time) \(text)") }
     }

@@ -1,4 +1,4 @@
-/// The calls of a session, for the obsolete methods that name the other party by its number only.
+/// The calls of a session, needed by obsolete methods that identify the other party only by its number.
 struct AgoraCalls {
     struct Entry: Equatable {
         var channel: String
@@ -6,23 +6,23 @@ struct AgoraCalls {
         var uid: UInt32
     }
 
-    /// The most calls that are remembered; the oldest are forgotten.
+    /// The largest number of remembered calls; beyond it, the oldest is forgotten.
     static let bound = 64
     private(set) var entries: [Entry] = []
 
-    /// This user has invited somebody.
+    /// Records that this user has invited someone.
     mutating func invited(_ peer: String, to channel: String, uid: UInt32) {
         entries.removeAll { $0.channel == channel && $0.peer == peer }
         if entries.count == Self.bound { entries.removeFirst() }
         entries.append(Entry(channel: channel, peer: peer, uid: uid))
     }
 
-    /// A call is over.
+    /// Records that a call has ended.
     mutating func ended(_ peer: String, in channel: String) {
         entries.removeAll { $0.channel == channel && $0.peer == peer }
     }
 
-    /// Something happened in a call.
+    /// Updates the calls after an event.
     mutating func note(_ event: CallEvent) {
         switch event.kind {
         case .invited, .delivered, .accepted: invited(event.peer, to: event.channel, uid: event.uid)
@@ -31,6 +31,6 @@ struct AgoraCalls {
         }
     }
 
-    /// The latest call with that number; the latest of all when none has it.
+    /// The latest call with the party of that number, or else the latest of all calls.
     func latest(uid: UInt32) -> Entry? { entries.last { $0.uid == uid } ?? entries.last }
 }

@@ -1,7 +1,7 @@
 internal import NIOConcurrencyHelpers
 internal import SignalingWire
 
-/// The app id that an instance was made with.
+/// The app id with which an instance was created.
 final class AgoraIdentity: Sendable {
     private let stored = NIOLockedValueBox("")
 
@@ -10,7 +10,7 @@ final class AgoraIdentity: Sendable {
         set { stored.withLockedValue { $0 = newValue } }
     }
 
-    /// `extra` with the number to show to the phone; an `extra` that is no JSON object is left out.
+    /// Adds to `extra` the number that the telephone is to show. An `extra` that is not a JSON object is dropped.
     static func extra(_ extra: String, source: String) -> String {
         guard !source.isEmpty else { return extra }
         var members: [JSONMember] = []

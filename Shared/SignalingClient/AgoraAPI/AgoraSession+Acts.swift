@@ -4,7 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The methods of ``AgoraAPI``, and the callbacks that answer them.
+/// The methods of ``AgoraAPI``, and the callbacks that report their results.
 extension AgoraSession {
     // MARK: - Users
 
@@ -49,7 +49,7 @@ extension AgoraSession {
         send("channel_sendmsg", SignalingClient.channelMessage(text, to: channel, force: force, id: key), id)
     }
 
-    /// - Parameter id: the app's id of the message, which need not be unique; one is made up when it is empty.
+    /// - Parameter id: the app's id of the message, which need not be unique; when empty, one is generated.
     func send(_ function: String, _ arguments: [JSONMember], _ id: String) {
         let id = id.isEmpty ? SignalingClient.makeMessageID() : id
         call(function, arguments) { [self] result in
@@ -134,7 +134,7 @@ extension AgoraSession {
         let arguments = SignalingClient.callArguments(channel: channel, peer: account, extra: extra)
         call("voip_invite", arguments) { [self] result in
             guard case .failure(let error) = result else { return }
-            // 701: the call that is pending already goes on.
+            // 701: the invitation is already pending and goes on.
             if error.code != .inviteReinvite { state.withLockedValue { $0.calls.ended(account, in: channel) } }
             let code = error.code.ecode(within: 700...705, else: .INVITE_E_OTHER)
             callbacks.tell { $0.onInviteFailed?(channel, account, uid, code, extra) }
@@ -151,13 +151,13 @@ extension AgoraSession {
             if case .failure(let error) = result, error.code == .notLoggedIn {
                 return callbacks.tell { $0.onError?("channelInviteEnd", .GENERAL_E_NOT_LOGIN, error.message) }
             }
-            // Also when the peer has ended the call a moment earlier: for this side it is over.
+            // Also when the peer has ended the call a moment earlier: this side regards it as over.
             state.withLockedValue { $0.calls.ended(account, in: channel) }
             callbacks.tell { $0.onInviteEndByMyself?(channel, account, uid) }
         }
     }
 
-    /// The obsolete DTMF, which names the peer by number.
+    /// Sends digits for the obsolete method that identifies the peer by its number.
     func sendDTMF(uid: UInt32, _ digits: String, _ id: String) {
         guard let entry = state.withLockedValue({ $0.calls.latest(uid: uid) }) else {
             let id = id.isEmpty ? SignalingClient.makeMessageID() : id
@@ -175,7 +175,7 @@ extension AgoraSession {
         let prefix = "io.agora.signal."
         let function = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
         guard case .object(let members)? = try? JSONValue.parse((request.isEmpty ? "{}" : request).utf8),
-            // The client itself polls and logs out: an app's call would take messages, or the session, away from it.
+            // The client itself polls and logs out; a call of the app would take away its messages or its session.
             function != "user_getmsg", function != "user_logout"
         else {
             let error = SignalingError(.wrongParameter, .invalidArguments, "req is no JSON object")
@@ -194,7 +194,7 @@ extension AgoraSession {
 }
 
 extension SignalingError {
-    /// What `onInvokeRet` gets as its answer.
+    /// The answer in the form of the arguments of `onInvokeRet`.
     fileprivate var invokeAnswer: String {
         JSONValue.object([
             JSONMember("result", .string("failed")), JSONMember("reason", .string(reason.rawValue)),

@@ -4,18 +4,18 @@ internal import NIOConcurrencyHelpers
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What is behind an instance of ``AgoraAPI``: one login after another, whose answers and events become callbacks.
+/// The implementation of ``AgoraAPI``: runs one login after another and turns their answers and events into callbacks.
 final class AgoraSession: Sendable {
     struct State {
         var client: ClientHandle?
         var status = ClientStatus.loggedOut
-        /// The number of the login; events of former logins are dropped by it.
+        /// Counts the logins; events of earlier logins are recognised by it and dropped.
         var generation = 0
         var account = ""
         var uid: UInt32 = 0
         var channel: String?
         var isLoggingOut = false
-        /// The login to begin when the logout is done.
+        /// The login to start when the logout is done.
         var pendingLogin: ClientConfiguration?
         var calls = AgoraCalls()
     }
@@ -71,7 +71,7 @@ final class AgoraSession: Sendable {
         if !wasLoggedIn { callbacks.tell { $0.onLogout?(.LOGOUT_E_ALREADY_LOGOUT) } }
     }
 
-    /// Logs out and forgets the callbacks, so that the logout has none.
+    /// Logs out and forgets the callbacks, so that nothing is reported any more.
     func destroy() {
         state.withLockedValue { state in
             state.client?.logOut()
@@ -82,7 +82,7 @@ final class AgoraSession: Sendable {
         callbacks.clear()
     }
 
-    /// The client has ended: begins the login that waited for that.
+    /// Called when the client has ended: starts the login that was waiting for that, if any.
     private func ended(_ state: inout State) {
         state.client = nil
         state.status = .loggedOut
@@ -106,8 +106,8 @@ final class AgoraSession: Sendable {
         callbacks.afterwards { client?.consumed(1) }
     }
 
-    /// Follows an event in the state.
-    /// - Returns: the state before the event, as far as callbacks depend on it.
+    /// Updates the state after an event.
+    /// - Returns: the part of the state before the event that the callbacks depend on.
     private func note(_ event: SignalingEvent, _ state: inout State) -> SignalingEvent.Surroundings {
         let before = SignalingEvent.Surroundings(channel: state.channel, isLoggingOut: state.isLoggingOut)
         switch event {
@@ -128,7 +128,7 @@ final class AgoraSession: Sendable {
 
     // MARK: - Calls
 
-    /// Makes a call; the completion comes on the event loop, in order with the events.
+    /// Calls a function of the gateway. The completion is called on the event loop, in order with the events.
     func call(
         _ function: String, _ arguments: [JSONMember],
         _ completion: @escaping @Sendable (Result<JSONValue, SignalingError>) -> Void
@@ -141,7 +141,7 @@ final class AgoraSession: Sendable {
         client.call(function, arguments, completion)
     }
 
-    /// Makes a call whose failure goes to `onError`.
+    /// Calls a function of the gateway; a failure goes to `onError`.
     func call(
         _ name: String, _ function: String, _ arguments: [JSONMember],
         _ success: @escaping @Sendable (JSONValue) -> Void = { _ in }
@@ -157,10 +157,10 @@ final class AgoraSession: Sendable {
 }
 
 extension SignalingCode {
-    /// The code as the old framework spells it.
+    /// The code in the old framework's type.
     var ecode: AgoraEcode { AgoraEcode(rawValue: UInt(rawValue)) ?? .GENERAL_E_UNKNOWN }
 
-    /// The code if it is one of the act's own, or says what is wrong with the call; otherwise `other`.
+    /// The code if it belongs to this method or names a mistake in the call; otherwise `other`.
     func ecode(within codes: ClosedRange<Int>, else other: AgoraEcode) -> AgoraEcode {
         switch self {
         case .notLoggedIn, .wrongParameter, .largeParameter, .invalidUser: ecode

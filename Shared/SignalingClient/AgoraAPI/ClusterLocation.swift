@@ -7,8 +7,8 @@ enum ClusterLocation {
 
     static func configure(_ source: GatewaySource) { configured.withLockedValue { $0 = source } }
 
-    /// What the app said, else `HELIOGRAPH_URL` (several URLs are separated by commas), else `HeliographURL` in the app's
-    /// Info.plist; nil when nothing says it.
+    /// The location that the app has configured, else `HELIOGRAPH_URL` (several URLs separated by commas), else
+    /// `HeliographURL` in the app's Info.plist; nil when none of them is set.
     static var current: GatewaySource? {
         if let source = configured.withLockedValue({ $0 }) { return source }
         let text =

@@ -1,23 +1,23 @@
 internal import CAgoraEcode
 internal import SignalingProtocol
 
-/// The callbacks that an event becomes.
+/// Turns an event into callbacks.
 extension SignalingEvent {
     typealias Callback = @Sendable (AgoraCallbackTable) -> Void
 
-    /// The session's state when the event came.
+    /// The state of the session just before the event.
     struct Surroundings {
         var channel: String?
         var isLoggingOut: Bool
     }
 
-    /// The callbacks, in order.
+    /// The callbacks to call, in order.
     func callbacks(_ surroundings: Surroundings) -> [Callback] {
         switch self {
         case .loggedIn(let uid): [{ $0.onLoginSuccess?(uid, 1) }]
         case .loginFailed(let error):
             [{ $0.onLoginFailed?(error.code.ecode(within: 200...209, else: .LOGIN_E_FAILED)) }]
-                // A logout is answered also when it has ended a login that failed.
+                // A logout is also answered when it has ended a login that then failed.
                 + (surroundings.isLoggingOut ? [{ $0.onLogout?(.LOGOUT_E_USER) }] : [])
         case .reconnecting(let attempt): [{ $0.onReconnecting?(UInt32(attempt)) }]
         case .reconnected: [{ $0.onReconnected?(1) }]

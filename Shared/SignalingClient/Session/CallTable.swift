@@ -2,18 +2,18 @@ internal import DequeModule
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The calls that have no answer yet: kept through reconnects, sent in their order, each answered once.
+/// The calls without an answer: kept across reconnects, sent in order, each completed once.
 struct CallTable {
-    /// The most calls on one connection that wait for answers. Gateways disconnect a client at twice as many.
+    /// The largest number of calls that wait for answers on one connection. Gateways disconnect a client at twice as many.
     static let flightBound = 512
-    /// Messages per second while a backlog is sent, below the gateway's limit of 60.
+    /// Messages per second while a backlog is being sent; the gateway's limit is 60.
     static let pace = 55.0
     private static let burst = 4.0
 
     struct Call: Equatable {
         /// The call's number on the wire. Calls are sent in the order of their numbers.
         var id: Int64
-        /// What the answer is for; nil for the client's own calls.
+        /// Identifies the app's call that gets the answer; nil for the client's own calls.
         var ticket: Int64?
         var function: String
         var arguments: [JSONMember]
@@ -24,14 +24,14 @@ struct CallTable {
 
         var isMessage: Bool { function == "user_sendmsg" || function == "channel_sendmsg" }
 
-        /// Whether, after this error, the call may or may not have taken effect and can be sent again: the cluster recognises a
-        /// message by its id.
+        /// Whether the error leaves open if the call took effect, and the call can be sent again because the cluster
+        /// recognises a repeated message by its id.
         func isUndecided(by error: SignalingError) -> Bool {
             isMessage && (error.reason == .unavailable || error.reason == .timeout)
         }
 
-        /// Whether the call may be sent again when its answer was lost. Digits have no id by which the cluster would recognise
-        /// them, and twice is worse than not at all.
+        /// Whether the call may be sent again when its answer was lost. DTMF digits have no id by which the cluster
+        /// could recognise them, and sending them twice is worse than not at all.
         var isRepeatable: Bool { function != "voip_invite_msg" }
 
         /// The error of a call that was not answered in time. Source: Signaling API, "Error codes".
@@ -44,7 +44,7 @@ struct CallTable {
             }
         }
 
-        /// Whether this error of a call that was sent again means that the first one has taken effect.
+        /// Whether this error of a repeated call means that the first attempt took effect.
         func isSettled(by error: SignalingError) -> Bool {
             guard attempts > 1 else { return false }
             switch function {
@@ -61,20 +61,20 @@ struct CallTable {
     private var waiting: Deque<Int64> = []
     private var inFlight = 0
     private var earliestDeadline = Int64.max
-    /// Until this time messages are paced: a backlog is being sent, or was a moment ago.
+    /// The end of the time in which messages are paced, because a backlog is or recently was being sent.
     private var pacedUntil = Int64.min
     private var tokens = burst
     private var tokensAt: Int64 = 0
-    /// Until this time nothing is sent. A message that the cluster could not take is sent again first, so that messages stay
-    /// in order.
+    /// Until this time nothing is sent: a message that the cluster could not store is repeated first, so that messages
+    /// stay in order.
     private var heldUntil = Int64.min
 
     var count: Int { calls.count }
     var isEmpty: Bool { calls.isEmpty }
-    /// Whether calls wait for nothing but the pace.
+    /// Whether waiting calls are held back only by the pace.
     var isBacklogged: Bool { !waiting.isEmpty && inFlight < Self.flightBound }
 
-    /// A number that no call has had yet.
+    /// Returns a number that no call has had yet.
     mutating func nextID() -> Int64 {
         lastID += 1
         return lastID
@@ -87,7 +87,7 @@ struct CallTable {
         earliestDeadline = min(earliestDeadline, call.deadline)
     }
 
-    /// The calls to send now, in order.
+    /// Removes and returns the calls to send now, in order.
     mutating func takeSendable(now: Int64) -> [Call] {
         guard now >= heldUntil else { return [] }
         var taken: [Call] = []
@@ -115,19 +115,19 @@ struct CallTable {
         return taken
     }
 
-    /// Takes a call out: it was answered, cancelled, or timed out.
+    /// Removes a call that was answered, was cancelled or timed out.
     mutating func remove(_ id: Int64) -> Call? {
         guard let call = calls.removeValue(forKey: id) else { return nil }
         if call.isInFlight { inFlight -= 1 }
         return call
     }
 
-    /// Takes a call out that the app has cancelled.
+    /// Removes a call that the app has cancelled.
     mutating func remove(ticket: Int64) -> Call? {
         calls.values.first { $0.ticket == ticket }.flatMap { remove($0.id) }
     }
 
-    /// Puts a call back to be sent again, before the later ones that were not sent yet. Until `time` nothing is sent.
+    /// Puts a call back to be sent again, before all calls that were not sent yet. Until `time` nothing is sent.
     mutating func repeatCall(_ call: Call, at time: Int64) {
         var call = call
         call.isInFlight = false
@@ -136,8 +136,8 @@ struct CallTable {
         heldUntil = max(heldUntil, time)
     }
 
-    /// The connection is lost: calls without an answer are sent again on the next one, in order.
-    /// - Returns: the calls that are given up, because they may not be sent twice.
+    /// Called when the connection is lost: unanswered calls are sent again on the next one, in order.
+    /// - Returns: the calls that are given up, because they must not be sent twice.
     mutating func connectionLost() -> [Call] {
         let unrepeatable = calls.values.filter { $0.isInFlight && !$0.isRepeatable }.sorted { $0.id < $1.id }
         for call in unrepeatable { _ = remove(call.id) }
@@ -148,8 +148,8 @@ struct CallTable {
         return unrepeatable
     }
 
-    /// The session is lost, and with it the cluster's memory of which calls have taken effect.
-    /// - Returns: the calls that were sent and not answered, which are given up.
+    /// Called when the session is lost, and with it the cluster's record of which calls took effect.
+    /// - Returns: the calls that were sent but not answered; they are given up.
     mutating func sessionLost() -> [Call] {
         let sent = calls.values.filter { $0.attempts > 0 }.sorted { $0.id < $1.id }
         for call in sent { _ = remove(call.id) }
@@ -158,14 +158,14 @@ struct CallTable {
         return sent
     }
 
-    /// A new connection is established: what waited is sent at the pace.
+    /// Called when a new connection is established: waiting calls are then sent at the pace.
     mutating func connectionRestored(now: Int64) {
         pacedUntil = now + 1000
         tokens = Self.burst
         tokensAt = now
     }
 
-    /// Takes out the calls whose time is over, in order.
+    /// Removes and returns the calls that have timed out, in order.
     mutating func takeExpired(now: Int64) -> [Call] {
         guard now >= earliestDeadline else { return [] }
         let expired = calls.values.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
@@ -174,7 +174,7 @@ struct CallTable {
         return expired
     }
 
-    /// Takes out all calls, in order.
+    /// Removes and returns all calls, in order.
     mutating func takeAll() -> [Call] {
         let all = calls.values.sorted { $0.id < $1.id }
         self = CallTable()

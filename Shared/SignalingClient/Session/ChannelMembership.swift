@@ -1,44 +1,46 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The channel that the client is in, and the events of it that the app has seen.
+/// The channel that the client is in, and the latest of its events that the app has received.
 struct ChannelMembership {
-    /// The channel as the app spells it; nil outside channels.
+    /// The channel's name as the app spells it; nil when the client is in none.
     private(set) var channel: String?
-    /// The number of the last event seen, of any channel; each is taken once.
+    /// The id of the last event received, in any channel; used to drop repeated events.
     private var lastEvent: Int64 = 0
-    /// The number of the last event of the present channel; nil when there was none. A resume asks for the events after it.
+    /// The id of the last event of the current channel; nil when there was none. A resume requests the events after it.
     private var mark: Int64?
 
-    /// What a resume tells the gateway: the channel, and the last event of it that was seen.
+    /// What a resume reports to the gateway: the channel, and the id of its last event received.
     var resumePoint: (channel: String?, after: Int64?) { (channel, channel == nil ? nil : mark) }
 
-    /// The client has joined a channel.
-    /// - Parameter event: the number of the join's own event, from gateways that tell it: what follows can be asked for.
+    /// Records that the client has joined a channel.
+    /// - Parameter event: the id of the join's own event, if the gateway reports it; a resume can then request the
+    ///   events after it.
     mutating func joined(_ name: String?, event: Int64?) {
         if name.map(Self.canonical) != channel.map(Self.canonical) { mark = nil }
         channel = name
         mark = mark ?? event
     }
 
-    /// The client is in no channel any more.
-    /// - Returns: the channel it was in.
+    /// Records that the client is in no channel any more.
+    /// - Returns: the channel that it was in.
     @discardableResult
     mutating func left() -> String? {
         defer { (channel, mark) = (nil, nil) }
         return channel
     }
 
-    /// The session was resumed.
-    /// - Returns: whether all events of the absence come, and the channel that the session has lost meanwhile.
+    /// Records that the session was resumed.
+    /// - Returns: whether all events missed meanwhile are delivered, and the channel that the session has lost meanwhile.
     mutating func resumed(in there: String?, complete: Bool) -> (complete: Bool, lost: String?) {
         guard let channel else { return (true, nil) }
         guard let there else { return (true, left()) }
         return (Self.canonical(there) == Self.canonical(channel) ? complete && mark != nil : true, nil)
     }
 
-    /// Takes an event.
-    /// - Returns: what the app is told; nil for events that were seen, of other channels, or of later versions.
+    /// Takes an event from the gateway.
+    /// - Returns: the event for the app; nil for a repeated event, one of another channel, and a type that this version
+    ///   does not know.
     mutating func take(_ id: Int64, _ line: String) -> SignalingEvent? {
         guard id > lastEvent else { return nil }
         lastEvent = id
@@ -49,12 +51,12 @@ struct ChannelMembership {
         return told
     }
 
-    /// The one spelling of a special channel, which clients may write with one or two leading underscores.
+    /// The canonical spelling of a special channel, which clients may write with one or two leading underscores.
     private static func canonical(_ channel: String) -> String { (try? ChannelName(channel))?.rawValue ?? channel }
 }
 
 extension SignalingEvent {
-    /// The event with its channel as the app spells it; nil when it is of another channel.
+    /// The event with the channel's name as the app spells it; nil when the event is of another channel.
     fileprivate func spelled(_ spelling: String, if canonical: String) -> SignalingEvent? {
         switch self {
         case .channelMessage(canonical, let account, let uid, let text):

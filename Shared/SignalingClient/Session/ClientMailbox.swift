@@ -1,21 +1,22 @@
-/// How far the mailbox was processed and acknowledged: each entry is taken once. Source: wire protocol, sections 5 and 12.18.
+/// Tracks which mailbox entries were processed and acknowledged, so that each is taken once. Source: wire protocol,
+/// sections 5 and 12.18.
 struct ClientMailbox {
-    /// The highest version that was handed to the app.
+    /// The highest version that was passed to the app.
     private(set) var processed: Int64 = 0
     private var acknowledged: Int64 = 0
-    /// Entries since the last acknowledgement.
+    /// The number of entries since the last acknowledgement.
     private var count = 0
-    /// When the next acknowledgement is due, ms.
+    /// When the next acknowledgement is due, in ms.
     private var due = Int64.max
-    /// The number of the `user_getmsg` (acknowledgement or poll) that was not answered yet.
+    /// The id of the `user_getmsg` call (an acknowledgement or poll) that is not answered yet.
     private(set) var outstandingPoll: Int64?
 
-    /// Whether something waits for its acknowledgement.
+    /// Whether entries wait to be acknowledged.
     var isPending: Bool { processed > acknowledged }
 
     /// Takes an entry.
-    /// - Parameter wait: how long the entry may wait for its acknowledgement, ms.
-    /// - Returns: whether it is new; one that came again is dropped.
+    /// - Parameter wait: how long the entry may wait for its acknowledgement, in ms.
+    /// - Returns: whether it is new; a repeated one must be dropped.
     mutating func take(_ version: Int64, now: Int64, within wait: Int64) -> Bool {
         guard version > processed else { return false }
         processed = version
@@ -29,7 +30,7 @@ struct ClientMailbox {
         isPending && outstandingPoll == nil && (count >= bound || now >= due)
     }
 
-    /// A `user_getmsg` is sent, which acknowledges all that was processed.
+    /// Records that a `user_getmsg` is sent, which acknowledges everything processed so far.
     mutating func polled(_ id: Int64) {
         outstandingPoll = id
         acknowledged = processed
@@ -40,7 +41,7 @@ struct ClientMailbox {
     /// The poll was answered.
     mutating func pollAnswered() { outstandingPoll = nil }
 
-    /// The connection is gone; whether the last acknowledgement arrived is not known, so it is repeated.
+    /// Called when the connection is lost: the last acknowledgement may not have arrived, so it is repeated.
     mutating func connectionLost(now: Int64) {
         outstandingPoll = nil
         guard processed > 0 else { return }

@@ -16,7 +16,7 @@ enum ClientRequest {
 
     /// - Parameters:
     ///   - channel: the channel that the client is in; nil for none.
-    ///   - after: the number of the last event of this channel that the client has seen; nil for none.
+    ///   - after: the id of the last event of this channel that the client has received; nil for none.
     static func resume(line: String, channel: String?, after: Int64?) -> [UInt8] {
         var members = [JSONMember("line", .string(line))]
         if let channel { members.append(JSONMember("channel", .string(channel))) }
@@ -34,7 +34,7 @@ enum ClientRequest {
             ]))
     }
 
-    /// Acknowledges the mailbox entries up to this version, and asks for at most 30 more.
+    /// Acknowledges mailbox entries up to this version, and requests at most 30 more.
     static func acknowledge(id: Int64, line: String, through version: Int64) -> [UInt8] {
         call(
             "user_getmsg", id: id, line: line,
