@@ -34,7 +34,7 @@ package struct InvitationService: ServiceDeclaration {
         let calls = CallHandler(
             driver: driver, trunks: trunks, callees: CalleeNumbers(store: UserStore(pool: resources.pool)))
         let bridges = LostBridges(
-            watch: LeaseWatch(over: .bridges, on: resources) { .bridge($0) }, driver: driver, logger: logger)
+            watch: LeaseWatch(on: resources) { .bridge($0) }, driver: driver, logger: logger)
         var parts = ServiceParts<InvitationTimer>(commands: commands(calls))
         parts.timerFired = { timer in
             switch timer {

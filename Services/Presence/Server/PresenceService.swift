@@ -27,7 +27,7 @@ package struct PresenceService: ServiceDeclaration {
         let timers = PresenceTimerHandler(
             functions: functions, ending: ending, cache: cache,
             gateways: LostGateways(
-                functions: functions, watch: LeaseWatch(over: .gateways, on: resources) { .gateway($0) },
+                functions: functions, watch: LeaseWatch(on: resources) { .gateway($0) },
                 sessions: sessions, logger: logger),
             uptime: resources.uptime, timers: resources.timers)
         parts.timerFired = timers.fired

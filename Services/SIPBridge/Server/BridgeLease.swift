@@ -9,12 +9,12 @@ internal import Synchronization
 /// Keeps the bridge's lease, and ends its calls when it cannot: without the lease, the invitation service ends them too.
 final class BridgeLease: Sendable {
     /// A lease that was not renewed for so long is about to end.
-    private static let patience = Duration.milliseconds(LeaseFleet.bridges.timeToLive - LeaseFleet.bridges.interval)
+    private static let patience = Duration.milliseconds(BridgeID.fleet.timeToLive - BridgeID.fleet.interval)
     /// How often that is looked at.
     private static let watchInterval = Duration.milliseconds(250)
 
-    private let bridge: GatewayID
-    private let leases: GatewayLeases
+    private let bridge: BridgeID
+    private let leases: BridgeLeases
     private let orders: CommandConsumer
     private let calls: PhoneCalls
     private let logger: Logger
@@ -22,7 +22,7 @@ final class BridgeLease: Sendable {
     private let renewed = Mutex<ContinuousClock.Instant?>(nil)
 
     /// - Parameter orders: reads the bridge's own stream, which must be there while the lease is.
-    init(bridge: GatewayID, leases: GatewayLeases, orders: CommandConsumer, calls: PhoneCalls, logger: Logger) {
+    init(bridge: BridgeID, leases: BridgeLeases, orders: CommandConsumer, calls: PhoneCalls, logger: Logger) {
         self.bridge = bridge
         self.leases = leases
         self.orders = orders
@@ -49,7 +49,7 @@ final class BridgeLease: Sendable {
 
     /// Renews the lease at its interval, until cancelled.
     func renew() async {
-        while await Task.pause(.milliseconds(LeaseFleet.bridges.interval)) {
+        while await Task.pause(.milliseconds(BridgeID.fleet.interval)) {
             do {
                 let isDraining = await calls.isDraining
                 let sent = ContinuousClock.now

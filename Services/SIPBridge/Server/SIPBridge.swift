@@ -26,7 +26,7 @@ package struct SIPBridge: ServiceDeclaration {
         let (redis, logger) = (resources.redis, resources.logger)
         // A new id for each run: calls do not outlive their process.
         let instance = resources.instance.filter { $0.isLetter || $0.isNumber }
-        let bridge = GatewayID("\(instance)-\(SecureRandom.hex(bytes: 4))")
+        let bridge = BridgeID("\(instance)-\(SecureRandom.hex(bytes: 4))")
         let invitation = InvitationClient(
             bridge: bridge, configuration: resources.redisConfiguration, connection: redis, logger: logger)
         try SIPThread.start()
@@ -37,7 +37,7 @@ package struct SIPBridge: ServiceDeclaration {
             bridge: bridge, configuration: resources.redisConfiguration, connection: redis,
             router: Self.orderRouter(calls), logger: logger)
         let lease = BridgeLease(
-            bridge: bridge, leases: GatewayLeases(connection: redis, fleet: .bridges), orders: orders, calls: calls,
+            bridge: bridge, leases: BridgeLeases(connection: redis), orders: orders, calls: calls,
             logger: logger)
         let service = SIPBridgeService(
             configuration: configuration, calls: calls, invitation: invitation, lease: lease, logger: logger)
@@ -56,7 +56,7 @@ package struct SIPBridge: ServiceDeclaration {
     }
 
     /// What `/healthz` shows besides the service: where SIP is, once it is up.
-    private static func details(_ bridge: GatewayID, host: String, port: Int?) -> [HealthDetail] {
+    private static func details(_ bridge: BridgeID, host: String, port: Int?) -> [HealthDetail] {
         guard let port else { return [] }
         return [HealthDetail("sipHost", host), HealthDetail("sipPort", port), HealthDetail("bridge", bridge.rawValue)]
     }

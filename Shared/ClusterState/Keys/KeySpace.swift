@@ -32,7 +32,10 @@ package enum KeySpace {
     package static func topic(_ channel: ChannelKey) -> String { tag(channel) + ":events" }
 
     /// The pub/sub topic of one gateway: replies to its commands, and events for its sessions.
-    package static func topic(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):events" }
+    package static func topic(_ gateway: GatewayID) -> String { topic(AskerID(gateway)) }
+
+    /// The pub/sub topic of a process that sends commands: the replies to them. A sip-bridge's is named as a gateway's is.
+    package static func topic(_ asker: AskerID) -> String { "gateway:\(asker.rawValue):events" }
 
     /// String with time to live: a gateway's lease, which contains its public addresses and load.
     package static func lease(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue)" }
@@ -44,10 +47,10 @@ package enum KeySpace {
     package static let gateways = "gateways"
 
     /// String with time to live: a sip-bridge's lease.
-    package static func bridgeLease(_ bridge: GatewayID) -> String { "bridge:\(bridge.rawValue)" }
+    package static func bridgeLease(_ bridge: BridgeID) -> String { "bridge:\(bridge.rawValue)" }
 
     /// The prefix of the keys about a sip-bridge's calls: `{bridge:ID}`.
-    package static func bridgeTag(_ bridge: GatewayID) -> String { "{bridge:\(bridge.rawValue)}" }
+    package static func bridgeTag(_ bridge: BridgeID) -> String { "{bridge:\(bridge.rawValue)}" }
 
     /// Sorted set: ids of sip-bridges, scored by the time of their last heartbeat (ms).
     package static let bridges = "bridges"
@@ -62,7 +65,7 @@ package enum KeySpace {
     package static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
 
     /// Stream: commands to one sip-bridge, about the calls that it holds.
-    package static func commands(_ bridge: GatewayID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
+    package static func commands(_ bridge: BridgeID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
 
     /// Sorted set: libraries of Redis Functions, scored by the time at which a process last recorded that it uses them (ms).
     package static let libraries = "libraries"
@@ -75,7 +78,7 @@ package enum KeySpace {
     package static func round(_ name: String) -> String { "round:\(name)" }
 
     /// Set: the calls that a sip-bridge holds.
-    package static func calls(_ bridge: GatewayID) -> String { bridgeTag(bridge) + ":calls" }
+    package static func calls(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":calls" }
 
     /// Set: ids of draining gateways, which discovery must not name.
     package static let drainingGateways = "gateways:draining"

@@ -1,8 +1,15 @@
 package import SignalingProtocol
 
-/// A kind of process that holds leases, gateways or sip-bridges: its keys, its times, and the service that acts when a lease
-/// ends.
-package struct LeaseFleet: Equatable, Sendable {
+/// The id of a process that shows by a lease that it is alive: a gateway's or a sip-bridge's.
+package protocol LeaseHolder: ByteIdentifier {
+    /// Takes an id that our own processes made.
+    init(_ rawValue: String)
+    /// The leases of all processes of this kind.
+    static var fleet: LeaseFleet<Self> { get }
+}
+
+/// The leases of one kind of process: their keys, their times, and the service that acts when one ends.
+package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     /// How long a lease lives after a heartbeat, in milliseconds.
     package let timeToLive: Int64
     /// The time from a heartbeat to the watcher's check, in milliseconds. Slightly longer than the lease: a check in the
@@ -10,26 +17,28 @@ package struct LeaseFleet: Equatable, Sendable {
     package var watchDelay: Int64 { timeToLive + 10 }
     /// The time between heartbeats in milliseconds.
     package let interval: Int64
-    /// The key of a member's lease.
-    package let lease: @Sendable (GatewayID) -> String
-    /// The key of the sorted set of members, scored by the time of their last heartbeat.
+    /// The key of a holder's lease.
+    package let lease: @Sendable (Holder) -> String
+    /// The key of the sorted set of holders, scored by the time of their last heartbeat.
     package let members: String
-    /// The key of the set of members that discovery must not name.
+    /// The key of the set of holders that discovery must not name.
     package let draining: String
-    /// The service whose timer `gateway:ID` fires when a member's lease ends.
+    /// The service whose timer `gateway:ID` fires when a lease ends.
     package let watcher: ServiceName
-    /// The key of the set of what a member holds; deleted when the member is forgotten.
-    package let holdings: @Sendable (GatewayID) -> String
+    /// The key of the set of what a holder holds; deleted when the holder is forgotten.
+    package let holdings: @Sendable (Holder) -> String
+}
 
-    /// Compares the keys, which differ between any two fleets.
-    package static func == (left: LeaseFleet, right: LeaseFleet) -> Bool { left.members == right.members }
-
-    /// Gateways, each shard separately: presence detaches the sessions of a lost gateway.
-    package static let gateways = LeaseFleet(
+extension GatewayID: LeaseHolder {
+    /// The leases of gateways, one for each shard: presence detaches the sessions of a lost gateway.
+    package static let fleet = LeaseFleet<GatewayID>(
         timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
         draining: KeySpace.drainingGateways, watcher: .presence, holdings: KeySpace.sessions)
-    /// Sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
-    package static let bridges = LeaseFleet(
+}
+
+extension BridgeID: LeaseHolder {
+    /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
+    package static let fleet = LeaseFleet<BridgeID>(
         timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
         draining: KeySpace.drainingBridges, watcher: .invitation, holdings: KeySpace.calls)
 }

@@ -19,7 +19,7 @@ extension [LuaConstant] {
 
     /// Constants of the libraries about users.
     static let sessions: [LuaConstant] = [
-        .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LEASE_MS", LeaseFleet.gateways.timeToLive),
+        .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LEASE_MS", GatewayID.fleet.timeToLive),
         .integer("FLOOR_MS", milliseconds(ClusterBounds.attributeFloorLifetime)),
         .integer("LEAST_TIMEOUT", Limits.connectionTimeout.lowerBound),
         .integer("MOST_TIMEOUT", Limits.connectionTimeout.upperBound),

@@ -66,7 +66,7 @@ package struct CommandConsumer: Service {
     /// once.
     /// - Parameters: as for ``init(service:instance:configuration:connection:router:limits:logger:)``.
     package init(
-        bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, router: CommandRouter,
+        bridge: BridgeID, configuration: RedisConfiguration, connection: RedisConnection, router: CommandRouter,
         limits: Limits = Limits(), logger: Logger
     ) {
         service = .sipBridge

@@ -16,7 +16,7 @@ struct CommandEnvelope: Equatable {
 
     let operation: String
     let id: CommandID
-    let from: GatewayID?
+    let from: AskerID?
     /// After it the command must have no effect; nil (0 on the stream) for never.
     let deadline: RedisTime?
 
@@ -66,7 +66,7 @@ struct ReceivedCommand {
         guard end == 2 || fields[2].name == "from" else { return nil }
         envelope = CommandEnvelope(
             operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
-            from: end == 3 ? GatewayID(Self.text(fields[2].value)) : nil,
+            from: end == 3 ? AskerID(Self.text(fields[2].value)) : nil,
             deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline))
         self.fields = FieldReader(fields: fields[(end + 1)...])
     }

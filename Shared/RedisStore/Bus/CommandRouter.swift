@@ -7,10 +7,10 @@ package struct CommandContext: Sendable, Equatable {
     package var id: CommandID
     /// After it the command must have no effect, in ms of Redis' clock; 0 for never.
     package var deadline: Int64
-    /// The gateway that waits for the reply; nil when none does.
-    package var asker: GatewayID?
+    /// The process that waits for the reply; nil when none does.
+    package var asker: AskerID?
 
-    package init(id: CommandID, deadline: Int64, asker: GatewayID? = nil) {
+    package init(id: CommandID, deadline: Int64, asker: AskerID? = nil) {
         self.id = id
         self.deadline = deadline
         self.asker = asker

@@ -41,7 +41,7 @@ package final class CommandSender: Sendable {
     /// The width of a bucket of deadlines: one timer for a bucket is cheaper than one for each command.
     private static let bucketNanoseconds: UInt64 = 100_000_000
 
-    private let sender: GatewayID
+    private let sender: AskerID
     private let connection: RedisConnection
     private let logger: Logger
     private let maxPending: Int
@@ -49,9 +49,9 @@ package final class CommandSender: Sendable {
 
     /// Creates a sender. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     /// - Parameters:
-    ///   - sender: the gateway on whose topic the replies arrive; its subscriber passes them to ``received(_:_:)``.
+    ///   - sender: the process on whose topic the replies arrive; its subscriber passes them to ``received(_:_:)``.
     ///   - maxPending: the largest number of unanswered commands; default 65,536. Further ones fail with `overloaded`.
-    package init(sender: GatewayID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
+    package init(sender: AskerID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
         self.sender = sender
         self.connection = connection
         self.logger = logger

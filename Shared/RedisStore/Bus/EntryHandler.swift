@@ -103,7 +103,7 @@ struct EntryHandler: Sendable {
     }
 
     private func reply(
-        _ result: Result<[UInt8], SignalingError>, of envelope: CommandEnvelope, to gateway: GatewayID
+        _ result: Result<[UInt8], SignalingError>, of envelope: CommandEnvelope, to asker: AskerID
     ) -> RedisCommand {
         var result = result
         if case .success(let bytes) = result, bytes.count > Limits.replyBytes {
@@ -115,7 +115,7 @@ struct EntryHandler: Sendable {
                 SignalingError(.failed, .replyTooLong, "the answer is longer than \(Limits.replyBytes) bytes"))
         }
         return RedisCommand(
-            "PUBLISH", .string(KeySpace.topic(gateway)), .bytes(GatewayEvent.reply(envelope.id, result).payload))
+            "PUBLISH", .string(KeySpace.topic(asker)), .bytes(GatewayEvent.reply(envelope.id, result).payload))
     }
 
     /// Moves an entry that no instance can handle to another stream; otherwise it would be delivered for ever.

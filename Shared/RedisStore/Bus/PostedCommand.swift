@@ -20,7 +20,7 @@ package enum PostedCommand {
     /// The Redis command that appends `command` to the stream of one sip-bridge. Its reply is null when the bridge is gone:
     /// a removed stream is not created again.
     /// - Parameter id: as for ``command(for:id:deadline:)``.
-    package static func command(for command: some WireCommand, id: CommandID, to bridge: GatewayID) -> RedisCommand {
+    package static func command(for command: some WireCommand, id: CommandID, to bridge: BridgeID) -> RedisCommand {
         envelope(command, id, nil)
             .adding(command.fields, to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
     }

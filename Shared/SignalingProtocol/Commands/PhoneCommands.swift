@@ -85,7 +85,7 @@ package struct PhoneReport: ServiceCommand {
     /// The call.
     package var call: PhoneCall
     /// The bridge that holds the telephone.
-    package var bridge: GatewayID
+    package var bridge: BridgeID
     /// What happened.
     package var act: PhoneAct
     /// JSON text for the user.
@@ -93,7 +93,7 @@ package struct PhoneReport: ServiceCommand {
     /// The SIP side of the call, for the call log.
     package var record: PhoneRecord
 
-    package init(call: PhoneCall, bridge: GatewayID, act: PhoneAct, extra: String, record: PhoneRecord) {
+    package init(call: PhoneCall, bridge: BridgeID, act: PhoneAct, extra: String, record: PhoneRecord) {
         self.call = call
         self.bridge = bridge
         self.act = act
@@ -154,7 +154,7 @@ package struct InviteFromPhone: ServiceCommand {
     /// The call.
     package var call: PhoneCall
     /// The bridge that holds the telephone.
-    package var bridge: GatewayID
+    package var bridge: BridgeID
     /// JSON text for the user: `srcNum`, `destNum`, selected headers.
     package var extra: String
     /// How long it may ring, ms; nil for the service's own limit.
@@ -162,7 +162,7 @@ package struct InviteFromPhone: ServiceCommand {
     /// The SIP side of the call, for the call log.
     package var record: PhoneRecord
 
-    package init(call: PhoneCall, bridge: GatewayID, extra: String, ring: Int64?, record: PhoneRecord) {
+    package init(call: PhoneCall, bridge: BridgeID, extra: String, ring: Int64?, record: PhoneRecord) {
         self.call = call
         self.bridge = bridge
         self.extra = extra

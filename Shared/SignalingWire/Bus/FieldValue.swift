@@ -94,6 +94,13 @@ extension SessionID: FieldValue {
     }
 }
 
+extension BridgeID: FieldValue {
+    /// Reads an id that one of our processes made.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(try reader.string(name))
+    }
+}
+
 extension GatewayID: FieldValue {
     /// Reads an id that one of our processes made.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {

@@ -18,9 +18,9 @@ final class StageBridge: Sendable {
         var orders: [OrderPhone] = []
     }
 
-    let id: GatewayID
+    let id: BridgeID
     private let stage: InvitationStage
-    private let leases: GatewayLeases
+    private let leases: BridgeLeases
     private let notes: NotesBox
     private let running: Mutex<[Task<Void, any Error>]>
 
@@ -31,12 +31,12 @@ final class StageBridge: Sendable {
     /// Starts a bridge.
     /// - Parameter takesCalls: whether it takes requests to dial; otherwise it reads only its own stream.
     init(on stage: InvitationStage, takesCalls: Bool = true) async throws {
-        let id = GatewayID("bridge-\(SecureRandom.hex(bytes: 4))")
+        let id = BridgeID("bridge-\(SecureRandom.hex(bytes: 4))")
         let notes = NotesBox()
         self.id = id
         self.stage = stage
         self.notes = notes
-        leases = GatewayLeases(connection: stage.connection, fleet: .bridges)
+        leases = BridgeLeases(connection: stage.connection)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var orders = CommandRouter()
         orders.on(OrderPhone.self) { command, _ throws(SignalingError) in
@@ -62,7 +62,7 @@ final class StageBridge: Sendable {
         tasks.append(
             Task {
                 while !Task.isCancelled {
-                    try await letPass(.milliseconds(LeaseFleet.bridges.interval), "a bridge renews its lease so often")
+                    try await letPass(.milliseconds(BridgeID.fleet.interval), "a bridge renews its lease so often")
                     _ = try await leases.heartbeat(id, text: "{}")
                 }
             })

@@ -8,7 +8,7 @@ import Testing
 
 /// A sip-bridge's own stream has one consumer, which handles one command at a time, in order.
 @Suite(.timeLimit(.minutes(2))) struct RedisOrderTests {
-    private static let bridge = GatewayID("b1")
+    private static let bridge = BridgeID("b1")
 
     private static func order(_ number: Int) throws -> OrderPhone {
         OrderPhone(

@@ -66,11 +66,11 @@ import Testing
         #expect(KeySpace.topic(channel) == "{a:app:c:room%201}:events")
         #expect(KeySpace.topic(GatewayID("g1")) == "gateway:g1:events")
         #expect(KeySpace.commands(.channelState) == "cmd:channel-state")
-        #expect(KeySpace.commands(GatewayID("b1")) == "cmd:sip-bridge:b1")
+        #expect(KeySpace.commands(BridgeID("b1")) == "cmd:sip-bridge:b1")
         #expect(KeySpace.posts(.channelState) == "post:channel-state")
         #expect(KeySpace.setAside(.channelState) == "dead:channel-state")
-        #expect(KeySpace.bridgeLease(GatewayID("b1")) == "bridge:b1")
-        #expect(KeySpace.bridgeTag(GatewayID("b1")) == "{bridge:b1}")
+        #expect(KeySpace.bridgeLease(BridgeID("b1")) == "bridge:b1")
+        #expect(KeySpace.bridgeTag(BridgeID("b1")) == "{bridge:b1}")
         #expect(KeySpace.due(.presence) == "due:presence")
     }
 

@@ -8,7 +8,7 @@ import Testing
         #expect(call.member == "ring c-1 {call:a:b:c}")
         #expect(InvitationTimer(member: call.member) == call)
         // Must match the name that the heartbeat of the bridge's lease writes.
-        let bridge = InvitationTimer.bridge(GatewayID("bridge-7 x"))
+        let bridge = InvitationTimer.bridge(BridgeID("bridge-7 x"))
         #expect(bridge.member == "gateway:bridge-7 x")
         #expect(InvitationTimer(member: bridge.member) == bridge)
     }

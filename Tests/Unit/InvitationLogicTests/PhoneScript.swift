@@ -67,7 +67,7 @@ extension CallScript {
         _ call: String = "c1", ring: Int64? = nil, online: Bool = true
     ) throws -> [String] {
         let leg = PhoneLeg(
-            role: .caller, bridge: GatewayID("b1"), ring: ring, record: PhoneRecord(sipCallID: "sip-1"))
+            role: .caller, bridge: BridgeID("b1"), ring: ring, record: PhoneRecord(sipCallID: "sip-1"))
         return machine.invite(
             from: leg, in: phoneCall(call), extra: "{}", callee: CalleePresence(online: online, uid: online ? 11 : 0),
             now: now
@@ -79,7 +79,7 @@ extension CallScript {
         record: PhoneRecord = PhoneRecord()
     ) -> [String] {
         let report = PhoneReport(
-            call: phoneCall(call), bridge: GatewayID(bridge), act: act, extra: extra, record: record)
+            call: phoneCall(call), bridge: BridgeID(bridge), act: act, extra: extra, record: record)
         return machine.phoneActed(report, now: now).map(describe)
     }
 
@@ -89,11 +89,11 @@ extension CallScript {
     }
 
     mutating func loseBridge(_ bridge: String = "b1", call: String = "c1") -> [String] {
-        machine.bridgeLost(GatewayID(bridge), call: CallID(call), now: now).map(describe)
+        machine.bridgeLost(BridgeID(bridge), call: CallID(call), now: now).map(describe)
     }
 
     /// The answer to the bridge: whether the call still exists and is with this bridge.
     func stands(_ call: String = "c1", with bridge: String = "b1") -> Bool {
-        machine.snapshot?.stands(CallID(call), with: GatewayID(bridge)) == true
+        machine.snapshot?.stands(CallID(call), with: BridgeID(bridge)) == true
     }
 }

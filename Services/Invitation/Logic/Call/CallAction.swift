@@ -22,9 +22,9 @@ package enum CallAction: Equatable, Sendable {
     /// Tell the sip-bridge that holds the telephone.
     case order(PhoneOrder)
     /// Note the call among a sip-bridge's, so that the bridge's loss ends it.
-    case hold(CallID, GatewayID)
+    case hold(CallID, BridgeID)
     /// Take the call from a sip-bridge's.
-    case release(CallID, GatewayID)
+    case release(CallID, BridgeID)
     /// Keep the caller's line to the telephones until a time (ms of the Redis clock).
     case keepLine(CallID, Account, until: Int64)
     /// Give the caller's line to the telephones back.

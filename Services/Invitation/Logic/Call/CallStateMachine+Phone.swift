@@ -82,7 +82,7 @@ extension CallStateMachine {
     }
 
     /// The sip-bridge that holds a call's telephone is lost. To ended.
-    package mutating func bridgeLost(_ bridge: GatewayID, call id: CallID, now: Int64) -> [CallAction] {
+    package mutating func bridgeLost(_ bridge: BridgeID, call id: CallID, now: Int64) -> [CallAction] {
         guard note(PhoneRecord(), in: id, by: bridge) != nil else { return [] }
         return phoneLeft(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
     }
@@ -90,7 +90,7 @@ extension CallStateMachine {
 
 extension CallStateMachine {
     /// The first bridge that wants an outgoing call has it; it may say so again.
-    private mutating func claim(_ id: CallID, by bridge: GatewayID, _ record: PhoneRecord) -> [CallAction] {
+    private mutating func claim(_ id: CallID, by bridge: BridgeID, _ record: PhoneRecord) -> [CallAction] {
         guard case .waiting(var it) = state, it.call.id == id, let phone = it.call.phone, phone.role == .callee,
             phone.bridge == nil
         else { return [] }
@@ -102,7 +102,7 @@ extension CallStateMachine {
 
     /// Keeps what a report says of the SIP side.
     /// - Returns: what the telephone is in the call; nil when the call is not that bridge's, or over.
-    private mutating func note(_ record: PhoneRecord, in id: CallID, by bridge: GatewayID) -> CallRole? {
+    private mutating func note(_ record: PhoneRecord, in id: CallID, by bridge: BridgeID) -> CallRole? {
         func noting(_ call: Call) -> Call? {
             guard call.id == id, let phone = call.phone, phone.bridge == bridge else { return nil }
             var call = call
@@ -204,7 +204,7 @@ extension CallStateMachine {
 
 extension CallSnapshot {
     /// Whether that call is the present one, not over, and that sip-bridge's.
-    package func stands(_ id: CallID, with bridge: GatewayID) -> Bool {
+    package func stands(_ id: CallID, with bridge: BridgeID) -> Bool {
         isLive(id) && call.phone?.bridge == bridge
     }
 

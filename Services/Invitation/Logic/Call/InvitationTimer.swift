@@ -28,12 +28,12 @@ package enum InvitationTimer: Equatable, Sendable {
     /// A call's.
     case call(CallTimerReference)
     /// A sip-bridge's lease may have ended: `gateway:ID`. Its heartbeat moves this timer on.
-    case bridge(GatewayID)
+    case bridge(BridgeID)
 
     /// Reads a member of the set; nil for what no version of this service wrote.
     package init?(member: String) {
         if member.hasPrefix(Self.bridgePrefix) {
-            self = .bridge(GatewayID(String(member.dropFirst(Self.bridgePrefix.count))))
+            self = .bridge(BridgeID(String(member.dropFirst(Self.bridgePrefix.count))))
         } else if let reference = CallTimerReference(text: member) {
             self = .call(reference)
         } else {

@@ -5,7 +5,7 @@ package struct PhoneLeg: Equatable, Sendable {
     /// Which party the telephone is; the other is a user.
     package var role: CallRole
     /// The sip-bridge that holds it; nil until one takes an outgoing call upon itself.
-    package var bridge: GatewayID?
+    package var bridge: BridgeID?
     /// How long it may ring, ms; nil for the service's own limit.
     package var ring: Int64?
     /// How long the call may last from its answer on, ms; nil for the service's own limit.
@@ -15,7 +15,7 @@ package struct PhoneLeg: Equatable, Sendable {
 
     /// A side that begins.
     package init(
-        role: CallRole, bridge: GatewayID? = nil, ring: Int64? = nil, longest: Int64? = nil,
+        role: CallRole, bridge: BridgeID? = nil, ring: Int64? = nil, longest: Int64? = nil,
         record: PhoneRecord = PhoneRecord()
     ) {
         self.role = role
@@ -38,7 +38,7 @@ package struct PhoneLeg: Equatable, Sendable {
 /// An order to the sip-bridge that holds a call's telephone.
 package struct PhoneOrder: Equatable, Sendable {
     /// The bridge.
-    package var bridge: GatewayID
+    package var bridge: BridgeID
     /// The call.
     package var call: PhoneCall
     /// What it orders.
@@ -47,7 +47,7 @@ package struct PhoneOrder: Equatable, Sendable {
     package var extra: String
 
     /// Makes an order.
-    package init(bridge: GatewayID, call: PhoneCall, act: PhoneOrderAct, extra: String) {
+    package init(bridge: BridgeID, call: PhoneCall, act: PhoneOrderAct, extra: String) {
         self.bridge = bridge
         self.call = call
         self.act = act

@@ -101,12 +101,12 @@ extension CallAction {
             let command = try OrderPhone(from: reader)
             self = .order(
                 PhoneOrder(
-                    bridge: GatewayID(try reader.string("bridge")), call: command.call, act: command.act,
+                    bridge: BridgeID(try reader.string("bridge")), call: command.call, act: command.act,
                     extra: command.extra))
         case "hold":
-            self = .hold(CallID(try reader.string("call")), GatewayID(try reader.string("bridge")))
+            self = .hold(CallID(try reader.string("call")), BridgeID(try reader.string("bridge")))
         case "release":
-            self = .release(CallID(try reader.string("call")), GatewayID(try reader.string("bridge")))
+            self = .release(CallID(try reader.string("call")), BridgeID(try reader.string("bridge")))
         case "keep":
             self = .keepLine(
                 CallID(try reader.string("call")), try Account(try reader.string("account")),

@@ -178,9 +178,9 @@ struct CallDriver: Sendable {
     }
 
     /// Notes the call and sets the bridge's timer: the bridge may have been lost just before, and its other calls ended.
-    private func hold(_ call: CallReference, _ bridge: GatewayID, _ now: Int64) async throws(SignalingError) {
+    private func hold(_ call: CallReference, _ bridge: BridgeID, _ now: Int64) async throws(SignalingError) {
         try await records.hold(call, by: bridge)
-        try await timers.set(.bridge(bridge), at: now + LeaseFleet.bridges.watchDelay)
+        try await timers.set(.bridge(bridge), at: now + BridgeID.fleet.watchDelay)
     }
 
     private func withdraw(_ user: UserKey, _ version: Int64) async throws(SignalingError) {

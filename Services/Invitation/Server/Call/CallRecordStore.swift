@@ -136,17 +136,17 @@ struct CallRecordStore: Sendable {
     }
 
     /// Notes a call among a sip-bridge's.
-    func hold(_ call: CallReference, by bridge: GatewayID) async throws(SignalingError) {
+    func hold(_ call: CallReference, by bridge: BridgeID) async throws(SignalingError) {
         try await remember(call, KeySpace.bridgeTag(bridge))
     }
 
     /// Takes a call from a sip-bridge's.
-    func release(_ call: CallReference, by bridge: GatewayID) async throws(SignalingError) {
+    func release(_ call: CallReference, by bridge: BridgeID) async throws(SignalingError) {
         _ = try await self.call("call_forget", KeySpace.bridgeTag(bridge), [.string(call.text)])
     }
 
     /// A sip-bridge's calls, the oldest first.
-    func calls(of bridge: GatewayID) async throws(SignalingError) -> [CallReference] {
+    func calls(of bridge: BridgeID) async throws(SignalingError) -> [CallReference] {
         try await calls(KeySpace.bridgeTag(bridge))
     }
 

@@ -96,7 +96,7 @@ extension PhoneLeg {
         guard let text = reader.optionalString("phoneRole") else { return nil }
         guard let role = CallRole(rawValue: text) else { throw Call.unreadable("phoneRole") }
         self.init(
-            role: role, bridge: reader.optionalString("bridge").map { GatewayID($0) },
+            role: role, bridge: reader.optionalString("bridge").map { BridgeID($0) },
             ring: reader.optionalString("phoneRing").flatMap { Int64($0) },
             longest: reader.optionalString("phoneLongest").flatMap { Int64($0) }, record: try PhoneRecord(from: reader))
     }

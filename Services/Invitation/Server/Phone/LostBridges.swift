@@ -10,12 +10,12 @@ struct LostBridges: Sendable {
     /// Calls that are ended at once.
     private static let batch = 50
 
-    let watch: LeaseWatch<InvitationTimer>
+    let watch: LeaseWatch<BridgeID, InvitationTimer>
     let driver: CallDriver
     let logger: Logger
 
     /// The bridge's timer fired.
-    func check(_ bridge: GatewayID) async throws(SignalingError) {
+    func check(_ bridge: BridgeID) async throws(SignalingError) {
         guard let lease = try await watch.ended(bridge) else { return }
         let calls = try await driver.records.calls(of: bridge)
         let hasStopped = lease.isGivenBack && calls.isEmpty
@@ -32,7 +32,7 @@ struct LostBridges: Sendable {
         if !hasStopped { InvitationMetrics.bridgesLost.increment() }
     }
 
-    private func end(_ calls: ArraySlice<CallReference>, of bridge: GatewayID) async throws(SignalingError) {
+    private func end(_ calls: ArraySlice<CallReference>, of bridge: BridgeID) async throws(SignalingError) {
         let results = await withTaskGroup(of: Result<Void, SignalingError>.self) { group in
             for reference in calls {
                 group.addTask {
@@ -47,7 +47,7 @@ struct LostBridges: Sendable {
         for result in results { try result.get() }
     }
 
-    private func end(_ reference: CallReference, of bridge: GatewayID) async throws(SignalingError) {
+    private func end(_ reference: CallReference, of bridge: BridgeID) async throws(SignalingError) {
         let command = CommandContext(id: CommandID(reference.call.rawValue).derived("bridge-lost"), deadline: 0)
         try await driver.play(reference.tag, command) { machine, now throws(SignalingError) in
             machine.bridgeLost(bridge, call: reference.call, now: now)

@@ -36,7 +36,7 @@ struct PhoneDispatch: Sendable {
     }
 
     /// Removes a lost bridge's stream.
-    func close(_ bridge: GatewayID) async throws(SignalingError) {
+    func close(_ bridge: BridgeID) async throws(SignalingError) {
         _ = try await redis.answer(to: RedisCommand("DEL", .string(KeySpace.commands(bridge))))
     }
 }

@@ -16,7 +16,7 @@ struct LostGateways: Sendable {
     private static let pause = Duration.seconds(1)
 
     let functions: PresenceFunctions
-    let watch: LeaseWatch<PresenceTimer>
+    let watch: LeaseWatch<GatewayID, PresenceTimer>
     let sessions: SessionHandler
     let logger: Logger
 

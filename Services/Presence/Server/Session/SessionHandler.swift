@@ -30,7 +30,7 @@ struct SessionHandler: Sendable {
         }
         let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
-            try await timers.set(.gateway(command.gateway), at: opened.hold.since + LeaseFleet.gateways.watchDelay)
+            try await timers.set(.gateway(command.gateway), at: opened.hold.since + GatewayID.fleet.watchDelay)
         }
         if let replaced = opened.replaced {
             await afterwards(command.line) { () async throws(SignalingError) in

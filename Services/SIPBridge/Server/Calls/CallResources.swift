@@ -4,7 +4,7 @@ internal import SignalingProtocol
 /// What all calls of a bridge use.
 struct CallResources {
     /// The bridge's id, for reports.
-    let bridge: GatewayID
+    let bridge: BridgeID
     /// Where their SIP goes out and comes in.
     let stack: SIPStack
     /// The settings of their RTP streams.

@@ -16,11 +16,11 @@ struct InvitationClient: Sendable {
     private let logger: Logger
     private let subscriber: RedisSubscriber
 
-    init(bridge: GatewayID, configuration: RedisConfiguration, connection: RedisConnection, logger: Logger) {
+    init(bridge: BridgeID, configuration: RedisConfiguration, connection: RedisConnection, logger: Logger) {
         eventLoop = connection.eventLoop
-        let sender = CommandSender(sender: bridge, connection: connection, logger: logger)
+        let sender = CommandSender(sender: AskerID(bridge), connection: connection, logger: logger)
         self.sender = sender
-        topic = KeySpace.topic(bridge)
+        topic = KeySpace.topic(AskerID(bridge))
         self.logger = logger
         subscriber = RedisSubscriber(
             configuration: configuration, eventLoop: connection.eventLoop, logger: logger,

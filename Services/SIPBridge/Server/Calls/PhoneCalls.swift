@@ -22,7 +22,7 @@ final class PhoneCalls {
     }
 
     private let configuration: SIPBridgeConfiguration
-    nonisolated let bridge: GatewayID
+    nonisolated let bridge: BridgeID
     let logger: Logger
     let trunks: CachedRecords<AppID, SIPTrunk>
     let numbers: CachedRecords<String, SIPNumber>
@@ -45,7 +45,7 @@ final class PhoneCalls {
     private(set) var isCutOff = false
 
     init(
-        bridge: GatewayID, configuration: SIPBridgeConfiguration, invitation: InvitationClient, pool: PostgresPool,
+        bridge: BridgeID, configuration: SIPBridgeConfiguration, invitation: InvitationClient, pool: PostgresPool,
         logger: Logger
     ) {
         self.bridge = bridge

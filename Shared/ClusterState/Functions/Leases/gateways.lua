@@ -1,4 +1,4 @@
--- Leases of gateways and sip-bridges. Called by GatewayLeases.swift. When a lease has ended, its watcher cleans up:
+-- Leases of gateways and sip-bridges. Called by ProcessLeases.swift. When a lease has ended, its watcher cleans up:
 -- presence after gateways, the invitation service after sip-bridges.
 --
 -- KEYS, with their names for gateways: 1 the lease (string with a time to live), 2 `gateways` (zset: id -> last

@@ -25,8 +25,8 @@ import Testing
         return try #require(StreamEntry(.array([.bulk(ByteBuffer(string: "1700000000123-4")), .array(fields)])))
     }
 
-    @Test(arguments: [nil, GatewayID("g-1")])
-    func roundTrip(_ from: GatewayID?) throws {
+    @Test(arguments: [nil, AskerID("g-1")])
+    func roundTrip(_ from: AskerID?) throws {
         // A command's own fields may have the same names as the envelope's.
         var fields = FieldWriter()
         fields.put("from", [1])
@@ -62,7 +62,7 @@ import Testing
 
     @Test func golden() {
         let sent = CommandEnvelope(
-            operation: "a.b", id: CommandID("c-1"), from: GatewayID("g"), deadline: RedisTime(milliseconds: 8000))
+            operation: "a.b", id: CommandID("c-1"), from: AskerID("g"), deadline: RedisTime(milliseconds: 8000))
         var fields = FieldWriter()
         fields.put("x", "1")
         #expect(
@@ -87,7 +87,7 @@ import Testing
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
         #expect(envelope.deadline == nil)
-        let toBridge = PostedCommand.command(for: command, id: CommandID("c.1"), to: GatewayID("b"))
+        let toBridge = PostedCommand.command(for: command, id: CommandID("c.1"), to: BridgeID("b"))
         #expect(
             try arguments(of: toBridge).prefix(5).map(\.string)
                 == ["FCALL", "heliograph_append", "1", "cmd:sip-bridge:b", "NOMKSTREAM"])

@@ -5,7 +5,7 @@ import Testing
 /// The exact fields of the commands between the invitation service and the sip-bridges, encoded and decoded.
 @Suite struct PhoneCommandsTests {
     private let call: PhoneCall
-    private let bridge = GatewayID("bridge-1-abc")
+    private let bridge = BridgeID("bridge-1-abc")
 
     init() throws {
         call = PhoneCall(

@@ -9,6 +9,7 @@ import Testing
     private let room: ChannelKey
     private let session = SessionID("s-1")
     private let gateway = GatewayID("g")
+    private let bridge = BridgeID("g")
     private let line: Line
     private let hold = SessionHold(since: 1, claim: 2)
     private let actor: Actor
@@ -147,15 +148,15 @@ import Testing
             "4:call1:c3:app1:a7:channel3:tea4:user4:anna5:phone3:+493:act6:accept5:extra2:{}")
         try expect(
             PhoneReport(
-                call: call, bridge: gateway, act: .ended(.success), extra: "",
+                call: call, bridge: bridge, act: .ended(.success), extra: "",
                 record: PhoneRecord(sipCallID: "i", status: 486, reason: "Busy")),
             "4:call1:c3:app1:a7:channel3:tea4:user4:anna5:phone3:+496:bridge1:g3:act5:ended4:code1:05:extra0:11:sip_call_id1:i10:sip_status3:48610:sip_reason4:Busy"
         )
         try expect(
-            InviteFromPhone(call: call, bridge: gateway, extra: "", ring: 9, record: PhoneRecord()),
+            InviteFromPhone(call: call, bridge: bridge, extra: "", ring: 9, record: PhoneRecord()),
             "4:call1:c3:app1:a7:channel3:tea4:user4:anna5:phone3:+496:bridge1:g5:extra0:4:ring1:9")
         try expect(
-            InviteFromPhone(call: call, bridge: gateway, extra: "", ring: nil, record: PhoneRecord(sipCallID: "i")),
+            InviteFromPhone(call: call, bridge: bridge, extra: "", ring: nil, record: PhoneRecord(sipCallID: "i")),
             "4:call1:c3:app1:a7:channel3:tea4:user4:anna5:phone3:+496:bridge1:g5:extra0:11:sip_call_id1:i")
         try expect(PhoneStanding(stands: true), "6:stands1:1")
     }
