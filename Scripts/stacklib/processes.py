@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .errors import StackError
 
-# Marks the processes of a stack, to find those that outlived its record. Not HELIOGRAPH_...: services refuse names that
+# Marks the processes of a stack, to find those that outlived its record. Not HELIOGRAPH_...: services warn of names that
 # they don't know.
 MARKER = "STACK_DIRECTORY"
 STOP_SECONDS = 10

@@ -82,12 +82,12 @@ package struct EnvironmentReader: Sendable {
         problems.append("\(Self.prefix)\(name) \(why)")
     }
 
-    /// Ends the reading. Throws when there were problems, or when an unknown name with the prefix is set.
-    package func finish() throws(ConfigurationError) {
-        let known = Set(settings.map(\.name))
-        let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }.sorted()
-        let all = problems + unknown.map { "\($0) is not a setting of this service" }
-        if !all.isEmpty { throw ConfigurationError(problems: all) }
+    /// Ends the reading.
+    /// - Returns: variables with the prefix that were not read, or whose value is not meant for the setting.
+    /// - Throws: when a setting has a value that it cannot have.
+    package func finish() throws(ConfigurationError) -> IgnoredSettings {
+        if !problems.isEmpty { throw ConfigurationError(problems: problems) }
+        return IgnoredSettings(environment: environment, known: settings.map(\.name))
     }
 
     private mutating func value<Value>(
@@ -95,7 +95,9 @@ package struct EnvironmentReader: Sendable {
     ) -> Value? {
         let setting = Setting(name: Self.prefix + name, form: form, standard: standard, meaning: meaning)
         if !settings.contains(where: { $0.name == setting.name }) { settings.append(setting) }
-        guard let text = environment[setting.name], !text.isEmpty else { return nil }
+        guard let text = environment[setting.name], !text.isEmpty,
+            !IgnoredSettings.isServiceLink(setting.name, text)
+        else { return nil }
         if let value = parse(text) { return value }
         reject(name, "must be \(form)")
         return nil

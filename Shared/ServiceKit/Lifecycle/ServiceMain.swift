@@ -1,3 +1,4 @@
+internal import Logging
 internal import Metrics
 
 #if canImport(Glibc)
@@ -13,7 +14,7 @@ package enum ServiceMain {
     /// Runs the service and exits: 0 after a graceful shutdown, 1 after an error, 2 for an invalid argument.
     ///
     /// Arguments set nothing: `--print-configuration` lists the settings, one per line (see ``Setting/line``), `--help`
-    /// describes them for people, and `--check-configuration` reads them and exits with 0 or 1.
+    /// describes them for people, and `--check-configuration` reads them, says what it ignores and exits with 0 or 1.
     /// - Parameters:
     ///   - service: the service's name, such as `presence`.
     ///   - settings: reads the service's own settings.
@@ -27,16 +28,21 @@ package enum ServiceMain {
         let settings = read(&reader)
         let order = Order(CommandLine.arguments.dropFirst())
         handle(order, service, reader.settings)
+        let ignored: IgnoredSettings
         do {
-            try reader.finish()
+            ignored = try reader.finish()
         } catch {
             fail(service, "\(error)")
         }
-        if order == .check { exit(0) }
+        if order == .check {
+            for line in ignored.lines { complain("\(service): \(line)") }
+            exit(0)
+        }
         prepareProcess()
         let metrics = PrometheusRegistry()
         MetricsSystem.bootstrap(metrics)
         let logger = LogBootstrap.start(configuration)
+        for line in ignored.lines { logger.warning("\(line)") }
         do {
             let context = ServiceContext(configuration: configuration, logger: logger, metrics: metrics)
             let parts = try await assemble(context, settings)
