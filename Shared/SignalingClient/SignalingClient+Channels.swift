@@ -1,14 +1,14 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A user who is in a channel.
+/// A member of a channel.
 public struct ChannelMember: Sendable, Hashable {
     /// The user's account.
     public var account: String
-    /// The account's number within its app.
+    /// The account's numeric id within its app.
     public var uid: UInt32
 
-    /// Makes a member, for an app's own tests and previews.
+    /// Creates a member, for an app's own tests and previews.
     public init(account: String, uid: UInt32) {
         self.account = account
         self.uid = uid
@@ -17,7 +17,7 @@ public struct ChannelMember: Sendable, Hashable {
 
 /// Channels: a user is in one at a time. Source: wire protocol, sections 4 and 6.
 extension SignalingClient {
-    /// What a user learns about a channel by joining it.
+    /// The state of a channel at the time of joining it.
     public struct JoinedChannel: Sendable, Equatable {
         /// The latest 200 members, newest first, this user included.
         public var members: [ChannelMember]
@@ -25,9 +25,10 @@ extension SignalingClient {
         public var attributes: [String: String]
     }
 
-    /// Joins a channel and leaves the one that the user was in. The channel's events follow in ``events``.
-    /// - Parameter channel: 1 to 128 bytes without control characters; a channel begins to exist with its first member.
-    /// - Throws: `SignalingError`: 300 when the channel takes nobody, 1003 without a login, 1004 for a name that is none.
+    /// Joins a channel and leaves the one that the user was in. The channel's events then arrive in ``events``.
+    /// - Parameter channel: 1 to 128 bytes without control characters; a channel is created by its first member.
+    /// - Throws: `SignalingError`: 300 when the channel could not be joined, 1003 without a login, 1004 for an invalid
+    ///   name.
     @discardableResult
     public func join(_ channel: String) async throws(SignalingError) -> JoinedChannel {
         let answer = try await call("channel_join", [JSONMember("name", .string(channel))])
@@ -40,15 +41,15 @@ extension SignalingClient {
         _ = try await call("channel_leave", [JSONMember("name", .string(channel))])
     }
 
-    /// Sends a message to a channel. Its members get it in one order, the sender too.
+    /// Sends a message to a channel. All members, the sender included, receive the channel's messages in the same order.
     /// - Parameters:
     ///   - text: at most 8192 bytes.
     ///   - channel: the channel's name.
-    ///   - force: whether to send it also as no member; default false.
-    ///   - messageID: at most 64 bytes, another for each message: a message that is sent again under its id within a minute
-    ///     takes effect once. Default: random.
-    /// - Throws: `SignalingError`: 400 (`not_member`, `rate_limited`...), 401 without an answer in time, 1003, 1005 for a text
-    ///   that is too long.
+    ///   - force: whether to send even without being a member; default false.
+    ///   - messageID: at most 64 bytes, different for each message. A message that is sent again with the same id
+    ///     within a minute takes effect once. Default: random.
+    /// - Throws: `SignalingError`: 400 (`not_member`, `rate_limited`...), 401 when no answer came in time, 1003, 1005
+    ///   for a text that is too long.
     public func send(
         _ text: String, to channel: String, force: Bool = false, messageID: String? = nil
     ) async throws(SignalingError) {
@@ -58,7 +59,7 @@ extension SignalingClient {
 
     /// Sets an attribute of a channel.
     /// - Parameters:
-    ///   - name: 1 to 128 bytes; a leading underscore is for attributes that the system reads.
+    ///   - name: 1 to 128 bytes; names with a leading underscore are reserved for attributes that the system reads.
     ///   - value: at most 8096 bytes.
     ///   - channel: the channel's name.
     /// - Throws: `SignalingError`: 1001 (`rate_limited`...), 1003, 1004, 1005 for a value that is too long.
@@ -71,7 +72,7 @@ extension SignalingClient {
             ])
     }
 
-    /// Deletes an attribute of a channel; it need not be set.
+    /// Deletes an attribute of a channel. An attribute that is not set is no error.
     /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func deleteAttribute(_ name: String, of channel: String) async throws(SignalingError) {
         _ = try await call(
@@ -84,25 +85,25 @@ extension SignalingClient {
         _ = try await call("channel_clear_attr", [JSONMember("channel", .string(channel))])
     }
 
-    /// Asks how many users are in a channel; 0 for one that does not exist.
-    /// - Throws: `SignalingError`: 501 without an answer in time, 1001, 1003, 1004.
+    /// Returns the number of users in a channel; 0 when it does not exist.
+    /// - Throws: `SignalingError`: 501 when no answer came in time, 1001, 1003, 1004.
     public func memberCount(of channel: String) async throws(SignalingError) -> Int {
         let answer = try await call("channel_query_num", [JSONMember("name", .string(channel))])
         return Int(answer["num"]?.integer ?? 0)
     }
 
-    /// Asks whether a user is in a channel.
-    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003, 1004.
+    /// Returns whether a user is in a channel.
+    /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003, 1004.
     public func isMember(_ account: String, of channel: String) async throws(SignalingError) -> Bool {
         let answer = try await call(
             "channel_query_user_isin", [JSONMember("name", .string(channel)), JSONMember("account", .string(account))])
         return answer["isin"]?.isTrue ?? false
     }
 
-    /// Asks for the latest members of a channel, newest first, and for the number of all.
+    /// Returns the latest members of a channel, newest first, and the number of all members.
     /// - Parameters:
     ///   - channel: the channel's name.
-    ///   - limit: how many members to list, at most 50,000; nil (the default) for 200.
+    ///   - limit: the largest number of members to list, at most 50,000; nil (the default) for 200.
     /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func members(
         of channel: String, limit: Int? = nil
@@ -126,7 +127,7 @@ extension SignalingClient {
 }
 
 extension JSONValue {
-    /// A list of `[account, uid]`.
+    /// The members from a list of `[account, uid]`.
     var members: [ChannelMember] {
         guard case .array(let entries) = self else { return [] }
         return entries.compactMap { entry in

@@ -3,22 +3,23 @@ internal import SignalingWire
 
 /// Users: status, attributes, messages. Source: wire protocol, section 4.
 extension SignalingClient {
-    /// Asks whether a user is online, which lasts through a lost connection for `_conn_timeout`.
-    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003.
+    /// Returns whether a user is online. A user whose connection was lost stays online for `_conn_timeout`.
+    /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003.
     public func isOnline(_ account: String) async throws(SignalingError) -> Bool {
         let answer = try await call("user_query_user_status", [JSONMember("account", .string(account))])
         return answer["status"]?.isTrue ?? false
     }
 
-    /// Sends a message to a user, who gets it once and in order; an absent one at the next login within `timeToLive`.
+    /// Sends a message to a user, who receives it once and in order. A user who is offline receives it at the next
+    /// login within `timeToLive`.
     /// - Parameters:
     ///   - text: at most 8192 bytes.
     ///   - account: the receiver.
-    ///   - messageID: at most 64 bytes, another for each message: a message that is sent again under its id within a minute
-    ///     arrives once. Default: random.
+    ///   - messageID: at most 64 bytes, different for each message. A message that is sent again with the same id
+    ///     within a minute is delivered once. Default: random.
     ///   - timeToLive: how long the message waits for its receiver, in whole seconds from 1 s to 30 days; default 30 days.
-    /// - Throws: `SignalingError`: 209 for an account that is none, 400 (`rate_limited`, `mailbox_full`...), 401 without an
-    ///   answer in time, 1003, 1005 for a text that is too long.
+    /// - Throws: `SignalingError`: 209 for an invalid account, 400 (`rate_limited`, `mailbox_full`...), 401 when no
+    ///   answer came in time, 1003, 1005 for a text that is too long.
     public func sendMessage(
         _ text: String, to account: String, messageID: String? = nil, timeToLive: ClientDuration = .seconds(2_592_000)
     ) async throws(SignalingError) {
@@ -28,25 +29,24 @@ extension SignalingClient {
 
     /// Sets an attribute of this user.
     /// - Parameters:
-    ///   - name: 1 to 128 bytes; a leading underscore is for attributes that the system reads, such as `_conn_timeout`.
+    ///   - name: 1 to 128 bytes; names with a leading underscore are reserved for attributes that the system reads,
+    ///     such as `_conn_timeout`.
     ///   - value: at most 8096 bytes.
     /// - Throws: `SignalingError`: 1001 (`rate_limited`...), 1003, 1004, 1005 for a value that is too long.
     public func setAttribute(_ name: String, _ value: String) async throws(SignalingError) {
         _ = try await call("user_set_attr", [JSONMember("name", .string(name)), JSONMember("value", .string(value))])
     }
 
-    /// Asks for a user's attribute.
-    /// - Returns: the value; empty when the attribute is not set.
-    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003, 1004.
+    /// Returns an attribute of a user; empty when it is not set.
+    /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003, 1004.
     public func attribute(_ name: String, of account: String) async throws(SignalingError) -> String {
         let answer = try await call(
             "user_get_attr", [JSONMember("account", .string(account)), JSONMember("name", .string(name))])
         return answer["value"]?.textOrCompact ?? ""
     }
 
-    /// Asks for all of a user's attributes.
-    /// - Returns: values by name.
-    /// - Throws: `SignalingError`: 209 for an account that is none, 1001, 1003.
+    /// Returns all attributes of a user, values by name.
+    /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003.
     public func attributes(of account: String) async throws(SignalingError) -> [String: String] {
         let answer = try await call("user_get_attr_all", [JSONMember("account", .string(account))])
         return (try JSONValue.parse((answer["json"]?.string ?? "{}").utf8)).texts
@@ -69,7 +69,7 @@ extension SignalingClient {
 }
 
 extension JSONValue {
-    /// An object's members as texts; empty for other values.
+    /// The members of an object as text; empty for other values.
     var texts: [String: String] {
         guard case .object(let members) = self else { return [:] }
         return Dictionary(members.map { ($0.name, $0.value.textOrCompact) }, uniquingKeysWith: { $1 })

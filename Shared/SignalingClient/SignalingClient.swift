@@ -3,11 +3,11 @@ internal import SignalingWire
 
 /// A logged-in user of the signaling system.
 ///
-/// Lives from ``connect(_:)`` until ``close()``, ``abandon()``, a kick, or the end of the last reference. A broken connection
-/// is resumed on another gateway by itself, with nothing lost and nothing twice: calls that were not answered are sent again,
-/// messages under the same id, so that they take effect once.
+/// Exists from ``connect(_:)`` until ``close()``, ``abandon()``, a kick, or the release of the last reference. After a
+/// lost connection the client resumes the session on another gateway by itself. Nothing is lost or delivered twice:
+/// unanswered calls are sent again, messages under the same id, so that they take effect once.
 ///
-/// A call whose task is cancelled ends with 1001 `cancelled`: whether it took effect is unknown.
+/// A call whose task is cancelled throws 1001 `cancelled`: whether it took effect is unknown.
 ///
 /// ```swift
 /// import SignalingClient
@@ -19,9 +19,9 @@ internal import SignalingWire
 /// }
 /// ```
 public actor SignalingClient {
-    /// What happens, in order, each event once. Bounded: see ``SignalingEvents``.
+    /// The client's events, in order, each delivered once. Their number is bounded: see ``SignalingEvents``.
     public nonisolated let events: SignalingEvents
-    /// The account's number within its app, as the login returned it.
+    /// The account's numeric id within its app, as returned by the login.
     public nonisolated let uid: UInt32
     private nonisolated let handle: ClientHandle
 
@@ -31,12 +31,13 @@ public actor SignalingClient {
         events = SignalingEvents(queue: queue)
     }
 
-    // The gateway would keep the session resumable for `_conn_timeout`, but nobody can resume it any more.
+    // The gateway would keep the session resumable for `_conn_timeout`, but nobody could resume it any more.
     deinit { handle.logOut() }
 
-    /// Logs in, trying again within the bounds of ``ClientTiming``. When the task is cancelled, the login is given up at once.
-    /// - Throws: `SignalingError` with a code from 201 to 209: `loginTokenWrong`, `loginNetwork`, `loginCancelled`...; or
-    ///   `failed` when the cluster could not decide until the end.
+    /// Logs in, trying again within the bounds of ``ClientTiming``. If the task is cancelled, the login is given up at
+    /// once.
+    /// - Throws: `SignalingError` with a code from 201 to 209: `loginTokenWrong`, `loginNetwork`, `loginCancelled`...;
+    ///   or `failed` when the cluster could not decide on the login within that time.
     public static func connect(_ configuration: ClientConfiguration) async throws(SignalingError) -> SignalingClient {
         let queue = EventQueue(bound: configuration.eventBound)
         let login = OneTimeResult<UInt32>()
@@ -56,7 +57,8 @@ public actor SignalingClient {
 
     /// Logs in, runs `body`, and logs out.
     ///
-    /// `body` runs where the caller does: on the main actor, in another actor, or in none. So it may use what belongs there.
+    /// `body` runs in the caller's isolation: on the main actor, in another actor, or in none. So it may use what is
+    /// isolated there.
     /// - Returns: what `body` returns.
     /// - Throws: what ``connect(_:)`` or `body` throws.
     public nonisolated(nonsending) static func withClient<Result>(
@@ -67,7 +69,7 @@ public actor SignalingClient {
         return try await body(client)
     }
 
-    /// What the client is doing.
+    /// The client's state.
     public var status: ClientStatus {
         get async {
             await withCheckedContinuation { continuation in
@@ -76,7 +78,7 @@ public actor SignalingClient {
         }
     }
 
-    /// The gateway in use, or tried last; nil before the first was found.
+    /// The gateway in use, or the last one that was tried; nil before the first one was found.
     public var gateway: GatewayEndpoint? {
         get async {
             await withCheckedContinuation { continuation in
@@ -88,14 +90,14 @@ public actor SignalingClient {
     /// Logs out and returns at once. The last event is ``SignalingEvent/loggedOut(_:)`` with 101.
     public nonisolated func close() { handle.logOut() }
 
-    /// Drops the connection and ends, without logging out: for the others the user stays online for `_conn_timeout`
-    /// (120 s unless the user's attribute says otherwise).
+    /// Closes the connection without logging out: for others, the user stays online for `_conn_timeout` (120 s unless
+    /// the user's attribute is set).
     public nonisolated func abandon() { handle.abandon() }
 
     /// Calls a function of the gateway.
     /// - Returns: the whole answer.
-    /// - Throws: the gateway's refusal; `cancelled`, `interrupted`, `timeout`, `queue_full` or `logged_out` from the client
-    ///   itself.
+    /// - Throws: the gateway's refusal; or the client's own `cancelled`, `interrupted`, `timeout`, `queue_full` or
+    ///   `logged_out`.
     func call(_ function: String, _ arguments: [JSONMember]) async throws(SignalingError) -> JSONValue {
         let answer = OneTimeResult<JSONValue>()
         let ticket = handle.call(function, arguments) { answer.finish($0) }

@@ -3,27 +3,28 @@
 
 /// Something that happened to a client. Source: Signaling API, callbacks; wire protocol, sections 5 to 7.
 public enum SignalingEvent: Sendable, Equatable {
-    /// The login succeeded. `uid` is the number of the account within its app.
+    /// The login succeeded. `uid` is the account's numeric id within its app.
     case loggedIn(uid: UInt32)
-    /// The login failed for good, with a code from 201 to 209 or 1001. Nothing follows.
+    /// The login failed, with a code from 201 to 209 or 1001; no further attempt is made. The last event.
     case loginFailed(SignalingError)
     /// The connection is lost and the client tries to resume the session; `attempt` counts from 1.
     case reconnecting(attempt: Int)
-    /// The session goes on. When `complete` is false, channel events of the meantime may be missing; messages never are.
+    /// The session was resumed. If `complete` is false, channel events published meanwhile may be missing; messages to
+    /// the user never are.
     case reconnected(complete: Bool)
-    /// The session is over, with a code from 100 to 108. Nothing follows.
+    /// The session has ended, with a code from 100 to 108. The last event.
     case loggedOut(SignalingError)
     /// A user has sent a message to this one.
     case message(InstantMessage)
-    /// A member has sent a message to the channel; one's own messages come too. `uid` is the sender's number.
+    /// A member, perhaps this user, has sent a message to the channel. `uid` is the sender's numeric id.
     case channelMessage(channel: String, account: String, uid: UInt32, text: String)
     /// A user has joined the channel.
     case memberJoined(channel: String, account: String, uid: UInt32)
-    /// A user has left the channel, or is offline.
+    /// A user has left the channel or gone offline.
     case memberLeft(channel: String, account: String, uid: UInt32)
     /// A user has changed the channel's attributes.
     case channelAttribute(channel: String, account: String, uid: UInt32, change: ChannelAttributeChange)
-    /// This user is out of the channel without having asked for it; the code is 600, 601, 603 or 604.
+    /// This user is not a member of the channel any more, without having left it; the code is 600, 601, 603 or 604.
     case channelLeft(channel: String, code: SignalingCode)
     /// Something happened in a call.
     case call(CallEvent)
@@ -35,10 +36,10 @@ public struct InstantMessage: Sendable, Equatable {
     public var account: String
     /// The text, at most 8192 bytes.
     public var text: String
-    /// When the cluster took the message, Unix seconds.
+    /// When the cluster accepted the message, in Unix seconds.
     public var time: Int64
 
-    /// Makes a message, for an app's own tests and previews.
+    /// Creates a message, for an app's own tests and previews.
     public init(account: String, text: String, time: Int64) {
         self.account = account
         self.text = text
@@ -46,7 +47,7 @@ public struct InstantMessage: Sendable, Equatable {
     }
 }
 
-/// A change of a channel's attributes.
+/// A change to a channel's attributes.
 public enum ChannelAttributeChange: Sendable, Equatable {
     /// An attribute has a new value.
     case update(name: String, value: String)
@@ -58,9 +59,9 @@ public enum ChannelAttributeChange: Sendable, Equatable {
 
 /// Something that happened in a call. Source: Signaling API, "Call invitations"; wire protocol, section 7.
 public struct CallEvent: Sendable, Equatable {
-    /// The kinds of things that happen in a call.
+    /// The kinds of events in a call.
     public enum Kind: Sendable, Equatable {
-        /// The peer invites this user. The client has already told the peer that the invitation has arrived.
+        /// The peer invites this user. The client has already informed the peer that the invitation has arrived.
         case invited
         /// The invitation has arrived at the peer's client.
         case delivered
@@ -70,9 +71,9 @@ public struct CallEvent: Sendable, Equatable {
         case refused
         /// The peer has ended the call.
         case ended
-        /// The invitation failed: 703 the peer is offline, 704 nobody reacted in time, 700 anything else.
+        /// The invitation failed: 703 the peer is offline, 704 nobody answered in time, 700 any other reason.
         case failed(SignalingCode)
-        /// The peer has sent something within the call, such as digits: their `type` is `dtmf`.
+        /// The peer has sent something within the call. For DTMF digits, `type` is `dtmf`.
         case message(type: String, data: String)
     }
 
@@ -82,12 +83,12 @@ public struct CallEvent: Sendable, Equatable {
     public var channel: String
     /// The other party's account, or its phone number.
     public var peer: String
-    /// The other party's number within the app; 0 when it is a telephone.
+    /// The other party's numeric id within the app; 0 for a telephone.
     public var uid: UInt32
-    /// What the other party or the system has added: JSON, or empty.
+    /// Text added by the other party or the system: JSON, or empty.
     public var extra: String
 
-    /// Makes an event, for an app's own tests and previews.
+    /// Creates an event, for an app's own tests and previews.
     public init(kind: Kind, channel: String, peer: String, uid: UInt32, extra: String) {
         self.kind = kind
         self.channel = channel
@@ -97,7 +98,7 @@ public struct CallEvent: Sendable, Equatable {
     }
 }
 
-/// What a client is doing; the numbers are those of `getStatus`. Source: Signaling API.
+/// The states of a client; the numbers are those of `getStatus`. Source: Signaling API.
 public enum ClientStatus: Int, Sendable {
     /// Not logged in, or logging out.
     case loggedOut = 0
@@ -105,6 +106,6 @@ public enum ClientStatus: Int, Sendable {
     case loggingIn = 1
     /// Logged in and connected.
     case online = 2
-    /// Logged in, and looking for a gateway to go on with.
+    /// Logged in, but without a connection: the client tries to resume the session on another gateway.
     case reconnecting = 3
 }

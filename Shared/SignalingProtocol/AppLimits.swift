@@ -1,29 +1,30 @@
 /// The limits that an operator can set for an app.
 ///
-/// A limit is a property, a line in ``all``, and an option of `heliographctl app limit`: PostgreSQL, the wire between
-/// services and the listings follow from the line.
+/// A limit is a property, a line in ``all``, and an option of `heliographctl app limit`. Its column in PostgreSQL, its
+/// field in commands and its place in listings follow from the line.
 package struct AppLimits: Equatable, Sendable {
-    /// Channel messages of one session in a second, and as many instant messages.
+    /// The largest number of channel messages of one session per second; the same applies to messages to users.
     package var messagesPerSecond = Limits.messagesPerSecond
-    /// Messages of one channel in a second, over the whole cluster, unless `_sendmsg_limit` says otherwise.
+    /// The largest number of messages in one channel per second, in the whole cluster, unless `_sendmsg_limit`
+    /// overrides it.
     package var channelMessagesPerSecond = Limits.channelMessagesPerSecond
-    /// Other acts of one session in a second: neither messages nor attribute changes nor polls.
+    /// The largest number of other acts of one session per second: everything but messages, attribute changes and polls.
     package var actsPerSecond = Limits.actsPerSecond
-    /// Attribute changes of one session in a second.
+    /// The largest number of attribute changes of one session per second.
     package var attributeChangesPerSecond = Limits.attributeChangesPerSecond
-    /// Attribute changes of one channel in a second, over the whole cluster.
+    /// The largest number of attribute changes in one channel per second, in the whole cluster.
     package var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
-    /// Messages that wait for one user at most.
+    /// The largest number of messages that wait for one user.
     package var mailboxEntries = Limits.mailboxEntries
-    /// Bytes of messages that wait for one user at most.
+    /// The largest total size, in bytes, of messages that wait for one user.
     package var mailboxBytes = Limits.mailboxBytes
-    /// Whether clients may join the special channels, which tell an app's servers who comes and goes.
+    /// Whether clients may join the special channels, in which an app's servers are told who comes and goes.
     package var specialChannelsOpen = true
 
     /// The limits of an app whose operator has set none.
     package init() {}
 
-    /// Every limit that is a number.
+    /// All limits that are numbers.
     package static let all: [AppLimit] = [
         AppLimit("messagesPerSecond", wire: "rate", \.messagesPerSecond),
         AppLimit("channelMessagesPerSecond", wire: "channelRate", \.channelMessagesPerSecond),
@@ -34,23 +35,23 @@ package struct AppLimits: Equatable, Sendable {
         AppLimit("mailboxBytes", range: 65_536...1 << 30, \.mailboxBytes),
     ]
 
-    /// The value of one of ``all``; a new value is clamped to the limit's range.
+    /// The value of one of ``all``; a value that is set is clamped to the limit's range.
     package subscript(limit: AppLimit) -> Int {
         get { self[keyPath: limit.property] }
         set { self[keyPath: limit.property] = min(max(newValue, limit.range.lowerBound), limit.range.upperBound) }
     }
 }
 
-/// One number of ``AppLimits``.
+/// One numeric limit of ``AppLimits``.
 package struct AppLimit: Sendable {
-    /// A rate per second that counts as no limit.
+    /// A rate per second that means no limit.
     package static let unlimited = 1_000_000
 
-    /// Its name in the table `apps` and in listings.
+    /// The limit's name in the table `apps` and in listings.
     package let name: String
-    /// The name of its field in commands between services.
+    /// The name of the limit's field in commands between services.
     package let wire: String
-    /// The values that it may have.
+    /// The allowed values.
     package let range: ClosedRange<Int>
     let property: any Sendable & WritableKeyPath<AppLimits, Int>
 

@@ -1,21 +1,22 @@
 /// Why something was refused or failed.
 public struct SignalingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The code, as the API's documents list them.
+    /// The code, as listed in the API's documents.
     public var code: SignalingCode
-    /// The reason for programs, finer than the code: `error.reason == .rateLimited`.
+    /// The reason as a word for programs, finer than the code: `error.reason == .rateLimited`.
     public var reason: SignalingReason
-    /// The reason as a sentence for people: which value and which bound, never a token or the text of a message.
+    /// The reason as a sentence for people: names the kind of value and the bound, and never contains a token or
+    /// message text.
     public var message: String
 
-    /// Makes an error of a code, a reason for programs, and a message for people.
+    /// Creates an error from a code, a reason for programs, and a message for people.
     public init(_ code: SignalingCode, _ reason: SignalingReason, _ message: String) {
         self.code = code
         self.reason = reason
         self.message = message
     }
 
-    /// The deadline of a command or a store call passed; whether it took effect is unknown.
-    /// - Parameter code: the code that the documents give a timed-out call of this kind.
+    /// The deadline of a command or of a request to a store has passed; whether it took effect is unknown.
+    /// - Parameter code: the code that the documents define for a timeout of this kind of call.
     package static func timeout(_ code: SignalingCode = .failed) -> SignalingError {
         SignalingError(code, .timeout, "no answer within the deadline")
     }
@@ -25,7 +26,7 @@ public struct SignalingError: Error, Equatable, Sendable, CustomStringConvertibl
         SignalingError(.failed, .unavailable, "\(what) is not available, try again")
     }
 
-    /// Redis has no room for more: what adds to it is refused, what frees memory is not. Nothing was done.
+    /// Redis is at `maxmemory`: requests that add data are refused, those that free memory are not. Nothing was done.
     package static let memoryFull = SignalingError(
         .failed, .memoryFull, "the memory of Redis is nearly used up, try again later")
 

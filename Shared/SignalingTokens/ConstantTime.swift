@@ -1,6 +1,6 @@
 internal import CCrypto
 
-/// Comparison whose time does not tell where the first difference is.
+/// Comparison in a time that does not reveal the position of the first difference.
 package enum ConstantTime {
     /// Whether two texts have the same bytes.
     package static func equal(_ left: String, _ right: String) -> Bool {

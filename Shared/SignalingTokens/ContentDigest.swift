@@ -1,9 +1,9 @@
 internal import CCrypto
 internal import SignalingProtocol
 
-/// Digests of texts, as the texts that protocols write.
+/// Digests of text, in the textual forms that protocols use.
 package enum ContentDigest: Sendable, CaseIterable {
-    /// MD5, for protocols that offer nothing better.
+    /// MD5, for protocols that support nothing better.
     case md5
     /// SHA-1, for protocols that prescribe it where nothing depends on its strength, such as the WebSocket handshake.
     case sha1
@@ -23,7 +23,7 @@ package enum ContentDigest: Sendable, CaseIterable {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var size: UInt32 = 0
         let status = EVP_Digest(bytes, bytes.count, &digest, &size, function, nil)
-        // This fails only with a build of OpenSSL that lacks the function, and then no login could be checked.
+        // Fails only with an OpenSSL built without the algorithm; no login could be checked with it.
         precondition(status == 1, "OpenSSL has no \(self)")
         return Array(digest[..<Int(size)])
     }

@@ -1,14 +1,14 @@
 internal import CCrypto
 package import SignalingProtocol
 
-/// The media channels' dynamic key, version `004`: 103 characters that let a user into a channel for a while.
+/// The dynamic key of media channels, version `004`: 103 characters that admit a user to a channel for a limited time.
 ///
-/// Source: Native SDK 1.4, "Dynamic Key". No signaling client sends one; servers that hand them out or check them use
-/// this.
+/// Source: Native SDK 1.4, "Dynamic Key". Signaling clients do not send it; it is for servers that issue or check such
+/// keys.
 package struct DynamicKey: Equatable, Sendable {
-    /// Characters of a key.
+    /// The number of characters of a key.
     package static let length = 103
-    /// Seconds after its time stamp within which a key must be used.
+    /// The number of seconds after its timestamp within which a key must be used.
     package static let useWithin: Int64 = 300
 
     /// What a key is for.
@@ -21,16 +21,16 @@ package struct DynamicKey: Equatable, Sendable {
         case sharing = "APSS"
     }
 
-    /// The app id; at most 32 characters.
+    /// The app id: 32 characters.
     package var appID: String
-    /// When the key was made, Unix seconds.
+    /// When the key was made, in Unix seconds.
     package var timestamp: Int64
-    /// Any number, to tell keys of one second apart.
+    /// Any number; distinguishes keys made in the same second.
     package var random: UInt32
-    /// When the service ends, Unix seconds; 0: never.
+    /// When the service ends, in Unix seconds; 0 for never.
     package var expiry: Int64
 
-    /// Makes the parts of a key.
+    /// Creates a key's parts.
     package init(appID: String, timestamp: Int64, random: UInt32, expiry: Int64) {
         self.appID = appID
         self.timestamp = timestamp
@@ -38,9 +38,9 @@ package struct DynamicKey: Equatable, Sendable {
         self.expiry = expiry
     }
 
-    /// The key's text.
-    /// - Parameter certificate: the app's certificate, which signs it.
-    /// - Throws: `SignalingError` (1004) when a number has more than 10 digits or the app id is not 32 characters.
+    /// Encodes the key.
+    /// - Parameter certificate: the app's certificate, which signs the key.
+    /// - Throws: `SignalingError` (1004) when a number has more than 10 digits or the app id is not 32 characters long.
     package func text(
         for service: Service, channel: String, uid: UInt32, certificate: String
     ) throws(SignalingError) -> String {
@@ -57,7 +57,7 @@ package struct DynamicKey: Equatable, Sendable {
     /// - Parameter now: Unix seconds.
     /// - Returns: the key's parts.
     /// - Throws: `SignalingError`: 1004 `malformed_key`, 206 `wrong_key` (another app, channel, user, service or
-    ///   certificate), 204 `key_expired` (older than ``useWithin``, or its service is over).
+    ///   certificate), 204 `key_expired` (not used within ``useWithin``, or its service has ended).
     @discardableResult
     package static func check(
         _ text: String, for service: Service, app: String, channel: String, uid: UInt32, certificate: String, now: Int64

@@ -1,11 +1,11 @@
-/// Why a client's WebSocket frames cannot be read: the connection is closed with ``code``.
+/// Why a client's WebSocket frames cannot be read. The connection is then closed with ``code``.
 package struct WebSocketFrameError: Error, Equatable, Sendable {
     /// The code to close with.
     package var code: WebSocketCloseCode
-    /// The reason, for logs; it holds nothing that the client sent.
+    /// The reason, for logs; contains nothing that the client sent.
     package var message: String
 
-    /// Makes an error that closes the connection with `code`.
+    /// Creates an error that closes the connection with `code`.
     package init(_ code: WebSocketCloseCode, _ message: String) {
         self.code = code
         self.message = message

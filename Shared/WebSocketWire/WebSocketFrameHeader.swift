@@ -2,18 +2,18 @@
 struct WebSocketFrameHeader {
     let isFinal: Bool
     let opcode: WebSocketOpcode
-    /// The masking key's four bytes as they lie in memory.
+    /// The four bytes of the masking key, in memory order.
     let maskingKey: UInt32
-    /// Bytes of the header.
+    /// The size of the header in bytes.
     let size: Int
-    /// Bytes of the payload, at most the reader's bound.
+    /// The size of the payload in bytes, at most the reader's bound.
     let payloadBytes: Int
 
-    /// Reads the header at the beginning of the bytes.
-    /// - Parameter bound: the most bytes that a payload may have.
-    /// - Returns: the header, or nil while it is not complete; and the bytes of the whole frame, or those needed to go on reading
-    ///   the header.
-    /// - Throws: `WebSocketFrameError` as soon as the header shows that the frame is not allowed, whatever came before it.
+    /// Parses the header at the beginning of the bytes.
+    /// - Parameter bound: the largest payload in bytes.
+    /// - Returns: the header, nil while it is incomplete; and the size of the whole frame, or the number of bytes
+    ///   needed to continue with the header.
+    /// - Throws: `WebSocketFrameError` as soon as the header shows that the frame is never allowed.
     static func read(_ bytes: RawSpan, bound: Int) throws(WebSocketFrameError) -> (header: Self?, wanted: Int) {
         guard bytes.byteCount >= 2 else { return (nil, 2) }
         let first = bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
@@ -39,7 +39,7 @@ struct WebSocketFrameHeader {
         return (header, size + payloadBytes)
     }
 
-    /// The payload's length, which must be written in the fewest bytes that hold it.
+    /// The payload's length, which must be encoded in the fewest possible bytes.
     private static func payloadBytes(
         _ length: UInt8, _ bytes: RawSpan, bound: Int
     ) throws(WebSocketFrameError) -> Int {

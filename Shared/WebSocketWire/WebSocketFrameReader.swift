@@ -2,36 +2,36 @@ import SignalingProtocol
 
 /// Reads the frames of one client's WebSocket from the bytes of its connection. Source: RFC 6455, section 5.
 ///
-/// A frame that one read holds completely is parsed in place: nothing is allocated, and its payload is copied once. Between reads
-/// only incomplete parts are kept: of a frame at most the bound and a header, of a fragmented message at most the bound. An idle
-/// connection keeps nothing.
+/// A frame that lies completely within one read is parsed in place: nothing is allocated, and its payload is copied
+/// once. Between reads only incomplete parts are kept: of a frame at most the bound and a header, of a fragmented
+/// message at most the bound. An idle connection keeps nothing.
 package struct WebSocketFrameReader: Sendable {
-    /// What a client sent; pongs ask for nothing and are passed over.
+    /// A message or control frame from the client. Pongs are ignored.
     package enum Message: Equatable, Sendable {
-        /// A text, its fragments joined; not checked to be UTF-8.
+        /// A text message, its fragments joined; not checked to be UTF-8.
         case text
-        /// Bytes, their fragments joined; only where binary messages are taken.
+        /// A binary message, its fragments joined; only where binary messages are accepted.
         case binary
         /// A ping, to be answered with its payload.
         case ping
-        /// A close frame, to be answered with one; the client sends nothing after it.
+        /// A close frame, to be answered with a close frame; the client sends nothing after it.
         case close
     }
 
-    /// The most bytes of a frame's payload, and of a message. Lower before the login.
+    /// The largest payload of a frame, and the largest message, in bytes. Smaller before the login.
     package var bound: Int
-    /// The beginning of a frame whose rest was not read yet.
+    /// The beginning of a frame whose rest has not arrived yet.
     private(set) var kept: [UInt8] = []
-    /// The fragments so far of a message whose last one has not come.
+    /// The fragments so far of a message whose last fragment has not arrived yet.
     private(set) var gathered: [UInt8]?
     /// Whether the message in ``gathered`` is binary.
     private var gathersBinary = false
     private let takesBinary: Bool
 
-    /// A reader at the beginning of a connection's first frame.
+    /// Creates a reader for a new connection.
     /// - Parameters:
-    ///   - bound: the most bytes of a frame's payload, and of a message.
-    ///   - takesBinary: whether binary messages are read; otherwise they break the protocol.
+    ///   - bound: the largest payload of a frame, and the largest message, in bytes.
+    ///   - takesBinary: whether binary messages are accepted; otherwise they are an error.
     package init(bound: Int = Limits.frameBytes, takesBinary: Bool = false) {
         self.bound = bound
         self.takesBinary = takesBinary
@@ -40,13 +40,13 @@ package struct WebSocketFrameReader: Sendable {
     /// Reads up to the end of the next message.
     /// - Parameters:
     ///   - bytes: the bytes of one read; pass the same ones until nil is returned.
-    ///   - position: where to go on in the bytes, 0 at first; moved past what was read.
-    ///   - payload: replaced by the unmasked payload of a message or ping. It grows to the bound, so that all connections of a
-    ///     thread better share one.
+    ///   - position: where to continue in the bytes, 0 at first; advanced past what was read.
+    ///   - payload: replaced by the unmasked payload of a message or ping. It grows up to the bound, so all connections
+    ///     of a thread should share one.
     /// - Returns: nil when the bytes are used up.
-    /// - Throws: `WebSocketFrameError` when the client breaks the protocol, as soon as a header shows it: 1002, 1003 for a
-    ///   binary frame, 1009 for a frame or message over the bound; 1002 and 1007 for the code and the reason of a close frame
-    ///   that are none. Nothing can be read afterwards.
+    /// - Throws: `WebSocketFrameError` when the client violates the protocol, as soon as a header shows it: 1002, 1003
+    ///   for a binary frame, 1009 for a frame or message over the bound; 1002 or 1007 for an invalid code or reason in
+    ///   a close frame. Nothing can be read afterwards.
     package mutating func next(
         in bytes: RawSpan, from position: inout Int, payload: inout [UInt8]
     ) throws(WebSocketFrameError) -> Message? {
@@ -62,7 +62,7 @@ package struct WebSocketFrameReader: Sendable {
                 position += wanted
                 if let message = try take(header, rest.extracting(header.size..<wanted), &payload) { return message }
             } else {
-                // Only as much as this frame lacks, so that bytes of the next one are not copied.
+                // Only the bytes that this frame lacks, so that bytes of the next one are not copied.
                 let (_, wanted) = try nextHeader(in: kept.span.bytes)
                 let added = rest.extracting(first: wanted - kept.count)
                 keep(added)
@@ -81,7 +81,7 @@ package struct WebSocketFrameReader: Sendable {
 
     private mutating func keep(_ bytes: RawSpan) { bytes.withUnsafeBytes { kept.append(contentsOf: $0) } }
 
-    /// Reads the header and checks that the frame may come now.
+    /// Parses the header and checks that the frame is allowed at this point.
     private func nextHeader(
         in bytes: RawSpan
     ) throws(WebSocketFrameError) -> (header: WebSocketFrameHeader?, wanted: Int) {
@@ -137,7 +137,7 @@ package struct WebSocketFrameReader: Sendable {
         }
     }
 
-    /// Checks what a close frame says: nothing, or a code and a reason (RFC 6455, section 5.5.1).
+    /// Checks the payload of a close frame: empty, or a code and a reason (RFC 6455, section 5.5.1).
     private static func check(closing saying: [UInt8]) throws(WebSocketFrameError) {
         guard saying.count >= 2 else { return }
         guard WebSocketCloseCode.isSendable(UInt16(saying[0]) << 8 | UInt16(saying[1])) else { throw .closeCode }
@@ -151,8 +151,8 @@ extension [UInt8] {
         appendUnmasked(masked, key: key)
     }
 
-    /// Appends what a masked payload says, eight bytes at a time. Source: RFC 6455, section 5.3.
-    /// - Parameter key: the masking key's four bytes as they lie in memory.
+    /// Appends a masked payload after unmasking it, eight bytes at a time. Source: RFC 6455, section 5.3.
+    /// - Parameter key: the four bytes of the masking key, in memory order.
     fileprivate mutating func appendUnmasked(_ masked: RawSpan, key: UInt32) {
         let first = count
         masked.withUnsafeBytes { append(contentsOf: $0) }

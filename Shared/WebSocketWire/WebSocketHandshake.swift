@@ -1,9 +1,9 @@
 internal import SignalingProtocol
 internal import SignalingTokens
 
-/// The server's answer to a client that opens a WebSocket. Source: RFC 6455, section 4.2.
+/// The server's answer to a client's WebSocket handshake. Source: RFC 6455, section 4.2.
 package enum WebSocketHandshake {
-    /// The version that clients must ask for.
+    /// The protocol version that clients must request.
     package static let version = "13"
 
     /// The value of `Sec-WebSocket-Accept`.

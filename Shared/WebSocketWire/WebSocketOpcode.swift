@@ -6,9 +6,9 @@ package enum WebSocketOpcode: UInt8, Sendable {
     case text = 0x1
     /// A binary message, or its first fragment.
     case binary = 0x2
-    /// Closes the connection: the sender sends nothing after it.
+    /// Closes the connection: the sender sends nothing more after it.
     case close = 0x8
-    /// Asks for a pong with the same payload.
+    /// Requests a pong with the same payload.
     case ping = 0x9
     /// Answers a ping.
     case pong = 0xA

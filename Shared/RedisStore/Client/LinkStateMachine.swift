@@ -46,7 +46,7 @@ struct LinkStateMachine: ~Copyable {
         case .connecting(let failures):
             state = .handshaking(failures: failures)
             return .handshake
-        case .closed: return .discard  // Closed while the socket was being opened.
+        case .closed: return .discard  // The link was closed while the socket was being opened.
         case .idle, .handshaking, .up, .waiting: return .none
         }
     }

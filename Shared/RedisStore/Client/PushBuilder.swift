@@ -66,7 +66,7 @@ package final class PushBuilder: ReplyBuilder {
             onMessage(topic, payload)
         case .subscribed: onConfirmation(topic, true)
         case .unsubscribed: onConfirmation(topic, false)
-        case .other: break  // The answer to PING: that something came is all it is for.
+        case .other: break  // The reply to PING; its arrival alone proves that the connection is alive.
         }
     }
 

@@ -1,15 +1,16 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The app's calls, and time.
+/// The app's calls, and timers.
 extension ClientStateMachine {
-    /// The interval of ticks while a call or a step has a deadline, ms.
+    /// The interval of ticks while a call or a step has a deadline, in ms.
     static let busyTick: Int64 = 250
-    /// The interval of ticks while paced messages wait, ms.
+    /// The interval of ticks while paced messages wait, in ms.
     static let pacedTick: Int64 = 40
 
-    /// Makes a call.
-    /// - Parameter ticket: what the answer is for; nil for the client's own calls, whose answers nobody waits for.
+    /// Adds a call of a function.
+    /// - Parameter ticket: identifies the call in its answer; nil for the client's own calls, whose answers the app
+    ///   does not get.
     mutating func call(
         _ function: String, _ arguments: [JSONMember], ticket: Int64?, now: Int64
     ) -> [Action] {
@@ -48,7 +49,7 @@ extension ClientStateMachine {
 
     // MARK: - Time
 
-    /// When to report a tick at the latest; nil when nothing has a deadline.
+    /// When the next tick must be reported at the latest; nil when nothing has a deadline.
     func nextTick(now: Int64) -> Int64? {
         switch state {
         case .idle, .closed: return nil
@@ -87,7 +88,7 @@ extension ClientStateMachine {
 }
 
 extension CallTable.Call {
-    /// The action that hands an answer to the app; nil for the client's own calls.
+    /// The action that passes an answer to the app; nil for the client's own calls.
     func answered(_ answer: Result<JSONValue, SignalingError>) -> ClientStateMachine.Action? {
         ticket.map { .answer(ticket: $0, answer) }
     }

@@ -1,6 +1,6 @@
 internal import SignalingProtocol
 
-/// Finding a gateway, connecting, and trying again.
+/// Finding a gateway, connecting, and reconnecting.
 extension ClientStateMachine {
     mutating func start(now: Int64) -> [Action] {
         guard case .idle = state else { return [] }
@@ -47,13 +47,13 @@ extension ClientStateMachine {
         case .connecting, .authenticating: return attemptFailed(now: now)
         case .online: return connectionLost(now: now)
         case .loggingOut: return end(Self.loggedOutByUser)
-        // The client has closed the connection itself.
+        // The client itself has closed the connection.
         case .idle, .discovering, .waiting, .closed: return []
         }
     }
 
-    /// The connection of a working session is gone. The first attempt elsewhere follows almost at once: a short pause by chance
-    /// keeps the clients of a failed gateway from coming all together.
+    /// Called when the connection of a working session is lost. The first attempt at another gateway follows after a
+    /// short random pause, which keeps the clients of a failed gateway from reconnecting all at once.
     mutating func connectionLost(now: Int64) -> [Action] {
         let interrupted = SignalingError(.failed, .interrupted, "the connection was lost before the answer")
         let givenUp = calls.connectionLost().compactMap { $0.answered(.failure(interrupted)) }
@@ -64,7 +64,7 @@ extension ClientStateMachine {
         return [.disconnect, .event(.reconnecting(attempt: 1))] + givenUp
     }
 
-    /// Pauses before the next attempt, or gives up when the time or the number of attempts is used up.
+    /// Pauses before the next attempt, or gives up when the time or the number of attempts is exhausted.
     mutating func attemptFailed(now: Int64) -> [Action] {
         let timing = configuration.timing
         let pause = search.failed(timing, chance)

@@ -24,19 +24,19 @@ extension ClientStateMachine {
 
     // MARK: - The mailbox
 
-    /// - Returns: nil for an entry that came before.
+    /// - Returns: nil for an entry that was delivered before.
     private mutating func mailArrived(_ version: Int64, _ line: String, now: Int64) -> [Action]? {
         let wait = configuration.timing.acknowledgeTime.milliseconds
         guard mailbox.take(version, now: now, within: wait) else { return nil }
-        // Entries of types that only later versions know are passed over.
+        // Entry types that this version does not know are ignored.
         guard let event = MessageText(line)?.mailboxEvent else { return [] }
         guard case .call(let call) = event, call.kind == .invited else { return [.event(event)] }
-        // The client itself, not the app, tells the caller that the invitation has arrived.
+        // The client informs the caller that the invitation has arrived; the app need not.
         let arguments = SignalingClient.callArguments(channel: call.channel, peer: call.peer, extra: "")
         return [.event(event)] + self.call("voip_invite_ack", arguments, ticket: nil, now: now)
     }
 
-    /// Acknowledges what was processed, when it is time.
+    /// Acknowledges processed entries, if it is time.
     mutating func acknowledge(now: Int64) -> [Action] {
         guard case .online = state, mailbox.isDue(now: now, bound: configuration.timing.acknowledgeCount) else {
             return []
@@ -44,7 +44,7 @@ extension ClientStateMachine {
         return pollMailbox()
     }
 
-    /// Sends `user_getmsg`, which acknowledges what was processed and asks for what follows.
+    /// Sends `user_getmsg`, which acknowledges processed entries and requests the following ones.
     mutating func pollMailbox() -> [Action] {
         guard let session = standing.session else { return [] }
         let id = calls.nextID()
@@ -52,7 +52,7 @@ extension ClientStateMachine {
         return [.send(ClientRequest.acknowledge(id: id, line: session.line, through: mailbox.processed))]
     }
 
-    /// Gateways that do not push put the entries into the answer.
+    /// Takes the answer to a poll. Gateways that do not push put the entries into it.
     private mutating func pollAnswered(_ answer: Result<JSONValue, SignalingError>, now: Int64) -> [Action] {
         mailbox.pollAnswered()
         guard case .success(let json) = answer, case .array(let entries)? = json["msgs"] else { return [] }
@@ -86,7 +86,7 @@ extension ClientStateMachine {
         return (call.answered(answer).map { [$0] } ?? []) + sendCalls(now: now)
     }
 
-    /// Remembers which channel the client is in.
+    /// Updates the membership after a successful join or leave.
     private mutating func noteMembership(_ call: CallTable.Call, _ json: JSONValue) {
         switch call.function {
         case "channel_join":

@@ -1,12 +1,12 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The session: login, resume, replacement of one that the cluster lost, and the end.
+/// The session: login, resume, replacement of a session that the cluster has lost, and the end.
 extension ClientStateMachine {
     static let loggedOutByUser = SignalingError(.logoutUser, .logout, "logged out by the user")
 
-    /// Every session outlives a lost connection for this long, ms: when a resume within it is refused, the cluster has lost
-    /// the session.
+    /// Every session outlives a lost connection for at least this long, in ms: if a resume is refused earlier, the
+    /// cluster has lost the session.
     private static let shortestTimeout: Int64 = 1000 * Int64(Limits.connectionTimeout.lowerBound)
 
     mutating func loginAnswered(
@@ -18,7 +18,7 @@ extension ClientStateMachine {
             let events = standing == .lost ? replaced(now: now) : [.event(.loggedIn(uid: opened.uid))]
             return events + goOnline(opened, now: now)
         case .failure(let error) where error.code == .failed:
-            // The cluster could not decide, Redis being down for example: another attempt may succeed.
+            // The cluster could not decide, for example because Redis is down; another attempt may succeed.
             search.lastRefusal = error
             return attemptFailed(now: now)
         case .failure(let error) where standing == .lost:
@@ -29,7 +29,8 @@ extension ClientStateMachine {
         }
     }
 
-    /// A new session replaces the lost one: channel events of the meantime are gone, and the user is in no channel.
+    /// Called when a new session has replaced the lost one. Channel events published meanwhile are lost, and the user
+    /// is in no channel.
     private mutating func replaced(now: Int64) -> [Action] {
         calls.connectionRestored(now: now)
         return [.event(.reconnected(complete: false))] + channelLost(membership.left())
@@ -46,7 +47,7 @@ extension ClientStateMachine {
         channel.map { [.event(.channelLeft(channel: $0, code: .leaveDisconnected))] } ?? []
     }
 
-    /// The session works: what waited is sent.
+    /// Called when the session is established: waiting calls are sent.
     private mutating func goOnline(_ answer: ServerMessage.SessionAnswer, now: Int64) -> [Action] {
         standing = .held(SessionStanding.Session(answer))
         state = .online
@@ -56,7 +57,7 @@ extension ClientStateMachine {
         return (answer.push ? [] : pollMailbox()) + sendCalls(now: now)
     }
 
-    /// The gateway ends the session, with a word or a code. Source: wire protocol, section 3.
+    /// Handles a `close` frame, whose reason is a word or a code. Source: wire protocol, section 3.
     mutating func closedByGateway(_ word: String, now: Int64) -> [Action] {
         if case .loggingOut = state { return end(Self.loggedOutByUser) }
         let code = Int(word).flatMap(SignalingCode.init(rawValue:))
@@ -76,7 +77,7 @@ extension ClientStateMachine {
         }
     }
 
-    /// The cluster has lost the session: the client logs in again, without a channel.
+    /// Logs in again, because the cluster has lost the session. The new session is in no channel.
     private mutating func logInAgain(now: Int64) -> [Action] {
         let interrupted = SignalingError(.failed, .interrupted, "the session was lost before the answer")
         let givenUp = calls.sessionLost().compactMap { $0.answered(.failure(interrupted)) }
@@ -106,7 +107,7 @@ extension ClientStateMachine {
         return end(SignalingError(.logoutOther, .closed, "the client was closed"))
     }
 
-    /// Ends the client: calls without an answer fail, and the app hears why.
+    /// Ends the client: unanswered calls fail, and the app is told the reason.
     mutating func end(_ error: SignalingError) -> [Action] {
         let over = SignalingError(.notLoggedIn, .loggedOut, "the session is over")
         let last = standing == .none ? SignalingEvent.loginFailed(error) : .loggedOut(error)

@@ -1,10 +1,10 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A client's life: finding a gateway, logging in, calls and events, resuming elsewhere, the end.
+/// The life of a client: finding a gateway, logging in, calls and events, resuming on another gateway, the end.
 ///
-/// Pure: what happens comes in by ``handle(_:now:)`` and what is to be done comes out as actions, to be performed in order.
-/// Times are milliseconds of any clock that does not go backwards.
+/// Without I/O: events are passed to ``handle(_:now:)``, which returns the actions to perform, in order. Times are
+/// milliseconds of any clock that does not go backwards.
 struct ClientStateMachine: ~Copyable {
     enum State: Equatable {
         /// Not started. Goes to `discovering`, `connecting`, `waiting`, `closed`.
@@ -15,44 +15,44 @@ struct ClientStateMachine: ~Copyable {
         case waiting(until: Int64)
         /// Connecting to a gateway. Goes to `authenticating`, `waiting`, `closed`.
         case connecting(since: Int64)
-        /// The login or resume was sent. Goes to `online`, `waiting`, `closed`.
+        /// The login or resume has been sent. Goes to `online`, `waiting`, `closed`.
         case authenticating(since: Int64)
-        /// The session works. Goes to `waiting`, `loggingOut`, `closed`.
+        /// The session is usable. Goes to `waiting`, `loggingOut`, `closed`.
         case online
-        /// The logout was sent, as the call of this number. Goes to `closed`.
+        /// The logout has been sent, as the call with this id. Goes to `closed`.
         case loggingOut(since: Int64, call: Int64)
-        /// The end.
+        /// Ended.
         case closed
     }
 
-    /// What happens to a client. `attempt` is the number that the action gave which is reported on; reports on a former
-    /// connection are dropped by it.
+    /// What happens to a client. `attempt` is the number from the action that is being reported on; reports on an
+    /// earlier connection are recognised by it and ignored.
     enum Event {
         /// The app wants to be logged in.
         case start
-        /// Discovery has answered; empty when nothing answered.
+        /// Discovery is done; empty when nothing answered.
         case discovered([GatewayEndpoint], attempt: Int)
         /// The connection is established.
         case connected(attempt: Int)
-        /// The connection ended, or could not be made.
+        /// The connection was closed, or could not be established.
         case disconnected(attempt: Int)
         /// The gateway sent a frame.
         case received(ServerMessage, attempt: Int)
         /// The app calls a function; answered exactly once, under the app's ticket.
         case call(ticket: Int64, function: String, arguments: [JSONMember])
-        /// Nobody waits for the answer to the call of this ticket any more.
+        /// The app no longer waits for the answer to the call with this ticket.
         case cancelled(ticket: Int64)
         /// The app has taken events.
         case eventsTaken(Int)
         /// The app logs out.
         case logOut
-        /// The app ends the client without a word to the gateway: the session stays resumable until its time is over.
+        /// The app ends the client without informing the gateway; the session can still be resumed until it times out.
         case abandon
-        /// The time told by ``nextTick(now:)`` has come.
+        /// The time returned by ``nextTick(now:)`` has come.
         case tick
     }
 
-    /// What is to be done.
+    /// What the driver must do.
     enum Action: Equatable {
         /// Ask where gateways are, then report `discovered`.
         case discover(attempt: Int)
@@ -60,18 +60,18 @@ struct ClientStateMachine: ~Copyable {
         case connect(attempt: Int, GatewayEndpoint)
         /// Write one text frame.
         case send([UInt8])
-        /// Go on (true) or stop reading from the connection.
+        /// Continue (true) or stop (false) reading from the connection.
         case setReading(Bool)
         /// Close the connection, or stop connecting.
         case disconnect
-        /// The app's call has its answer.
+        /// Complete the app's call.
         case answer(ticket: Int64, Result<JSONValue, SignalingError>)
-        /// Tell the app.
+        /// Pass an event to the app.
         case event(SignalingEvent)
     }
 
     let configuration: ClientConfiguration
-    /// A random number within the range: pauses, and the choice of a gateway.
+    /// Returns a random number within the range, for pauses and the choice of a gateway.
     let chance: @Sendable (ClosedRange<Int64>) -> Int64
     var state = State.idle
     var search = GatewaySearch()
@@ -91,8 +91,8 @@ struct ClientStateMachine: ~Copyable {
         backlog = EventBacklog(bound: configuration.eventBound)
     }
 
-    /// Something happened.
-    /// - Returns: what is to be done, in order.
+    /// Handles an event.
+    /// - Returns: the actions to perform, in order.
     mutating func handle(_ event: Event, now: Int64) -> [Action] {
         var actions = react(to: event, now: now)
         let told = actions.reduce(0) { $0 + ($1.isEvent ? 1 : 0) }
@@ -118,7 +118,7 @@ struct ClientStateMachine: ~Copyable {
         }
     }
 
-    /// What the client is doing.
+    /// The client's state as the app sees it.
     var status: ClientStatus {
         switch state {
         case .idle, .closed, .loggingOut: .loggedOut

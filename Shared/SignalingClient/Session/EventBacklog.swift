@@ -1,4 +1,4 @@
-/// Events that the app has not taken yet. When they reach a bound, nothing is read from the gateway until half are taken.
+/// Counts the events that the app has not taken yet. At the bound, reading from the gateway stops until half are taken.
 struct EventBacklog {
     private var waiting = 0
     private(set) var isReadingPaused = false
@@ -6,7 +6,7 @@ struct EventBacklog {
 
     init(bound: Int) { self.bound = bound }
 
-    /// Events were handed to the app.
+    /// Records that events were passed to the app.
     /// - Returns: whether to stop reading now.
     mutating func told(_ count: Int) -> Bool {
         waiting += count
@@ -15,8 +15,8 @@ struct EventBacklog {
         return true
     }
 
-    /// The app has taken events.
-    /// - Returns: whether to go on reading now.
+    /// Records that the app has taken events.
+    /// - Returns: whether to continue reading now.
     mutating func taken(_ count: Int) -> Bool {
         waiting -= count
         guard isReadingPaused, waiting <= bound / 2 else { return false }

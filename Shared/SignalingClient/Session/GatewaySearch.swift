@@ -1,41 +1,42 @@
 internal import SignalingProtocol
 
-/// Which gateway to try next, after which pause, and for how long to go on.
+/// Decides which gateway to try next, after which pause, and when to give up.
 struct GatewaySearch {
-    /// The number of the present attempt to connect. What a former attempt reports is dropped by its number.
+    /// The number of the current attempt to connect. Reports of earlier attempts are recognised by it and ignored.
     private(set) var attempt = 0
-    /// The gateways that discovery or the app named.
+    /// The gateways known from discovery or from the app.
     private var endpoints: [GatewayEndpoint] = []
-    /// The gateway in use, or tried last.
+    /// The gateway in use, or the last one that was tried.
     private(set) var current: GatewayEndpoint?
-    /// When this row of attempts began, ms.
+    /// When the current series of attempts began, in ms.
     private(set) var since: Int64 = 0
-    /// Attempts of this row that failed.
+    /// The number of failed attempts in this series.
     private(set) var failures = 0
-    /// The cluster's answer to the last login of this row that it could not decide; told to the app when the row fails.
+    /// The last answer in this series with which the cluster could not decide on a login; reported to the app if the
+    /// series fails.
     var lastRefusal: SignalingError?
 
-    /// Begins a row of attempts: to log in, or to resume.
+    /// Begins a series of attempts to log in or to resume.
     mutating func begin(now: Int64) {
         since = now
         failures = 0
     }
 
-    /// Gives the present attempt up: what it still reports is dropped.
+    /// Gives up the current attempt; its reports are ignored from now on.
     mutating func abandonAttempt() { attempt += 1 }
 
-    /// Begins the next attempt.
+    /// Begins the next attempt and returns its number.
     mutating func nextAttempt() -> Int {
         attempt += 1
         return attempt
     }
 
-    /// Keeps what discovery found. An empty answer leaves the gateways of the last one.
+    /// Stores what discovery found. After an empty result, the gateways found before are kept.
     mutating func found(_ endpoints: [GatewayEndpoint]) {
         if !endpoints.isEmpty { self.endpoints = endpoints }
     }
 
-    /// Chooses a gateway by chance, another than the last one if there is another; nil when none is known.
+    /// Chooses a random gateway other than the last one, if there is another; nil when none is known.
     mutating func choose(_ chance: (ClosedRange<Int64>) -> Int64) -> GatewayEndpoint? {
         var choices = Array(Set(endpoints)).sorted { ($0.host, $0.port) < ($1.host, $1.port) }
         if choices.count > 1 { choices.removeAll { $0 == current } }
@@ -44,8 +45,8 @@ struct GatewaySearch {
         return current
     }
 
-    /// The attempt failed.
-    /// - Returns: the pause before the next one, ms: by chance below a bound that doubles each time.
+    /// Records that the attempt failed.
+    /// - Returns: the pause before the next one, in ms: random, below a bound that doubles each time.
     mutating func failed(_ timing: ClientTiming, _ chance: (ClosedRange<Int64>) -> Int64) -> Int64 {
         failures += 1
         abandonAttempt()

@@ -1,23 +1,23 @@
-/// Pings, and the pongs that show that the connection is alive.
+/// Sends pings, and detects a dead connection by missing pongs.
 struct Heartbeat {
     private var sent: Int64 = 0
-    /// Pings since the last pong.
+    /// The number of pings since the last pong.
     private var unanswered = 0
-    /// When the next ping is due, ms.
+    /// When the next ping is due, in ms.
     private(set) var due: Int64 = 0
 
-    /// A connection is established.
+    /// Called when a connection is established.
     mutating func start(now: Int64, _ timing: ClientTiming) {
         unanswered = 0
         due = now + timing.pingInterval.milliseconds
     }
 
-    /// The gateway has answered a ping.
+    /// Called when the gateway has answered a ping.
     mutating func ponged() { unanswered = 0 }
 
-    /// It is time for a ping.
-    /// - Parameter isReadingPaused: pongs are not read either then, so that their absence proves nothing.
-    /// - Returns: the ping's number; nil when too many were not answered: the connection is dead.
+    /// Called when a ping is due.
+    /// - Parameter isReadingPaused: whether reading is paused; pongs are not read then, so missing ones prove nothing.
+    /// - Returns: the number of the ping to send; nil when too many were not answered, so that the connection is dead.
     mutating func beat(now: Int64, _ timing: ClientTiming, isReadingPaused: Bool) -> Int64? {
         if isReadingPaused { unanswered = 0 }
         guard unanswered < timing.missedPongs else { return nil }

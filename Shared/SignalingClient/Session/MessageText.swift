@@ -8,7 +8,7 @@ struct MessageText: Equatable {
     var time: Int64
     var content: String
 
-    /// Splits a line; nil when the text is not a `msg-v2` line.
+    /// Splits a line into its fields; nil when the text is not a `msg-v2` line.
     init?(_ line: String) {
         let parts = line.split(separator: " ", maxSplits: 6, omittingEmptySubsequences: false)
         guard parts.count == 7, parts[0] == "msg-v2" else { return nil }
@@ -18,7 +18,7 @@ struct MessageText: Equatable {
         content = String(parts[6])
     }
 
-    /// The event that a mailbox entry means; nil for types that later versions may bring.
+    /// The event for a mailbox entry; nil for a type that this version does not know.
     var mailboxEvent: SignalingEvent? {
         if type == "instant" { return .message(InstantMessage(account: source, text: content, time: time)) }
         guard let json = try? JSONValue.parse(content.utf8), let channel = json["channel"]?.string,
@@ -30,7 +30,7 @@ struct MessageText: Equatable {
         return .call(CallEvent(kind: kind, channel: channel, peer: peer, uid: uid, extra: extra))
     }
 
-    /// The event that a channel's line means; nil for types that later versions may bring.
+    /// The event for a channel's line; nil for a type that this version does not know.
     var channelEvent: SignalingEvent? {
         guard let json = try? JSONValue.parse(content.utf8), let channel = json["channel"]?.string,
             let account = json["account"]?.string

@@ -9,7 +9,7 @@ enum ServerMessage: Equatable {
     case resumeAnswer(SessionAnswer)
     /// `pong`.
     case pong
-    /// `call2-ret`: the whole object on success.
+    /// `call2-ret`; on success the whole JSON object.
     case callAnswer(id: Int64, Result<JSONValue, SignalingError>)
     /// `notify msg`: the mailbox holds an entry of this version.
     case mailboxNotice(version: Int64)
@@ -19,7 +19,7 @@ enum ServerMessage: Equatable {
     case channelEvent(id: Int64, line: String)
     /// `close`: the session is over.
     case close(String)
-    /// A frame of a later version.
+    /// A frame that this version does not know.
     case unknown
 
     /// A session as a gateway describes it in its answer to a login or resume.
@@ -31,8 +31,8 @@ enum ServerMessage: Equatable {
         var complete: Bool
     }
 
-    /// Reads a frame.
-    /// - Throws: `SignalingError` (1004) when its content does not fit its name.
+    /// Parses a frame.
+    /// - Throws: `SignalingError` (1004) when the content does not have the shape that its name requires.
     init(decoding bytes: some Collection<UInt8>) throws(SignalingError) {
         guard case .array(let parts) = try JSONValue.parse(bytes), parts.count == 2, let name = parts[0].string else {
             throw Self.malformed
@@ -84,7 +84,7 @@ enum ServerMessage: Equatable {
         }
     }
 
-    /// Reads `[err, json]`: the error with its public code, or the object.
+    /// Parses `[err, json]`: an error with its public code, or the object.
     private static func outcome(
         _ argument: JSONValue
     ) throws(SignalingError) -> (error: SignalingError?, json: JSONValue) {
@@ -98,7 +98,7 @@ enum ServerMessage: Equatable {
         return (SignalingError(code, reason, json["message"]?.string ?? reason.rawValue), json)
     }
 
-    /// The code of a refusal that comes without one, as from the hosted system. Source: wire protocol, section 3.
+    /// The code for a refusal without one, as the hosted system sends it. Source: wire protocol, section 3.
     private static func code(of reason: SignalingReason) -> SignalingCode {
         switch reason {
         case .tokenErrorExpired: .loginTokenExpired

@@ -1,4 +1,4 @@
-/// What the client has of a session.
+/// Whether the client has a session.
 enum SessionStanding: Equatable {
     /// No login has succeeded yet.
     case none
@@ -7,11 +7,11 @@ enum SessionStanding: Equatable {
     /// The cluster has lost the session; the next login replaces it.
     case lost
 
-    /// A session as its gateway described it.
+    /// A session as described by its gateway.
     struct Session: Equatable {
         /// The secret that resumes the session, sent with every call.
         var line: String
-        /// The account's number.
+        /// The account's numeric id.
         var uid: UInt32
         /// Whether the gateway pushes mailbox entries; otherwise the client polls for them.
         var push: Bool

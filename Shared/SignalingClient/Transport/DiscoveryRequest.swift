@@ -2,12 +2,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Asks one discovery URL. Bound to its event loop.
+/// A request to one discovery URL. Bound to its event loop.
 final class DiscoveryRequest: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The most bytes of an answer.
+    /// The largest answer in bytes.
     static let answerBound = 65_536
 
     private let url: DiscoveryURL
@@ -22,8 +22,8 @@ final class DiscoveryRequest: ChannelInboundHandler {
         self.promise = promise
     }
 
-    /// Asks for gateways.
-    /// - Returns: the gateways; none when there is no usable answer within the bootstrap's timeout.
+    /// Sends the request.
+    /// - Returns: the gateways; none when no usable answer arrives within the bootstrap's timeout.
     static func ask(
         _ url: DiscoveryURL, app: String, over bootstrap: LinkBootstrap
     ) -> EventLoopFuture<[GatewayEndpoint]> {

@@ -4,10 +4,10 @@ internal import SignalingWire
 /// A base URL that answers `/getaddr`.
 struct DiscoveryURL: Equatable {
     var endpoint: GatewayEndpoint
-    /// The path without a slash at its end.
+    /// The path without a trailing slash.
     var path: String
 
-    /// Reads `http://HOST[:PORT][/PATH]` and `https://...`.
+    /// Parses `http://HOST[:PORT][/PATH]` or `https://...`.
     /// - Throws: `SignalingError` (1004, `invalid_discovery`).
     init(_ text: String) throws(SignalingError) {
         let invalid = SignalingError(.wrongParameter, .invalidDiscovery, "no http or https URL with a host")
@@ -26,7 +26,7 @@ struct DiscoveryURL: Equatable {
         path = String(rest)
         var host = authority
         var port: Int? = secure ? 443 : 80
-        // An IPv6 address stands in brackets, because it has colons of its own.
+        // An IPv6 address is written in brackets, because it contains colons itself.
         let end = authority.last == "]" ? nil : authority.lastIndex(of: ":")
         if let end {
             host = authority[..<end]
@@ -47,8 +47,8 @@ struct DiscoveryURL: Equatable {
         return "\(path)/getaddr?vid=\(escaped)"
     }
 
-    /// The gateways that an answer lists. It names the ports of plain WebSocket; TLS is on the next port each. Source: wire
-    /// protocol, section 1.
+    /// The gateways listed in an answer. It gives the ports for plain WebSocket; the port for TLS is one higher.
+    /// Source: wire protocol, section 1.
     func endpoints(in body: [UInt8]) -> [GatewayEndpoint] {
         guard case .array(let entries)? = (try? JSONValue.parse(body))?["web"] else { return [] }
         return entries.compactMap { entry in

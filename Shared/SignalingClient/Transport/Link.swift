@@ -1,19 +1,19 @@
 internal import NIOCore
 internal import NIOWebSocket
 
-/// One WebSocket connection to a gateway. Bound to its event loop: made, used and called back there, and not Sendable.
+/// One WebSocket connection to a gateway. Bound to its event loop: created, used and called back there, and not Sendable.
 final class Link: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    /// Bytes of one message of the gateway at most: the list of a channel with a million members.
+    /// The largest message from the gateway in bytes: enough for the member list of a channel with a million members.
     static let messageBound = 64 << 20
 
     private let onText: (ByteBuffer) -> Void
     private let onClose: () -> Void
     private var context: ChannelHandlerContext?
     private var isReading = true
-    /// A read was asked for while reading was stopped.
+    /// Whether a read was requested while reading was paused.
     private var wantsRead = false
 
     init(onText: @escaping (ByteBuffer) -> Void, onClose: @escaping () -> Void) {
@@ -23,10 +23,10 @@ final class Link: ChannelInboundHandler {
 
     func send(_ text: [UInt8]) { write(.text, ByteBuffer(bytes: text)) }
 
-    /// Closes without a word, so that the session stays resumable.
+    /// Closes the connection without a WebSocket close frame, so that the session stays resumable.
     func close() { context?.close(promise: nil) }
 
-    /// Goes on or stops reading. While reading is stopped, what the gateway writes waits in the network.
+    /// Continues or pauses reading. While reading is paused, the gateway's data waits in the network.
     func setReading(_ reading: Bool) {
         isReading = reading
         guard reading, wantsRead else { return }

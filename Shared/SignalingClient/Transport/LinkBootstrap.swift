@@ -4,15 +4,15 @@ internal import NIOPosix
 internal import NIOSSL
 internal import NIOWebSocket
 
-/// Opens links.
+/// Opens WebSocket connections.
 struct LinkBootstrap: Sendable {
     let eventLoop: any EventLoop
     let tls: ClientTLS
-    /// How long connecting, and then shaking hands, may take.
+    /// The time limit for connecting, and again for the handshakes after it.
     let timeout: TimeAmount
 
-    /// Connects and shakes hands.
-    /// - Parameter makeLink: makes the link, on the event loop, when the gateway has agreed to speak WebSocket; nil when the
+    /// Connects and performs the handshakes.
+    /// - Parameter makeLink: creates the link on the event loop, once the gateway has agreed to WebSocket; nil when the
     ///   connection is not wanted any more.
     func connect(to endpoint: GatewayEndpoint, makeLink: @escaping @Sendable () -> Link?) -> EventLoopFuture<Void> {
         let upgraded = eventLoop.makePromise(of: Void.self)
@@ -46,7 +46,7 @@ struct LinkBootstrap: Sendable {
 
     private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
-    /// Adds what asks for WebSocket. NIO's typed upgrade would be shorter, but needs iOS 16 and macOS 13.
+    /// Adds the handlers of the WebSocket upgrade. NIO's typed upgrade would be shorter, but requires iOS 16 and macOS 13.
     private func upgrade(
         _ channel: any Channel, _ endpoint: GatewayEndpoint, _ makeLink: @escaping @Sendable () -> Link?,
         _ upgraded: EventLoopPromise<Void>
@@ -82,11 +82,11 @@ struct LinkBootstrap: Sendable {
         try pipeline.addHandler(link)
     }
 
-    /// The attempt was given up while it connected.
+    /// The attempt was given up while the connection was being made.
     private struct NotWanted: Error {}
 }
 
-/// Asks for WebSocket on a new connection. Leaves the pipeline when the gateway agrees; otherwise closes the connection.
+/// Requests WebSocket on a new connection. Leaves the pipeline when the gateway agrees; otherwise closes the connection.
 private final class UpgradeRequest: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -108,7 +108,7 @@ private final class UpgradeRequest: ChannelInboundHandler, RemovableChannelHandl
         context.fireChannelActive()
     }
 
-    /// What comes as far as here is the answer of a server that speaks HTTP only.
+    /// Only the answer of a server that does not speak WebSocket gets this far.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { fail(context, NotUpgraded()) }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -1,11 +1,11 @@
-/// Splits many attribute changes into steps, each small enough not to hold up Redis.
+/// Splits many attribute changes into steps, each small enough not to block Redis for long.
 package enum AttributeSteps {
-    /// The most changes in one step.
+    /// The largest number of changes in one step.
     package static let count = 100
-    /// The most bytes of names and values in one step, unless a single change has more.
+    /// The largest total size, in bytes, of names and values in one step, unless a single change is larger.
     package static let bytes = 65_536
 
-    /// The changes in steps; one empty step when there are no changes.
+    /// Splits changes into steps; one empty step when there are no changes.
     package static func of(_ changes: [AttributeChange]) -> [[AttributeChange]] {
         var steps: [[AttributeChange]] = [[]]
         var taken = 0
@@ -21,7 +21,7 @@ package enum AttributeSteps {
         return steps
     }
 
-    /// Setting these attributes, in steps.
+    /// Splits the setting of these attributes into steps.
     package static func of(_ attributes: [Attribute]) -> [[AttributeChange]] { of(attributes.map { .update($0) }) }
 
     private static func size(of change: AttributeChange) -> Int {

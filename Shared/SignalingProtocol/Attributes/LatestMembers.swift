@@ -1,22 +1,22 @@
-/// A channel's latest members as Redis keeps them: a text with one line `UID ACCOUNT` for each, oldest first. (Accounts
-/// have no white space.)
+/// A channel's latest members as stored in Redis: a text with one line `UID ACCOUNT` per member, oldest first.
+/// (Accounts contain no white space.)
 ///
-/// The text passes unparsed from Redis to the gateway, which writes it into the joiner's answer: parsing and formatting two
-/// hundred members at every step of every join would cost too much.
+/// The text passes unparsed from Redis to the gateway, which writes it into the answer to a join: parsing and
+/// formatting two hundred members in every process on the way of every join would cost too much.
 package struct LatestMembers: Equatable, Sendable {
-    /// The lines, each ended by a newline. There may be more of them than ``all`` lists.
+    /// The lines, each ended by a newline. There may be more of them than ``all`` returns.
     package let text: [UInt8]
 
-    /// Takes a text that Redis keeps.
+    /// Uses a text that Redis stores.
     package init(text: [UInt8]) { self.text = text }
 
-    /// Writes the text.
+    /// Creates the text from members.
     /// - Parameter members: newest first.
     package init(_ members: [Member]) {
         text = Array(members.reversed().map { "\($0.uid) \($0.account)\n" }.joined().utf8)
     }
 
-    /// The members, newest first, at most ``Limits/userListLatest``. Malformed lines are left out.
+    /// The members, newest first, at most ``Limits/userListLatest``. Malformed lines are skipped.
     package var all: [Member] {
         var members: [Member] = []
         forEach { uid, account in
@@ -28,7 +28,8 @@ package struct LatestMembers: Equatable, Sendable {
         return members
     }
 
-    /// Calls `body` for each member that ``all`` would list, newest first, with the digits of its number and the bytes of its account.
+    /// Calls `body` for each member that ``all`` would return, newest first, with the digits of its numeric id and the
+    /// bytes of its account.
     package func forEach(_ body: (_ uid: UnsafeBufferPointer<UInt8>, _ account: UnsafeBufferPointer<UInt8>) -> Void) {
         text.withUnsafeBufferPointer { bytes in
             var end = bytes.count - 1

@@ -1,5 +1,5 @@
 extension SignalingError {
-    /// A user or channel would have more attributes than it may; nothing was changed.
+    /// The change would exceed the largest number or size of a user's or channel's attributes; nothing was changed.
     /// - Parameter owner: `user` or `channel`.
     package static func tooManyAttributes(of owner: String) -> SignalingError {
         let (count, bytes) = (Limits.attributesPerOwner, Limits.attributeBytesPerOwner)

@@ -2,20 +2,19 @@
 package struct GetApp: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "app.get"
-    /// The app's settings.
     package typealias Reply = AppSettings
     package var app: AppID
 
     package init(app: AppID) { self.app = app }
 }
 
-/// What a gateway must know of an app.
+/// The settings of an app that gateways need.
 package struct AppSettings: Equatable, Sendable {
-    /// The secret that tokens are made with; empty when the app has none. Never logged.
+    /// The secret that signs the app's tokens; empty when the app has none. Never logged.
     package var certificate: String
-    /// Whether logins must carry a token; otherwise `_no_need_token` is accepted too.
+    /// Whether logins must present a token; otherwise `_no_need_token` is accepted too.
     package var tokenRequired: Bool
-    /// How much its users may send.
+    /// The limits for the app's users.
     package var limits: AppLimits
 
     package init(certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()) {

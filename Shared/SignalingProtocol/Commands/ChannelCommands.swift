@@ -1,10 +1,10 @@
-/// The session that acts in a channel, and its user.
+/// The session on whose behalf a command acts, and its user.
 package struct Actor: Equatable, Sendable {
     /// The user.
     package var user: UserKey
-    /// The account's number.
+    /// The account's numeric id.
     package var uid: UInt32
-    /// The session that acts.
+    /// The session.
     package var session: SessionID
 
     package init(user: UserKey, uid: UInt32, session: SessionID) {
@@ -20,11 +20,11 @@ package struct JoinChannel: ServiceCommand {
     package static let operation = "channel.join"
     /// The channel's state at the join.
     package typealias Reply = ChannelJoined
-    /// Who joins.
+    /// The user and session that join.
     package var actor: Actor
-    /// Which channel of the actor's app.
+    /// The channel, in the actor's app.
     package var channel: ChannelName
-    /// The number of this join or leave within the session, so that a late one is recognised; 0: not numbered.
+    /// The number of this join or leave within the session, by which a late one is recognised; 0 when it has none.
     package var turn: Int64
 
     package init(actor: Actor, channel: ChannelName, turn: Int64 = 0) {
@@ -34,13 +34,13 @@ package struct JoinChannel: ServiceCommand {
     }
 }
 
-/// A channel was joined.
+/// The result of joining a channel.
 package struct ChannelJoined: Equatable, Sendable {
-    /// The channel's sequence number at the join: the joiner is shown the events above it.
+    /// The channel's sequence number at the join: the joiner receives the events above it.
     package var sequence: Int64
-    /// The `channel2` id of the join. A client that resumes before it has seen an event sends this as `after`.
+    /// The `channel2` id of the join. A client that resumes before it has received an event sends this id as `after`.
     package var id: Int64
-    /// The latest members, the joiner among them.
+    /// The latest members, the joiner included.
     package var members: LatestMembers
     /// The channel's attributes.
     package var attributes: [Attribute]
@@ -53,19 +53,19 @@ package struct ChannelJoined: Equatable, Sendable {
     }
 }
 
-/// Leaves a channel. Has no effect when another session of the account is the member.
+/// Leaves a channel. Has no effect when the account is a member by another session.
 package struct LeaveChannel: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.leave"
-    /// Frees memory.
+    /// True: it frees memory.
     package var isVital: Bool { true }
     package typealias Reply = Done
-    /// Who leaves.
+    /// The user and session that leave.
     package var actor: Actor
     package var channel: ChannelName
-    /// The reason for leaving, one of the codes 600 to 699.
+    /// The reason, one of the codes 600 to 699.
     package var reason: SignalingCode
-    /// The number of this join or leave within the session, so that a late one is recognised; 0: not numbered.
+    /// The number of this join or leave within the session, by which a late one is recognised; 0 when it has none.
     package var turn: Int64
 
     package init(actor: Actor, channel: ChannelName, reason: SignalingCode, turn: Int64 = 0) {
@@ -76,19 +76,19 @@ package struct LeaveChannel: ServiceCommand {
     }
 }
 
-/// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a member, but
-/// its session must be the account's present one, at the asking gateway.
+/// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a
+/// member, but its session must be the account's current one, held by the gateway that sends the command.
 package struct ChangeChannelAttributes: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.attribute.change"
     package typealias Reply = Done
-    /// Who changes them.
+    /// The user and session that make the change.
     package var actor: Actor
-    /// Of which channel.
+    /// The channel, in the actor's app.
     package var channel: ChannelName
     /// The change.
     package var change: AttributeChange
-    /// Changes of the channel's attributes that its app allows in a second.
+    /// The largest number of attribute changes per second that the app allows in the channel.
     package var limitPerSecond: Int
 
     package init(
@@ -102,17 +102,17 @@ package struct ChangeChannelAttributes: ServiceCommand {
     }
 }
 
-/// One change of a set of attributes.
+/// A change to a user's or channel's attributes.
 package enum AttributeChange: Equatable, Sendable {
-    /// Sets one.
+    /// Sets an attribute.
     case update(Attribute)
-    /// Deletes one.
+    /// Deletes an attribute.
     case delete(AttributeName)
-    /// Deletes all.
+    /// Deletes all attributes.
     case clear
 }
 
-/// Asks how many members a channel has.
+/// Asks for the number of a channel's members.
 package struct CountMembers: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.count"
@@ -122,9 +122,9 @@ package struct CountMembers: ServiceCommand {
     package init(channel: ChannelKey) { self.channel = channel }
 }
 
-/// How many members a channel has.
+/// The number of a channel's members.
 package struct MemberCount: Equatable, Sendable {
-    /// Zero for a channel that does not exist.
+    /// 0 for a channel that does not exist.
     package var count: Int
 
     package init(count: Int) { self.count = count }
@@ -158,7 +158,7 @@ package struct ListMembers: ServiceCommand {
     package static let operation = "channel.members"
     package typealias Reply = MemberList
     package var channel: ChannelKey
-    /// The most members to list, the latest first.
+    /// The largest number of members to list; the latest are listed first.
     package var limit: Int
 
     package init(channel: ChannelKey, limit: Int) {
@@ -167,11 +167,11 @@ package struct ListMembers: ServiceCommand {
     }
 }
 
-/// A channel's members.
+/// The members of a channel.
 package struct MemberList: Equatable, Sendable {
-    /// How many there are in all.
+    /// The number of all members.
     package var total: Int
-    /// The latest, newest first.
+    /// The latest members, newest first.
     package var members: [Member]
 
     package init(total: Int, members: [Member]) {

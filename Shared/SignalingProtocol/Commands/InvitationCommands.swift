@@ -1,19 +1,19 @@
-/// An act in a call between two users: they invite, acknowledge, accept, refuse, end, or send each other digits.
+/// An act in a call between two users: an invitation, its acknowledgement, acceptance or refusal, the end, or digits.
 package struct CallAct: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.act"
-    /// True for acts that end a call.
+    /// True for acts that end a call: they free memory.
     package var isVital: Bool { verb == .refuse || verb == .end }
     package typealias Reply = Done
-    /// What the actor does.
+    /// The act.
     package var verb: CallVerb
-    /// Who acts.
+    /// The user and session that act.
     package var actor: Actor
-    /// The channel that the call is about. Inviting does not join it.
+    /// The channel that the call is about. An invitation does not join it.
     package var channel: ChannelName
-    /// The other party: an account, or a phone number.
+    /// The other party: an account or a phone number.
     package var peer: String
-    /// A JSON text of the actor, passed on to the peer.
+    /// JSON text for the peer, passed on unchanged.
     package var extra: String
 
     package init(verb: CallVerb, actor: Actor, channel: ChannelName, peer: String, extra: String) {
@@ -25,23 +25,23 @@ package struct CallAct: ServiceCommand {
     }
 }
 
-/// What a party can do in a call; the raw value is the function's name and the mailbox entry's type on the wire.
+/// The acts in a call; the raw value is the function's name and the type of the mailbox entry on the wire.
 package enum CallVerb: String, Sendable, CaseIterable {
-    /// The caller invites.
+    /// The caller invites the callee.
     case invite = "voip_invite"
-    /// The callee's client has the invitation.
+    /// The callee's client confirms that it has received the invitation.
     case acknowledge = "voip_invite_ack"
     /// The callee accepts.
     case accept = "voip_invite_accept"
     /// The callee refuses.
     case refuse = "voip_invite_refuse"
-    /// Either ends the call.
+    /// Either party ends the call.
     case end = "voip_invite_bye"
-    /// Either sends a message, such as digits.
+    /// Either party sends a message, such as DTMF digits.
     case message = "voip_invite_msg"
 }
 
-/// Ends the calls of a session that is over.
+/// Ends the calls of a session that has ended.
 package struct EndSessionCalls: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.session-ended"

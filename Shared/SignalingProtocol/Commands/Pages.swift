@@ -1,16 +1,16 @@
-/// A read of a user's mailbox.
+/// The result of reading a user's mailbox.
 package struct MailboxPage: Equatable, Sendable {
-    /// The highest version that was ever forgotten; 0 for a user who never had an entry.
+    /// The highest version that was ever deleted; 0 for a user who never had an entry.
     package var cleared: Int64
-    /// The last version that was given.
+    /// The last version that was assigned.
     package var highest: Int64
-    /// The entries asked for, ascending, none of them expired.
+    /// The requested entries, ascending, without expired ones.
     package var entries: [MailboxEntry]
-    /// The version up to which was read; above the last entry where what follows it has expired.
+    /// The version up to which the mailbox was read; above the last entry when the entries after it had expired.
     package var through: Int64
-    /// Whether there may be entries above ``through``, be there any in this page or not.
+    /// Whether there may be entries above ``through``, even when this page has none.
     package var more: Bool
-    /// The Redis clock at the read, ms.
+    /// The time of the read, in ms of Redis' clock.
     package var now: Int64
 
     package init(cleared: Int64, highest: Int64, entries: [MailboxEntry], through: Int64, more: Bool, now: Int64) {
@@ -23,11 +23,11 @@ package struct MailboxPage: Equatable, Sendable {
     }
 }
 
-/// A place among a channel's events.
+/// A position in the sequence of a channel's events.
 package struct ChannelPosition: Equatable, Sendable {
-    /// The sequence number of the last event before it; 0 when not known. It falls when Redis comes back older than it was.
+    /// The sequence number of the last event up to here; 0 when unknown. Falls when Redis returns with older data.
     package var sequence: Int64
-    /// The id of that event, or a later one that no event has. It never falls.
+    /// The id of that event, or a later id that no event has. Never falls.
     package var id: Int64
 
     package init(sequence: Int64, id: Int64) {
@@ -36,17 +36,17 @@ package struct ChannelPosition: Equatable, Sendable {
     }
 }
 
-/// A read of a channel's log.
+/// The result of reading a channel's log.
 package struct ChannelLogPage: Equatable, Sendable {
-    /// The events asked for, ascending.
+    /// The requested events, ascending.
     package var events: [ChannelEvent]
-    /// The channel's last event at the read; sequence 0 for a channel that does not exist.
+    /// The position of the channel's last event; sequence 0 for a channel that does not exist.
     package var latest: ChannelPosition
-    /// Whether no event between the asked-for start and the first given one is missing (trimmed from the log).
+    /// Whether no event between the requested start and the first returned one is missing, as trimmed ones are.
     package var complete: Bool
-    /// What was read up to: where to read on.
+    /// The position up to which the log was read, from which to continue.
     package var through: ChannelPosition
-    /// Whether there are more events above ``through``.
+    /// Whether there are events after ``through``.
     package var more: Bool
 
     package init(

@@ -1,12 +1,12 @@
-/// One call between a user and a telephone, as the invitation service and the sip-bridges name it to each other.
+/// Identifies one call between a user and a telephone in commands between the invitation service and the sip-bridges.
 package struct PhoneCall: Hashable, Sendable {
-    /// The call's id, fresh for every invitation.
+    /// The call's id, new for every invitation.
     package var id: String
     /// The channel that the call is about.
     package var channel: ChannelKey
-    /// The party that is a user of the app.
+    /// The user's account.
     package var user: Account
-    /// The party that is a telephone, under the name that the user knows it by.
+    /// The telephone, under the name by which the user knows it.
     package var phone: Account
 
     package init(id: String, channel: ChannelKey, user: Account, phone: Account) {
@@ -17,15 +17,14 @@ package struct PhoneCall: Hashable, Sendable {
     }
 }
 
-/// Asks a sip-bridge, any of them, to call a telephone through the app's trunk.
+/// Asks the sip-bridges to call a telephone through the app's trunk; any of them may take the command.
 package struct DialPhone: ServiceCommand {
     package static let service = ServiceName.sipBridge
     package static let operation = "phone.dial"
-    /// Only that the command was taken: ``PhoneReport`` tells how the call goes.
+    /// Success means only that the command was accepted; ``PhoneReport`` tells how the call proceeds.
     package typealias Reply = Done
-    /// The call.
     package var call: PhoneCall
-    /// The caller's `extra`, verbatim: the bridge reads `srcNum` and `sip_header:NAME` in it.
+    /// The caller's `extra`, unchanged: the bridge reads `srcNum` and `sip_header:NAME` from it.
     package var extra: String
 
     package init(call: PhoneCall, extra: String) {
@@ -34,16 +33,16 @@ package struct DialPhone: ServiceCommand {
     }
 }
 
-/// Tells the sip-bridge that holds a call's telephone what the user, or the system, did. Sent to that bridge's own stream.
+/// Informs the sip-bridge that holds a call's telephone of an act of the user or the system. Sent to that bridge's own
+/// stream.
 package struct OrderPhone: ServiceCommand {
     package static let service = ServiceName.sipBridge
     package static let operation = "phone.order"
     package typealias Reply = Done
-    /// The call.
     package var call: PhoneCall
-    /// What happened.
+    /// The act.
     package var act: PhoneOrderAct
-    /// The user's `extra`, or the system's own JSON text.
+    /// The user's `extra`, or JSON text from the system.
     package var extra: String
 
     package init(call: PhoneCall, act: PhoneOrderAct, extra: String) {
@@ -53,40 +52,39 @@ package struct OrderPhone: ServiceCommand {
     }
 }
 
-/// An act of the user, or of the system, that a telephone must learn of.
+/// An act of the user or the system of which a telephone must be informed.
 package enum PhoneOrderAct: String, Sendable, CaseIterable {
-    /// The user's client has the invitation: it rings there.
+    /// The user's client has received the invitation and rings.
     case ringing
     /// The user accepted.
     case accept
     /// The user refused.
     case refuse
-    /// The user, or the system, ended the call, at whatever stage.
+    /// The user or the system ended the call, in whatever state it was.
     case end
-    /// The invitation came to nothing: nobody answered, or the user is offline.
+    /// The invitation failed: it was not answered in time, or the user is offline.
     case fail
-    /// The user sent a message, such as digits.
+    /// The user sent a message, such as DTMF digits.
     case message
 }
 
-/// A sip-bridge tells what a call's telephone did.
+/// Reports an act of a call's telephone, from its sip-bridge.
 package struct PhoneReport: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.phone"
-    /// True for acts that end a call.
+    /// True for acts that end a call: they free memory.
     package var isVital: Bool {
         switch act {
         case .refused, .failed, .ended: true
         case .claimed, .ringing, .accepted, .message: false
         }
     }
-    /// Whether the call goes on.
+    /// Whether the call continues.
     package typealias Reply = PhoneStanding
-    /// The call.
     package var call: PhoneCall
     /// The bridge that holds the telephone.
     package var bridge: BridgeID
-    /// What happened.
+    /// The act.
     package var act: PhoneAct
     /// JSON text for the user.
     package var extra: String
@@ -102,25 +100,25 @@ package struct PhoneReport: ServiceCommand {
     }
 }
 
-/// An act of a telephone in a call, or of the bridge on its behalf.
+/// An act of a telephone in a call, or of its bridge on its behalf.
 package enum PhoneAct: Equatable, Sendable {
-    /// The bridge takes the call over, before it dials. Refused when another bridge has the call, or when it is over.
+    /// The bridge claims the call before it dials. Refused when another bridge has claimed it, or when it has ended.
     case claimed
-    /// It rings.
+    /// The telephone rings.
     case ringing
-    /// It was answered.
+    /// The telephone was answered.
     case accepted
-    /// The person refused.
+    /// The person called refused.
     case refused
     /// The invitation failed, with code 700, 702, 703 or 704.
     case failed(SignalingCode)
     /// An answered call has ended: code 0 when the telephone hung up, otherwise 702 or 700.
     case ended(SignalingCode)
-    /// A message, such as digits.
+    /// The telephone sent a message, such as DTMF digits.
     case message
 }
 
-/// The SIP side of a call, as far as it is known.
+/// The SIP side of a call, as far as known; for the call log.
 package struct PhoneRecord: Equatable, Sendable {
     /// The SIP Call-ID.
     package var sipCallID: String?
@@ -129,7 +127,7 @@ package struct PhoneRecord: Equatable, Sendable {
     /// Its reason phrase.
     package var reason: String?
 
-    /// Makes a record.
+    /// Creates a record; what is not known is nil.
     package init(sipCallID: String? = nil, status: Int? = nil, reason: String? = nil) {
         self.sipCallID = sipCallID
         self.status = status
@@ -137,27 +135,27 @@ package struct PhoneRecord: Equatable, Sendable {
     }
 }
 
-/// Whether a call goes on after a telephone's act.
+/// Whether a call continues after an act of its telephone.
 package struct PhoneStanding: Equatable, Sendable {
-    /// False when the call is over or another bridge's: the bridge must then hang up.
+    /// False when the call has ended or belongs to another bridge: the bridge must then hang up.
     package var stands: Bool
 
     package init(stands: Bool) { self.stands = stands }
 }
 
-/// A telephone calls a user. The bridge names the call; `call.phone` is the caller's number as the user sees it.
+/// Invites a user on behalf of a telephone that calls. The bridge chooses the call's id; `call.phone` is the caller's
+/// number as shown to the user.
 package struct InviteFromPhone: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.phone-invite"
-    /// Stands false when the user is offline (``SignalingCode/invitePeerOffline``) or cannot be invited.
+    /// `stands` is false when the user is offline (``SignalingCode/invitePeerOffline``) or cannot be invited.
     package typealias Reply = PhoneStanding
-    /// The call.
     package var call: PhoneCall
     /// The bridge that holds the telephone.
     package var bridge: BridgeID
     /// JSON text for the user: `srcNum`, `destNum`, selected headers.
     package var extra: String
-    /// How long it may ring, ms; nil for the service's own limit.
+    /// How long it may ring, in ms; nil for the service's own limit.
     package var ring: Int64?
     /// The SIP side of the call, for the call log.
     package var record: PhoneRecord

@@ -1,15 +1,15 @@
-/// Reports the sessions that a gateway holds, after Redis was away or lost data: sessions that Redis does not know are recorded
-/// again, detached ones are attached, and the answer names those that are not the gateway's any more.
+/// Reports the sessions that a gateway holds, after Redis did not answer or has lost data. Sessions that Redis does not
+/// know are recorded again, and detached ones attached; the reply names those that the gateway does not hold any more.
 package struct ReassertSessions: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "session.reassert"
-    /// Keeps sessions alive.
+    /// True: it keeps sessions alive.
     package var isVital: Bool { true }
     /// The outcome for each session.
     package typealias Reply = SessionsReasserted
-    /// The gateway that holds them.
+    /// The gateway that holds the sessions.
     package var gateway: GatewayID
-    /// At most 250.
+    /// At most 250 sessions.
     package var sessions: [HeldSession]
 
     package init(gateway: GatewayID, sessions: [HeldSession]) {
@@ -20,19 +20,19 @@ package struct ReassertSessions: ServiceCommand {
 
 /// A session's state as its gateway knows it.
 package struct HeldSession: Equatable, Sendable {
-    /// Its line.
+    /// The session's line.
     package var line: Line
-    /// The account's number.
+    /// The account's numeric id.
     package var uid: UInt32
     /// The client's `device` field.
     package var device: String
     /// Whether the client takes pushed mailbox entries.
     package var push: Bool
-    /// When the login's token expires, Unix seconds; 0: it had none.
+    /// When the login's token expires, in Unix seconds; 0 when there was none.
     package var tokenExpiry: Int64
-    /// When it was opened, and by which claim the gateway has it.
+    /// When the session was opened, and the gateway's claim on it.
     package var hold: SessionHold
-    /// The channel it is in.
+    /// The channel that the session is in.
     package var place: HeldPlace
 
     package init(
@@ -51,11 +51,11 @@ package struct HeldSession: Equatable, Sendable {
 
 /// The channel that a session is in, as far as its gateway knows.
 package struct HeldPlace: Equatable, Sendable {
-    /// The number of its last join or leave.
+    /// The number of the session's last join or leave.
     package var turn: Int64
     /// The channel; nil for none.
     package var channel: ChannelName?
-    /// False while a join or a leave is under way, or when its outcome is unknown.
+    /// False while a join or a leave is in progress, or when its outcome is unknown.
     package var isSettled: Bool
 
     package init(turn: Int64 = 0, channel: ChannelName? = nil, isSettled: Bool = true) {
@@ -65,12 +65,12 @@ package struct HeldPlace: Equatable, Sendable {
     }
 }
 
-/// The outcome of a reassertion.
+/// The outcome of a ``ReassertSessions``.
 package struct SessionsReasserted: Equatable, Sendable {
-    /// A session that the gateway keeps.
+    /// A session that the gateway still holds.
     package struct Held: Equatable, Sendable {
         package var session: SessionID
-        /// The last version given in its user's mailbox.
+        /// The last version that was assigned in the user's mailbox.
         package var mailbox: Int64
 
         package init(session: SessionID, mailbox: Int64) {
@@ -79,11 +79,12 @@ package struct SessionsReasserted: Equatable, Sendable {
         }
     }
 
-    /// A session that is not the gateway's any more.
+    /// A session that the gateway does not hold any more.
     package struct Lost: Equatable, Sendable {
         package var session: SessionID
-        /// Why its client is closed: ``SignalingCode/logoutKicked`` for a newer login, ``SignalingCode/logoutNetwork`` when the
-        /// cluster lost it, and other codes of logouts; nil when another gateway has it: nobody is told.
+        /// The code with which to close its client: ``SignalingCode/logoutKicked`` for a newer login,
+        /// ``SignalingCode/logoutNetwork`` when the cluster has lost the session, or another logout code. Nil when
+        /// another gateway holds the session; the connection is then closed without a `close` frame.
         package var code: SignalingCode?
 
         package init(session: SessionID, code: SignalingCode?) {
@@ -92,9 +93,9 @@ package struct SessionsReasserted: Equatable, Sendable {
         }
     }
 
-    /// The sessions that the gateway keeps.
+    /// The sessions that the gateway still holds.
     package var held: [Held]
-    /// The sessions that are not its any more.
+    /// The sessions that it does not hold any more.
     package var lost: [Lost]
 
     package init(held: [Held], lost: [Lost]) {
@@ -103,18 +104,18 @@ package struct SessionsReasserted: Equatable, Sendable {
     }
 }
 
-/// Reports the members of a channel that a gateway holds, after Redis was away or lost data: missing ones become members again,
-/// without an announcement. Their sessions must be reasserted first, because a session's record decides whether it is in the
-/// channel.
+/// Reports the members of a channel that a gateway holds, after Redis did not answer or has lost data. Missing ones
+/// become members again, without an announcement. Their sessions must be reasserted first, because a session's record
+/// decides whether it is in the channel.
 package struct ReassertMembers: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.reassert"
-    /// Keeps members in their channels.
+    /// True: it keeps members in their channels.
     package var isVital: Bool { true }
     /// The sessions that must be reasserted first.
     package typealias Reply = MembersReasserted
     package var channel: ChannelKey
-    /// At most 250.
+    /// At most 250 members.
     package var members: [HeldMember]
 
     package init(channel: ChannelKey, members: [HeldMember]) {
@@ -123,7 +124,7 @@ package struct ReassertMembers: ServiceCommand {
     }
 }
 
-/// A member and its session.
+/// A member with its session.
 package struct HeldMember: Equatable, Sendable {
     package var member: Member
     /// The session by which the account is a member.
@@ -135,15 +136,16 @@ package struct HeldMember: Equatable, Sendable {
     }
 }
 
-/// Members were reasserted.
+/// The outcome of a ``ReassertMembers``.
 package struct MembersReasserted: Equatable, Sendable {
-    /// Sessions that Redis does not know, or knows in no or another channel: to be reasserted, and then their members again.
+    /// Sessions that Redis does not know, or has in no or another channel. They must be reasserted, and then their
+    /// members again.
     package var unknown: [SessionID]
 
     package init(unknown: [SessionID]) { self.unknown = unknown }
 }
 
-/// Removes a member whose leave Redis has lost. Nothing is announced: the other members were told when it left.
+/// Removes a member whose leave Redis has lost. Nothing is announced, because the leave was announced when it happened.
 package struct ForgetMember: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.forget"

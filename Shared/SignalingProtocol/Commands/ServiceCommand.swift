@@ -1,33 +1,33 @@
-/// A request to a service, sent over its command stream and answered on the sender's topic.
+/// A request to a service, sent over its command stream; the reply is published to the sender's topic.
 ///
-/// Commands are delivered at least once; a service recognises a repeated one by its id, so that it takes effect once.
+/// Commands are delivered at least once. A service recognises a repeated one by its id, so that it takes effect once.
 package protocol ServiceCommand: Equatable, Sendable {
-    /// What the service answers.
+    /// The service's reply.
     associatedtype Reply: Equatable, Sendable
-    /// The service that takes it.
+    /// The service that handles the command.
     static var service: ServiceName { get }
-    /// Its name on the stream, unique within the service: `session.open`.
+    /// The command's name on the stream, unique within the service, such as `session.open`.
     static var operation: String { get }
-    /// Whether the command is sent even when Redis has no memory left, because it frees memory or keeps something alive.
+    /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }
 }
 
 extension ServiceCommand {
-    /// Most commands may be refused when Redis is full.
+    /// False: most commands may be refused when Redis is full.
     package var isVital: Bool { false }
 }
 
-/// The answer that carries nothing but success.
+/// A reply that means success and carries nothing else.
 package struct Done: Equatable, Sendable {
     package init() {}
 }
 
-/// A member of a channel as lists show it.
+/// A member of a channel, as in member lists.
 package struct Member: Hashable, Sendable {
-    /// The user.
+    /// The member's account.
     package var account: Account
-    /// The number that login returned for the account.
+    /// The account's numeric id.
     package var uid: UInt32
 
     package init(account: Account, uid: UInt32) {
@@ -36,11 +36,11 @@ package struct Member: Hashable, Sendable {
     }
 }
 
-/// An attribute of a user or a channel.
+/// An attribute of a user or channel.
 package struct Attribute: Hashable, Sendable {
     /// The name.
     package var name: AttributeName
-    /// The value, verbatim.
+    /// The value, unchanged.
     package var value: String
 
     package init(name: AttributeName, value: String) {

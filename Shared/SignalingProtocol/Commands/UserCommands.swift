@@ -1,4 +1,4 @@
-/// Ends a user's session, whichever it is, by an administrator's order: its client is closed with 100.
+/// Ends a user's current session by an administrator's order; its client is closed with code 100.
 package struct DisconnectUser: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.disconnect"
@@ -8,7 +8,7 @@ package struct DisconnectUser: ServiceCommand {
     package init(user: UserKey) { self.user = user }
 }
 
-/// Asks whether a user is online (a detached session counts as online).
+/// Asks whether a user is online. A detached session counts as online.
 package struct QueryUserStatus: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.status"
@@ -20,20 +20,20 @@ package struct QueryUserStatus: ServiceCommand {
 
 /// Whether a user is online.
 package struct UserStatus: Equatable, Sendable {
-    /// True from login to logout or `_conn_timeout` seconds after the connection is lost.
+    /// True from login until logout, or until `_conn_timeout` seconds after the connection was lost.
     package var online: Bool
 
     package init(online: Bool) { self.online = online }
 }
 
-/// Sets one of a user's attributes; answered after the change is committed in PostgreSQL. The session must be the user's
-/// present one, at the asking gateway.
+/// Sets an attribute of a user; answered after the change is committed in PostgreSQL. The session must be the user's
+/// current one, held by the gateway that sends the command.
 package struct SetUserAttribute: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.attribute.set"
     package typealias Reply = Done
     package var user: UserKey
-    /// By which session.
+    /// The session that makes the change.
     package var session: SessionID
     package var attribute: Attribute
 
@@ -44,7 +44,7 @@ package struct SetUserAttribute: ServiceCommand {
     }
 }
 
-/// Asks for one of a user's attributes; a missing one is the empty string.
+/// Asks for an attribute of a user; the reply is empty text when it is not set.
 package struct GetUserAttribute: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.attribute.get"
@@ -58,15 +58,15 @@ package struct GetUserAttribute: ServiceCommand {
     }
 }
 
-/// An attribute's value.
+/// The value of an attribute.
 package struct AttributeValue: Equatable, Sendable {
-    /// Empty when missing.
+    /// Empty when the attribute is not set.
     package var value: String
 
     package init(value: String) { self.value = value }
 }
 
-/// Asks for all of a user's attributes.
+/// Asks for all attributes of a user.
 package struct ListUserAttributes: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.attribute.list"
@@ -76,9 +76,9 @@ package struct ListUserAttributes: ServiceCommand {
     package init(user: UserKey) { self.user = user }
 }
 
-/// All attributes of a user or a channel, by name.
+/// All attributes of a user or channel.
 package struct AttributeList: Equatable, Sendable {
-    /// Sorted by name.
+    /// The attributes, sorted by name.
     package var attributes: [Attribute]
 
     package init(attributes: [Attribute]) { self.attributes = attributes }

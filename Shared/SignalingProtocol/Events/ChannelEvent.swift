@@ -1,25 +1,25 @@
-/// Something that happened in a channel, as published to its topic and kept in its log.
+/// An event in a channel, as published to the channel's topic and kept in its log.
 package struct ChannelEvent: Equatable, Sendable {
-    /// Gap-free number within the channel, cluster-internal.
+    /// The number of the event within the channel, without gaps; not shown to clients.
     package var sequence: Int64
-    /// The `channel2` id for clients: the Redis clock in microseconds, strictly rising within the channel.
+    /// The `channel2` id shown to clients: Redis' clock in microseconds, strictly increasing within the channel.
     package var id: Int64
-    /// The account concerned: sender, joiner, leaver, setter.
+    /// The account that the event is about: who sent, joined, left or changed an attribute.
     package var account: Account
-    /// That account's number; 0 when it is no user of the cluster (a server).
+    /// That account's numeric id; 0 for a server, which is not a user of the cluster.
     package var uid: UInt32
     /// What happened.
     package var kind: Kind
 
-    /// What happened in the channel.
+    /// The kinds of events in a channel.
     package enum Kind: Equatable, Sendable {
-        /// A message, verbatim.
+        /// A message was sent; its text is unchanged.
         case message(String)
         /// A user joined.
         case joined
         /// A user left.
         case left
-        /// Attributes changed.
+        /// An attribute was changed.
         case attributes(AttributeChange)
     }
 

@@ -1,22 +1,22 @@
-/// An event that is published to the topic of one gateway.
+/// An event published to the topic of one gateway.
 package enum GatewayEvent: Equatable, Sendable {
-    /// The answer to a command: its fields, or why it failed.
+    /// The reply to a command: its packed fields, or the error.
     case reply(CommandID, Result<[UInt8], SignalingError>)
-    /// Entries were added to mailboxes of users whose sessions are here.
+    /// Entries were added to mailboxes of users whose sessions this gateway holds.
     case mail([MailDelivery])
-    /// The session was replaced by a newer login, or closed: `close` its connection with this code.
+    /// The session was replaced by a newer login, or ended: close its connection, with this code in the `close` frame.
     case kicked(SessionID, SignalingCode)
-    /// The session was resumed on another gateway: drop its connection silently.
+    /// The session was resumed on another gateway: close its connection without a `close` frame.
     case moved(SessionID)
 }
 
-/// A waiting message for a session.
+/// A new mailbox entry for a session.
 package struct MailDelivery: Equatable, Sendable {
-    /// Whose user's mailbox has it.
+    /// The session of the mailbox's user.
     package var session: SessionID
-    /// The version of the user's entry before this one; 0 for none. A receiver that has not seen it has missed an entry.
+    /// The version of the user's previous entry; 0 when there is none. A receiver that does not have that one has
+    /// missed an entry.
     package var previous: Int64
-    /// The message.
     package var entry: MailboxEntry
 
     package init(session: SessionID, previous: Int64, entry: MailboxEntry) {
@@ -26,11 +26,11 @@ package struct MailDelivery: Equatable, Sendable {
     }
 }
 
-/// A waiting message.
+/// A message that waits in a user's mailbox.
 package struct MailboxEntry: Equatable, Sendable {
-    /// A number that rises with each entry of a user and is never reused.
+    /// The entry's version: it increases with each entry of a user and is never reused.
     package var version: Int64
-    /// The Redis clock (ms) after which it must not be delivered.
+    /// The time after which the entry must not be delivered, in ms of Redis' clock.
     package var expiresAt: Int64
     /// The `msg-v2` line for the client.
     package var line: String

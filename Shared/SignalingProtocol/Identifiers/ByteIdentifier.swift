@@ -1,9 +1,9 @@
-/// A name that is equal to another only when their UTF-8 bytes are equal.
+/// A name that equals another one only when their UTF-8 bytes are equal.
 ///
-/// `String` compares by canonical equivalence, so "é" in its two Unicode spellings is one key of a Swift dictionary but
-/// two keys in Redis and PostgreSQL. Identifiers compare as the stores do.
+/// `String` compares by canonical equivalence, so the two Unicode spellings of "é" are one key of a Swift dictionary
+/// but two keys in Redis and PostgreSQL. Identifiers compare as the stores do.
 package protocol ByteIdentifier: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The text as clients and stores spell it.
+    /// The name's text, as clients and stores have it.
     var rawValue: String { get }
 }
 
@@ -19,7 +19,7 @@ extension ByteIdentifier {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 
-    /// Feeds the UTF-8 bytes, so that hashing agrees with `==`.
+    /// Hashes the UTF-8 bytes, so that hashing agrees with `==`.
     package func hash(into hasher: inout Hasher) {
         var text = rawValue
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -1,10 +1,10 @@
 /// The id of an app (a tenant); `vid` on the wire. 1...64 visible ASCII characters, case sensitive.
 package struct AppID: ByteIdentifier {
-    /// The text as clients spell it.
+    /// The id's text, as clients have it.
     package let rawValue: String
 
-    /// Takes a checked id.
-    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when the text is no app id.
+    /// Validates an id.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when the text is not a valid app id.
     package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.appIDBytes).contains(rawValue.utf8.count),
             rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -21,10 +21,10 @@ package struct AppID: ByteIdentifier {
 /// Source: Signaling API, "login" (`account`); white space is refused because the account is a field of a
 /// space-separated line.
 package struct Account: ByteIdentifier {
-    /// The text as clients spell it.
+    /// The account's text, as clients have it.
     package let rawValue: String
 
-    /// Takes a checked account.
+    /// Validates an account.
     /// - Throws: `SignalingError` with ``SignalingCode/invalidUser``.
     package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.accountBytes).contains(rawValue.utf8.count),
@@ -41,10 +41,10 @@ package struct Account: ByteIdentifier {
 
 /// The name of a channel within an app. 1...128 bytes of UTF-8 without control characters; spaces are allowed.
 package struct ChannelName: ByteIdentifier {
-    /// The text as clients spell it, special channels in their canonical spelling.
+    /// The name's text, as clients have it, but special channels in their canonical spelling.
     package let rawValue: String
 
-    /// Takes a checked name; both spellings of a special channel become one.
+    /// Validates a name; both spellings of a special channel become one.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
     package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.channelNameBytes).contains(rawValue.utf8.count),
@@ -57,21 +57,21 @@ package struct ChannelName: ByteIdentifier {
         self.rawValue = SpecialChannel(spelling: rawValue)?.rawValue ?? rawValue
     }
 
-    /// A special channel's name.
+    /// Creates the name of a special channel.
     package init(_ special: SpecialChannel) {
         rawValue = special.rawValue
     }
 
-    /// Which special channel this is, or nil for an ordinary one.
+    /// The special channel with this name; nil for an ordinary channel.
     package var special: SpecialChannel? { SpecialChannel(rawValue: rawValue) }
 }
 
-/// Channels that the system speaks in, for servers. The documents differ in the number of leading underscores; both
-/// spellings mean the same channel.
+/// Channels in which the system informs an app's servers. The documents differ in the number of leading underscores;
+/// both spellings mean the same channel.
 package enum SpecialChannel: String, Sendable, CaseIterable {
-    /// Every login and offline event of the app.
+    /// Announces every login and every user that goes offline.
     case userOnline = "_agora_user_online"
-    /// Every join and leave of the app.
+    /// Announces every join and leave.
     case channelEvent = "_agora_channel_event"
 
     init?(spelling: String) {
@@ -82,10 +82,10 @@ package enum SpecialChannel: String, Sendable, CaseIterable {
 /// The name of a user's or channel's attribute. 1...128 bytes of UTF-8 without control characters; a leading underscore
 /// is reserved for built-in attributes.
 package struct AttributeName: ByteIdentifier {
-    /// The text as clients spell it.
+    /// The name's text, as clients have it.
     package let rawValue: String
 
-    /// Takes a checked name.
+    /// Validates a name.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
     package init(_ rawValue: String) throws(SignalingError) {
         guard (1...Limits.attributeNameBytes).contains(rawValue.utf8.count),
@@ -99,11 +99,11 @@ package struct AttributeName: ByteIdentifier {
     }
 }
 
-/// One user of one app: accounts of different apps are unrelated even when their text is equal.
+/// A user of an app. Accounts of different apps are unrelated even when their text is equal.
 package struct UserKey: Hashable, Sendable {
     /// The app.
     package let app: AppID
-    /// The account within it.
+    /// The user's account within the app.
     package let account: Account
 
     package init(app: AppID, account: Account) {
@@ -112,11 +112,11 @@ package struct UserKey: Hashable, Sendable {
     }
 }
 
-/// One channel of one app.
+/// A channel of an app.
 package struct ChannelKey: Hashable, Sendable {
     /// The app.
     package let app: AppID
-    /// The name within it.
+    /// The channel's name within the app.
     package let name: ChannelName
 
     package init(app: AppID, name: ChannelName) {
@@ -126,7 +126,7 @@ package struct ChannelKey: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether all bytes are visible ASCII, as in most names: then Unicode's tables need not be asked.
+    /// Whether all bytes are visible ASCII, as in most names: Unicode's tables then need not be consulted.
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 

@@ -1,24 +1,25 @@
-/// The secret that resumes a session, handed to the client at login and sent back with every call.
+/// The secret text that resumes a session: given to the client at login and sent back with every call.
 ///
-/// It carries where the session lives, so that any gateway can resume it: `SESSION.SECRET.APP.ACCOUNT`, the last two
+/// It contains everything that any gateway needs to resume the session: `SESSION.SECRET.APP.ACCOUNT`, the last two
 /// escaped. Never logged.
 package struct Line: Hashable, Sendable {
     /// The user that the session belongs to.
     package let user: UserKey
-    /// The session.
+    /// The session's id.
     package let session: SessionID
-    /// Unguessable text, visible ASCII without dots.
+    /// Unguessable visible ASCII without dots.
     package let secret: String
 
-    /// Makes the line of a new session.
+    /// Creates the line of a new session.
     package init(user: UserKey, session: SessionID, secret: String) {
         self.user = user
         self.session = session
         self.secret = secret
     }
 
-    /// Reads a line that a client sent.
-    /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when it has not the shape of a line.
+    /// Parses a line that a client sent.
+    /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when the text does not have the form of a
+    ///   line.
     package init(wire: String) throws(SignalingError) {
         let parts = wire.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
@@ -35,7 +36,7 @@ package struct Line: Hashable, Sendable {
         secret = parts[1]
     }
 
-    /// The text that clients carry.
+    /// The line as clients send it.
     package var wire: String {
         "\(session).\(secret).\(PercentEscape.escape(user.app.rawValue)).\(PercentEscape.escape(user.account.rawValue))"
     }

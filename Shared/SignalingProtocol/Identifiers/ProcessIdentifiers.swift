@@ -1,18 +1,18 @@
-/// The id of one run of one gateway process; never reused, so that a restarted gateway is another gateway.
+/// The id of one run of a gateway process. Never reused, so a restarted gateway counts as another gateway.
 package struct GatewayID: ByteIdentifier {
     /// Visible ASCII without spaces, at most 64 bytes.
     package let rawValue: String
 
-    /// Takes an id that our own processes made.
+    /// Uses an id that one of our own processes made; it is not validated.
     package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// The id of one run of one sip-bridge process; never reused, so that a restarted bridge is another bridge.
+/// The id of one run of a sip-bridge process. Never reused, so a restarted bridge counts as another bridge.
 package struct BridgeID: ByteIdentifier {
     /// Visible ASCII without spaces, at most 64 bytes.
     package let rawValue: String
 
-    /// Takes an id that our own processes made.
+    /// Uses an id that one of our own processes made; it is not validated.
     package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
@@ -21,42 +21,42 @@ package struct AskerID: ByteIdentifier {
     /// The id of the gateway or the bridge.
     package let rawValue: String
 
-    /// Takes an id that came with a command.
+    /// Uses an id that came with a command; it is not validated.
     package init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// A gateway as a sender of commands.
+    /// The id of a gateway that sends commands.
     package init(_ gateway: GatewayID) { rawValue = gateway.rawValue }
 
-    /// A sip-bridge as a sender of commands.
+    /// The id of a sip-bridge that sends commands.
     package init(_ bridge: BridgeID) { rawValue = bridge.rawValue }
 }
 
-/// The public id of one login, unique in the cluster: safe in logs and events, unlike the ``Line``.
+/// The public id of one login, unique in the cluster. Unlike the ``Line``, it may appear in logs and events.
 package struct SessionID: ByteIdentifier {
     /// Visible ASCII without spaces.
     package let rawValue: String
 
-    /// Takes an id that our own processes made.
+    /// Uses an id that one of our own processes made; it is not validated.
     package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// The id of one command: what makes a redelivered command take effect once.
+/// The id of a command, by which a redelivered command is recognised and takes effect once.
 package struct CommandID: ByteIdentifier {
     /// Visible ASCII without spaces.
     package let rawValue: String
 
-    /// Takes an id that our own processes made.
+    /// Uses an id that one of our own processes made; it is not validated.
     package init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// The id of a command that follows from this one, the same each time this one is redelivered.
+    /// The id of a command that results from this one, the same at each redelivery.
     package func derived(_ suffix: String) -> CommandID { CommandID("\(rawValue).\(suffix)") }
 }
 
-/// The services that take commands.
+/// The services that handle commands.
 package enum ServiceName: String, Sendable, CaseIterable {
-    /// Users: sessions, user attributes, mailbox housekeeping.
+    /// Users: sessions, attributes, mailbox cleaning.
     case presence
-    /// Channels: members, channel attributes.
+    /// Channels: members, attributes.
     case channelState = "channel-state"
     /// Calls.
     case invitation

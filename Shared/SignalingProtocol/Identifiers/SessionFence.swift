@@ -1,8 +1,8 @@
-/// The session and gateway that an act comes from. Redis refuses the act when the session is over or has moved to another gateway,
-/// with ``SignalingCode/notLoggedIn`` (`session_over`) and does nothing.
+/// The session and gateway on whose behalf a request is made. When the session has ended or moved to another gateway,
+/// Redis does nothing and refuses with ``SignalingCode/notLoggedIn`` (`session_over`).
 ///
-/// A gateway that was cut off or frozen still carries out what waits in its sockets once it is back; by then the account may have
-/// a session at another gateway.
+/// A gateway that was cut off or suspended still sends what waits in its sockets when it continues. By then the account
+/// may have a session at another gateway.
 package struct SessionFence: Equatable, Sendable {
     /// The session that acts.
     package var session: SessionID

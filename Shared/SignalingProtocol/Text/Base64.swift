@@ -2,7 +2,7 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// Four characters for each three bytes.
+    /// Encodes bytes, three as four characters.
     package static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -16,7 +16,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text up to its padding, which may be missing; nil when there is a character of another alphabet.
+    /// Decodes a text up to its padding, which may be missing; nil when it contains any other character.
     package static func bytes(_ text: Substring) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits = 0

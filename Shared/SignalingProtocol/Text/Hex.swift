@@ -2,7 +2,7 @@
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two lower-case digits for each byte.
+    /// Encodes each byte as two lower-case digits.
     package static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -10,18 +10,18 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A number in eight lower-case digits.
+    /// Encodes a number as eight lower-case digits.
     package static func text(_ number: UInt32) -> String {
         withUnsafeBytes(of: number.bigEndian) { text(Array($0)) }
     }
 
-    /// Appends a byte's two lower-case digits.
+    /// Appends a byte as two lower-case digits.
     package static func append(_ byte: UInt8, to text: inout [UInt8]) {
         text.append(digits[Int(byte >> 4)])
         text.append(digits[Int(byte & 15)])
     }
 
-    /// The value of a digit, of either case; nil for another character.
+    /// The value of a digit in either case; nil for any other character.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

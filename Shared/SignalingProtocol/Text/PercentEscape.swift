@@ -1,12 +1,12 @@
 /// Bytes written as `%` and two hexadecimal digits. Source: RFC 3986, section 2.1.
 package enum PercentEscape {
-    /// Escapes the bytes that separate fields in our own keys and lines: `%`, `:`, `{`, `}`, `.`, space.
+    /// Escapes the bytes that separate fields in the cluster's own keys and lines: `%`, `:`, `{`, `}`, `.`, space.
     package static func escape(_ text: String) -> String {
         guard text.utf8.contains(where: isSeparator) else { return text }
         return escape(text) { !isSeparator($0) }
     }
 
-    /// Escapes every byte but those to keep, in upper-case digits.
+    /// Escapes all bytes except those to keep, with upper-case digits.
     package static func escape(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 8)
@@ -22,10 +22,10 @@ package enum PercentEscape {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text without its escapes.
-    /// - Parameter allowsLowerCase: whether the digits `a` to `f` may be of either case, as others write them. In our own keys
-    ///   they may not, so that a name has one spelling.
-    /// - Returns: nil when an escape is cut short, is not hexadecimal, or the result is not UTF-8.
+    /// Resolves the escapes.
+    /// - Parameter allowsLowerCase: whether the digits `a` to `f` are accepted too, as others write them. Not in the
+    ///   cluster's own keys, where each name must have only one spelling.
+    /// - Returns: nil when an escape is cut short or not hexadecimal, or the result is not UTF-8.
     package static func unescape(_ text: String, allowsLowerCase: Bool = false) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         func nibble(_ digit: UInt8) -> UInt8? {

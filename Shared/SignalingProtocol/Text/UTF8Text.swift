@@ -1,12 +1,12 @@
-/// Text that arrives as bytes. Own code, because the standard library's `UTF8Span` and `String(validating:)` need newer
-/// systems than the client libraries do (Docs/decisions/0011-clients-closure.md).
+/// Validates and decodes UTF-8. Our own code, because the standard library's `UTF8Span` and `String(validating:)`
+/// require newer systems than the client libraries support (Docs/decisions/0011-clients-closure.md).
 package enum UTF8Text {
     /// Whether the bytes are well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
     /// Source: The Unicode Standard, table 3-7.
     package static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
-            // Most frames are nothing but ASCII.
+            // Most frames contain only ASCII.
             guard bytes[index] >= 0x80 else {
                 index = endOfASCII(bytes, from: index)
                 continue
@@ -18,7 +18,7 @@ package enum UTF8Text {
         return true
     }
 
-    /// The place of the first byte from `start` on that is not ASCII; the end if there is none.
+    /// The index of the first byte from `start` on that is not ASCII; the end if there is none.
     private static func endOfASCII(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         let highBits: UInt64 = 0x8080_8080_8080_8080
@@ -33,10 +33,10 @@ package enum UTF8Text {
         return index
     }
 
-    /// Bytes of the well-formed sequence of two to four bytes that begins here; 0 when there is none.
+    /// The length in bytes of the well-formed sequence of two to four bytes that starts here; 0 when there is none.
     private static func sequenceLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         let length: Int
-        // The second byte has a narrower range after the lead bytes at the edges.
+        // After some lead bytes, the second byte has a narrower range.
         var second: ClosedRange<UInt8> = 0x80...0xBF
         switch bytes[index] {
         case 0xC2...0xDF: length = 2
@@ -55,13 +55,13 @@ package enum UTF8Text {
 }
 
 extension String {
-    /// The text that the bytes are in UTF-8; nil when they are not well-formed.
+    /// Decodes UTF-8; nil when the bytes are not well-formed.
     package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         guard UTF8Text.isValid(bytes) else { return nil }
         self.init(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text that the bytes are in UTF-8; nil when they are not well-formed.
+    /// Decodes UTF-8; nil when the bytes are not well-formed.
     package init?(utf8 bytes: ArraySlice<UInt8>) {
         guard let text = bytes.withUnsafeBufferPointer({ String(utf8: $0) }) else { return nil }
         self = text

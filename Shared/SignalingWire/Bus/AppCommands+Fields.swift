@@ -14,7 +14,7 @@ extension AppSettings: FieldCodable {
         writer.put("specialOpen", limits.specialChannelsOpen)
     }
 
-    /// A limit that an older process did not write has its default.
+    /// A limit that an older process did not write gets its default.
     package init(from reader: FieldReader) throws(SignalingError) {
         var limits = AppLimits()
         for limit in AppLimits.all where reader.optionalString(limit.wire) != nil {

@@ -1,13 +1,13 @@
 package import SignalingProtocol
 
 extension ChannelEvent {
-    /// Reads a publication or a log entry: `SEQ ID ACCOUNT UID KIND ...`.
+    /// Parses a publication or a log entry: `SEQ ID ACCOUNT UID KIND ...`.
     /// - Throws: `SignalingError` (1001, `bad_event`).
     package init(payload: some Collection<UInt8>) throws(SignalingError) {
         self = try payload.withBytes { Self.decode($0) }.get()
     }
 
-    /// Reads a contiguous payload. Not generic, for the reason given at ``GatewayEvent/decode(_:)``.
+    /// Parses a contiguous payload. Not generic, for the reason given at ``GatewayEvent/decode(_:)``.
     package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<ChannelEvent, SignalingError> {
         Result { () throws(SignalingError) in
             var fields = TextFields(payload, what: "a channel event")

@@ -1,16 +1,17 @@
 package import SignalingProtocol
 
-/// A value that travels inside the cluster as named fields. Most declare them as a ``FieldRecord``; by hand are those whose
-/// fields depend on the value: alternatives, and names that are not known in advance.
+/// A value that is sent within the cluster as named fields. Most types declare their fields as a ``FieldRecord``. This
+/// protocol is implemented directly where the fields depend on the value: alternatives, and names that are not fixed.
 package protocol FieldCodable {
     /// Adds the value's fields.
     func write(to writer: inout FieldWriter)
-    /// Reads the value back.
+    /// Reads the value's fields.
     /// - Throws: `SignalingError` when a field is missing or malformed.
     init(from reader: FieldReader) throws(SignalingError)
 }
 
-/// A command that can be put on a service's stream. The field names `op`, `id`, `from` and `ttl` belong to the envelope.
+/// A command that can be sent over a service's stream. The field names `op`, `id`, `from` and `until` belong to the
+/// envelope.
 package protocol WireCommand: ServiceCommand, FieldCodable where Reply: FieldCodable {}
 
 extension Done: FieldCodable {

@@ -1,22 +1,22 @@
 package import SignalingProtocol
 
-/// A value whose fields are declared once, in ``init(fields:)``, for writing and for reading.
+/// A value whose fields are declared once, in ``init(fields:)``, for both writing and reading.
 ///
-/// The declaration is the form's version too. A newer release may add a field if older readers can do without it (they ignore
-/// what they do not know) and if newer readers take it as one that may be missing (``FieldCoder/optional(_:_:)``); a command whose
-/// form changes otherwise gets a new ``ServiceCommand/operation``.
+/// The declaration also determines compatibility. A newer release may add a field if older readers can do without it
+/// (they ignore unknown fields) and if newer readers declare it as ``FieldCoder/optional(_:_:)``. A command whose
+/// fields change in any other way gets a new ``ServiceCommand/operation``.
 package protocol FieldRecord: FieldCodable {
-    /// Goes through the fields, in their order on the wire.
+    /// Declares the fields, in their order on the wire.
     ///
     ///     self.init(name: try fields.field("name", \.name), value: try fields.field("value", \.value))
     ///
-    /// - Parameter fields: reads each field, or writes it from a value and gives it back.
+    /// - Parameter fields: reads each field, or writes it from a record; in both cases returns the field's value.
     init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure)
 }
 
 extension FieldRecord {
     package func write(to writer: inout FieldWriter) {
-        // The writer's bytes move to the coder and back, and are not copied.
+        // The writer's bytes are moved to the coder and back, not copied.
         var coder = FieldEncoder(record: self)
         swap(&coder.writer, &writer)
         _ = Self(fields: &coder)
@@ -29,25 +29,26 @@ extension FieldRecord {
     }
 }
 
-/// What a ``FieldRecord`` declares its fields to. All coders are in this module, and inlined there: a declaration becomes the
-/// same code as calls of ``FieldWriter`` and ``FieldReader`` written by hand, without key paths at run time.
+/// Reads or writes the fields that a ``FieldRecord`` declares. All coders are in this module and inlined there, so a
+/// declaration compiles to the same code as handwritten calls of ``FieldWriter`` and ``FieldReader``, without key paths
+/// at run time.
 package protocol FieldCoder<Record> {
-    /// The value that is written or read.
+    /// The type of value that is written or read.
     associatedtype Record
-    /// `SignalingError` where fields are read.
+    /// `SignalingError` when fields are read, `Never` when they are written.
     associatedtype Failure: Error
 
     /// One field.
     mutating func field<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value>) throws(Failure) -> Value
-    /// One field, which is not there when the value is nil.
+    /// One field that is absent when the value is nil.
     mutating func optional<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) throws(Failure) -> Value?
-    /// One field that holds a list of records, packed.
+    /// One field with a packed list of records.
     mutating func list<Value: FieldCodable>(_ name: String, _ path: KeyPath<Record, [Value]>) throws(Failure) -> [Value]
-    /// The fields of a record, among this one's own.
+    /// The fields of another record, among this one's own.
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(Failure) -> Value
 }
 
-/// Writes the fields of a record, and gives back what it writes.
+/// Writes the fields of a record and returns their values.
 struct FieldEncoder<Record>: FieldCoder {
     typealias Failure = Never
 

@@ -1,25 +1,25 @@
 package import SignalingProtocol
 
-/// Reads what ``FieldWriter`` wrote. Of fields with one name the first counts; unknown fields are ignored, so that a newer
-/// process may add some.
+/// Reads what ``FieldWriter`` wrote. Of several fields with the same name, the first counts; unknown fields are
+/// ignored, so that a newer process may add some.
 package struct FieldReader: Sendable {
-    /// All fields, in order. Values are slices of the packed bytes, not copies: an answer may have a million bytes, nested
-    /// several levels deep.
+    /// All fields, in order. Values are slices of the packed bytes, not copies, because a reply may have a million
+    /// bytes in several levels of nesting.
     package let fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>
 
     /// Copies of the fields, in order.
     package var pairs: [(name: String, value: [UInt8])] { fields.map { (name: $0.name, value: Array($0.value)) } }
 
-    /// Reads fields that Redis gives one by one, from a hash.
+    /// Uses fields that Redis returns one by one, from a hash.
     package init(pairs: [(name: String, value: [UInt8])]) {
         fields = pairs.map { (name: $0.name, value: $0.value[...]) }[...]
     }
 
-    /// Takes fields that another reader has parsed.
+    /// Uses fields that another reader has parsed.
     package init(fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>) { self.fields = fields }
 
-    /// Reads packed fields.
-    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not whole packed fields.
+    /// Parses packed fields.
+    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not complete packed fields.
     package init(encoded: some Collection<UInt8>) throws(SignalingError) {
         try self.init(packed: Array(encoded)[...])
     }
@@ -37,7 +37,8 @@ package struct FieldReader: Sendable {
     }
 
     /// The bytes of a field.
-    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when there is no such field, as do all readers.
+    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the field is missing or malformed, as
+    ///   all readers do.
     package func bytes(_ name: String) throws(SignalingError) -> [UInt8] { Array(try field(name)) }
 
     /// The text of a field.
@@ -53,7 +54,7 @@ package struct FieldReader: Sendable {
         return value
     }
 
-    /// The text of a field; nil when it is missing or no UTF-8.
+    /// The text of a field; nil when it is missing or not UTF-8.
     package func optionalString(_ name: String) -> String? {
         value(name).flatMap { String(utf8: $0) }
     }
@@ -76,7 +77,7 @@ package struct FieldReader: Sendable {
         return number
     }
 
-    /// `1` or `0`.
+    /// A boolean, written as `1` or `0`.
     package func bool(_ name: String) throws(SignalingError) -> Bool {
         switch try bytes(name) {
         case [UInt8(ascii: "1")]: true
@@ -112,7 +113,7 @@ package struct FieldReader: Sendable {
         SignalingError(.failed, .badFields, "the field \(name) is no \(kind)")
     }
 
-    /// Takes `<length>:<bytes>` off the front.
+    /// Removes `<length>:<bytes>` from the front; nil when it is incomplete.
     private static func take(from rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), let length = DecimalText.parse(rest[..<colon]),
             length >= 0, length <= rest.endIndex - colon - 1

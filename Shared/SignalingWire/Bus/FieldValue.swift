@@ -1,11 +1,11 @@
 package import SignalingProtocol
 
-/// What one field can hold.
+/// A type that can be the value of one field.
 package protocol FieldValue {
-    /// Adds the field.
+    /// Writes the field.
     func put(as name: String, in writer: inout FieldWriter)
     /// Reads the field.
-    /// - Throws: `SignalingError` when it is missing or holds something else.
+    /// - Throws: `SignalingError` when it is missing or of another form.
     init(_ name: String, from reader: FieldReader) throws(SignalingError)
 }
 
@@ -36,7 +36,7 @@ extension Bool: FieldValue {
 
 extension SignalingCode: FieldValue {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
-    /// Reads the number of a code that this release knows.
+    /// Reads the number of a code; one that this release does not know is an error.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.code(name) }
 }
 
@@ -48,7 +48,7 @@ extension LatestMembers: FieldValue {
 }
 
 extension Line: FieldValue {
-    /// Adds the line as clients hold it.
+    /// Writes the line as clients have it.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, wire) }
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         try self.init(wire: reader.string(name))
@@ -60,49 +60,49 @@ extension FieldValue where Self: ByteIdentifier {
 }
 
 extension AppID: FieldValue {
-    /// Reads an id that the type's own rules allow.
+    /// Reads and validates an app id.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         try self.init(reader.string(name))
     }
 }
 
 extension Account: FieldValue {
-    /// Reads an account that the type's own rules allow.
+    /// Reads and validates an account.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         try self.init(reader.string(name))
     }
 }
 
 extension ChannelName: FieldValue {
-    /// Reads a name that the type's own rules allow.
+    /// Reads and validates a name.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         try self.init(reader.string(name))
     }
 }
 
 extension AttributeName: FieldValue {
-    /// Reads a name that the type's own rules allow.
+    /// Reads and validates a name.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         try self.init(reader.string(name))
     }
 }
 
 extension SessionID: FieldValue {
-    /// Reads an id that one of our processes made.
+    /// Reads an id that one of our processes made; it is not validated.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         self.init(try reader.string(name))
     }
 }
 
 extension BridgeID: FieldValue {
-    /// Reads an id that one of our processes made.
+    /// Reads an id that one of our processes made; it is not validated.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         self.init(try reader.string(name))
     }
 }
 
 extension GatewayID: FieldValue {
-    /// Reads an id that one of our processes made.
+    /// Reads an id that one of our processes made; it is not validated.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         self.init(try reader.string(name))
     }
@@ -110,7 +110,7 @@ extension GatewayID: FieldValue {
 
 extension FieldValue where Self: RawRepresentable<String> & CaseIterable {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
-    /// Reads one of the words that this release knows.
+    /// Reads one of the enumeration's words; one that this release does not know is an error.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         guard let value = Self(rawValue: try reader.string(name)) else {
             throw FieldReader.malformed(name, "\(Self.self)")

@@ -1,12 +1,13 @@
-/// Writes named fields in order: those of a command, an answer or a kept record.
+/// Writes the named fields of a command, a reply or a stored record, in order.
 ///
-/// They are packed into one byte string (``encoded``) as they are put: `<bytes of the name>:<name><bytes of the value>:<value>`,
-/// repeated. A value may itself be packed fields. ``pairs`` gives the fields one by one, for a Redis hash.
+/// They are packed into one byte string (``encoded``) as they are added: `<length of name>:<name><length of
+/// value>:<value>`, repeated; lengths are in bytes. A value may itself be packed fields. ``pairs`` returns the fields
+/// one by one, for a Redis hash.
 package struct FieldWriter: Sendable {
     /// All fields so far, packed into one value.
     package private(set) var encoded: [UInt8] = []
 
-    /// Bytes reserved at the first field: most commands fit.
+    /// The number of bytes reserved for the first field; most commands fit.
     private static let usualSize = 256
 
     package init() {}
@@ -45,7 +46,7 @@ package struct FieldWriter: Sendable {
     /// Adds a number as decimal text.
     package mutating func put(_ name: String, _ value: UInt32) { put(name, Int64(value)) }
 
-    /// Adds `1` or `0`.
+    /// Adds a boolean as `1` or `0`.
     package mutating func put(_ name: String, _ value: Bool) { put(name, value ? "1" : "0") }
 
     /// Adds a record, packed.
@@ -82,11 +83,11 @@ package struct FieldWriter: Sendable {
         encoded.append(UInt8(ascii: ":"))
     }
 
-    /// Inserts the length of a nested value, which was written from `start` to the end, in front of it.
+    /// Inserts the length of a nested value, which was written from `start` to the end, before it.
     private mutating func insertLength(of start: Int) {
         var rest = encoded.count - start
         var index = start + DecimalText.count(Int64(rest))
-        // Room for the digits and the colon; the digits then replace the colons before the last one.
+        // Makes room for the digits and the colon; the digits then replace all inserted colons but the last.
         encoded.insert(contentsOf: repeatElement(UInt8(ascii: ":"), count: index - start + 1), at: start)
         repeat {
             index -= 1

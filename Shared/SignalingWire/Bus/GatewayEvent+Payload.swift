@@ -1,14 +1,14 @@
 package import SignalingProtocol
 
 extension GatewayEvent {
-    /// Reads a publication on a gateway's topic.
+    /// Parses a publication on a gateway's topic.
     /// - Throws: `SignalingError` (1001, `bad_event`).
     package init(payload: some Collection<UInt8>) throws(SignalingError) {
         self = try payload.withBytes { Self.decode($0) }.get()
     }
 
-    /// Reads a contiguous payload. Not generic, because the gateway's fan-out calls it from another module: the compiler does
-    /// not specialize generic code across modules, and unspecialized it takes a sixth longer.
+    /// Parses a contiguous payload. Not generic, because the gateway's fan-out calls it from another module: the
+    /// compiler does not specialize generic code across modules, and unspecialized it takes a sixth longer.
     package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<GatewayEvent, SignalingError> {
         Result { () throws(SignalingError) in
             var fields = TextFields(payload, what: "a gateway event")
@@ -52,7 +52,7 @@ extension GatewayEvent {
         }
     }
 
-    /// The bytes that are published.
+    /// The bytes to publish.
     package var payload: [UInt8] {
         switch self {
         case .reply(let command, .success(let fields)): Array("reply \(command) ok ".utf8) + fields

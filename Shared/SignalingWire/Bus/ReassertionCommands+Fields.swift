@@ -47,7 +47,7 @@ extension SessionsReasserted.Held: FieldRecord {
 extension SessionsReasserted.Lost: FieldCodable {
     package func write(to writer: inout FieldWriter) {
         writer.put("session", session.rawValue)
-        // Success stands for nil: no session is ever closed with that code.
+        // Success is written for nil, because no session is ever closed with that code.
         writer.put("code", code ?? .success)
     }
 

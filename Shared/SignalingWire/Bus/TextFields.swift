@@ -1,6 +1,6 @@
 internal import SignalingProtocol
 
-/// Reads a line of fields separated by single spaces, the last one verbatim to the end.
+/// Reads a line of fields that are separated by single spaces; the last one extends unchanged to the end.
 struct TextFields {
     private var rest: UnsafeBufferPointer<UInt8>
     private let what: StaticString
@@ -14,7 +14,7 @@ struct TextFields {
     /// The next field.
     mutating func next() throws(SignalingError) -> String { try text(try nextBytes()) }
 
-    /// The next field, a number.
+    /// The next field, as a number.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(SignalingError) -> Number
     {
         guard let number = DecimalText.parse(try nextBytes()).flatMap({ Number(exactly: $0) }) else { throw bad() }
@@ -30,7 +30,7 @@ struct TextFields {
 
     private mutating func drop(_ count: Int) { rest = UnsafeBufferPointer(rebasing: rest[count...]) }
 
-    /// The next field, which has `count` bytes and may hold spaces; skips the space after it, unless the line ends there.
+    /// The next `count` bytes, which may contain spaces, and the space after them, unless the line ends there.
     mutating func take(_ count: Int) throws(SignalingError) -> String {
         guard count >= 0, count <= rest.count else { throw bad() }
         let field = UnsafeBufferPointer(rebasing: rest[..<count])
@@ -42,10 +42,10 @@ struct TextFields {
         return try text(field)
     }
 
-    /// Everything that is left.
+    /// The rest of the line.
     var remainder: UnsafeBufferPointer<UInt8> { rest }
 
-    /// Everything that is left, as text.
+    /// The rest of the line, as text.
     func remainderText() throws(SignalingError) -> String { try text(rest) }
 
     func bad() -> SignalingError { SignalingError(.failed, .badEvent, "\(what) has not the expected fields") }

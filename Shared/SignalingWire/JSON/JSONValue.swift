@@ -1,4 +1,4 @@
-/// A JSON value: objects keep the order of their members, numbers keep their text.
+/// A JSON value. Objects keep the order of their members, numbers their text.
 package enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
@@ -6,27 +6,28 @@ package enum JSONValue: Equatable, Sendable {
     case bool(Bool)
     /// A number's text, unchanged.
     case number(String)
-    /// A string, escapes resolved.
+    /// A string, with its escapes resolved.
     case string(String)
     /// A list.
     case array([JSONValue])
-    /// Members in their order.
+    /// An object's members, in order.
     case object([JSONMember])
 
-    /// An object's member; the last of equal names, as most parsers do; nil for other values and missing names.
+    /// A member's value; of members with the same name the last, as in most parsers. Nil for other values and missing
+    /// names.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// The compact JSON text.
+    /// The value as compact JSON.
     package var compactText: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the compact JSON text.
+    /// Appends the value as compact JSON.
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -57,7 +58,7 @@ package enum JSONValue: Equatable, Sendable {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// A string verbatim; any other value as its compact text (wire protocol, section 12.15).
+    /// A string as it is; any other value as compact JSON (wire protocol, section 12.15).
     package var textOrCompact: String { string ?? compactText }
 
     /// The text of a string or a number; nil for other values, which cannot be a name.
@@ -68,16 +69,16 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// The member's ``nameText``.
+    /// The member's ``nameText``; nil when it is missing.
     func text(_ name: String) -> String? { self[name]?.nameText }
 
-    /// A whole number, also when it is written as a string or with an empty fraction; nil for others.
+    /// A whole number, also when written as a string or with an empty fraction; nil for other values.
     package var integer: Int64? {
         guard let text = nameText else { return nil }
         return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
 
-    /// `true`, or a number other than 0.
+    /// Whether the value is `true` or a number other than 0.
     package var isTrue: Bool {
         switch self {
         case .bool(let value): value
@@ -89,17 +90,17 @@ package enum JSONValue: Equatable, Sendable {
 
 /// A member of a JSON object.
 package struct JSONMember: Equatable, Sendable {
-    /// Its name.
+    /// The member's name.
     package var name: String
-    /// Its value.
+    /// The member's value.
     package var value: JSONValue
 
-    /// Joins the two.
+    /// Creates a member.
     package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }
 
-    /// Joins the two.
+    /// Creates a member.
     package init(_ name: String, _ value: JSONValue) { self.init(name: name, value: value) }
 }
