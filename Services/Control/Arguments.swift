@@ -19,16 +19,16 @@ struct Certificate: ExpressibleByArgument {
 }
 
 extension AppID: ExpressibleByArgument {
-    /// Takes an app id; nil when the text is none.
+    /// Parses an app id; nil when it is not valid.
     package init?(argument: String) { try? self.init(argument) }
 }
 
 extension Account: ExpressibleByArgument {
-    /// Takes an account; nil when the text is none.
+    /// Parses an account; nil when it is not valid.
     package init?(argument: String) { try? self.init(argument) }
 }
 
-/// `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
+/// An address written as `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
 struct SIPAddressArgument: ExpressibleByArgument {
     let host: String
     let port: Int?
@@ -66,7 +66,7 @@ struct SIPAddressArgument: ExpressibleByArgument {
     }
 }
 
-/// A telephone number as a SIP request names it: 1 to 64 letters, digits, `+ * # - . _`.
+/// A telephone number as written in a SIP request: 1 to 64 letters, digits, or `+ * # - . _`.
 struct SIPNumberArgument: ExpressibleByArgument {
     let text: String
 

@@ -6,10 +6,10 @@ internal import ServiceKit
 enum Database {
     static let standardURL = "postgresql://heliograph@127.0.0.1:5432/heliograph"
 
-    /// Lends a pool of one connection to `body`.
-    /// - Parameter checked: whether the tables must be of this build's version.
+    /// Calls `body` with a pool of one connection.
+    /// - Parameter checked: whether to require that the tables are of this build's version.
     static func with(checked: Bool = true, _ body: (PostgresPool) async throws -> Void) async throws {
-        // The environment may hold settings of the services, so unknown names are no error here.
+        // The environment may contain settings of the services, so unknown names are not an error here.
         var reader = EnvironmentReader.process()
         let url = reader.string("POSTGRES_URL", default: standardURL, "where PostgreSQL is")
         let configuration = try PostgresConfiguration(url: url)

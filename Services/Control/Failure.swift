@@ -3,12 +3,12 @@ internal import Glibc
 internal import PostgresStore
 internal import RedisStore
 
-/// Why a command failed, and the exit code for scripts.
+/// Why a command failed, with the exit code for scripts.
 struct Failure: Error {
     var message: String
     var code: Int32
 
-    /// No such app, a taken id, wrong tables.
+    /// For example: the app does not exist, an id is taken, or the tables are of another version.
     static func refused(_ message: String) -> Failure { Failure(message: message, code: 1) }
 
     init(message: String, code: Int32) {
@@ -35,7 +35,7 @@ struct Failure: Error {
         }
     }
 
-    /// Runs a command's body; an error becomes one line on standard error and an exit code.
+    /// Runs a command's body; turns an error into one line on standard error and an exit code.
     static func reported(_ body: () async throws -> Void) async throws {
         let failure: Failure
         do {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The administrators' command line: `heliographctl`.
+/// The administrators' command-line tool, `heliographctl`.
 @main
 struct Heliographctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +18,7 @@ struct Heliographctl: AsyncParsableCommand {
         ])
 }
 
-/// Options of every command.
+/// Options that all commands have.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false

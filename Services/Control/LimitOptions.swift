@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import SignalingProtocol
 
-/// The limits of an app. Options that are not given keep their value, or are the defaults of a new app.
+/// The options for an app's limits. Limits that are not given keep their values; a new app gets the defaults.
 struct LimitOptions: ParsableArguments {
     enum SpecialChannels: String, ExpressibleByArgument, CaseIterable {
         case open

@@ -11,12 +11,12 @@ internal import SignalingProtocol
 /// An app as commands print it.
 struct AppOutput: Encodable {
     var appId: String
-    /// Nil unless the command is meant to show it.
+    /// Nil unless the command is to show it.
     var certificate: String?
     var tokenRequired: Bool
-    /// By name; each is a member of the JSON object.
+    /// Printed as members of the JSON object, by name.
     var limits: AppLimits
-    /// Unix milliseconds.
+    /// In Unix milliseconds.
     var createdAt: Int64
 
     init(_ app: AppRecord, withCertificate: Bool) {
@@ -47,14 +47,14 @@ struct AppOutput: Encodable {
         try container.encode(createdAt, forKey: Key(stringValue: "createdAt"))
     }
 
-    /// Limits that the operator has set, besides the rates of messages.
+    /// The limits that the operator has set, other than message rates.
     private var others: String? {
         var texts = AppLimits.all.dropFirst(2).filter { limits[$0] != $0.standard }.map { "\($0.name) \(limits[$0])" }
         if !limits.specialChannelsOpen { texts.append("special channels closed") }
         return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
-    /// One line for people.
+    /// The app as one line of text.
     var line: String {
         let fields = [
             appId, tokenRequired ? "token required" : "open",
@@ -67,16 +67,16 @@ struct AppOutput: Encodable {
     }
 }
 
-/// What commands print.
+/// Prints the results of commands.
 enum Output {
-    /// Prints one JSON object, its keys sorted.
+    /// Prints a JSON object with sorted keys.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         print(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// `2026-01-31T12:00:00Z`.
+    /// Formats a time as `2026-01-31T12:00:00Z`.
     static func time(milliseconds: Int64) -> String {
         var seconds = time_t(milliseconds / 1000)
         var parts = tm()

@@ -2,9 +2,10 @@ internal import ArgumentParser
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// The options of `trunk set` about the app's users: whom they may call, as whom, how often and for how long.
+/// The options of `trunk set` with the rules for the app's users: which numbers they may call, under which numbers, how
+/// often and how long.
 struct PhonePolicyOptions: ParsableArguments {
-    /// The lists and their entries are bounded, because each call searches them.
+    /// The longest list of numbers. Lists and their entries are bounded, because each call searches them.
     private static let longestList = 200
     private static let longestEntry = 32
     private static let everything = "any"

@@ -13,7 +13,7 @@ struct TokenCommand: AsyncParsableCommand {
         private struct Report: Encodable {
             var account: String
             var appId: String
-            /// Unix seconds.
+            /// In Unix seconds.
             var expiry: Int64
             var token: String
         }

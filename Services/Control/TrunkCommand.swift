@@ -75,7 +75,7 @@ struct TrunkCommand: AsyncParsableCommand {
                     assertedIdentity: phones.assertedIdentity, privacy: phones.privacy, policy: phones.policy)
                 try await Database.with { pool in
                     let store = TrunkStore(pool: pool)
-                    // Anybody who knows the app's id can log in to it, and would call at the trunk owner's expense.
+                    // Anyone who knows the app's id can log in to it and could call at the trunk owner's expense.
                     if !phones.saysWhom, let app = try await AppStore(pool: pool).find(app), !app.tokenRequired {
                         throw TrunkCommand.openApp(app.id)
                     }

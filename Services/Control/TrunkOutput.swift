@@ -4,29 +4,29 @@ internal import SignalingProtocol
 /// A trunk as commands print it.
 struct TrunkOutput: Encodable {
     var acceptDigest: Bool
-    /// Prefixes of numbers that may be called; `any` for all.
+    /// The prefixes of numbers that may be called; `any` for all.
     var allow: [String]
     var appCalls: Int
     var appCallsPerMinute: Int
     var appId: String
     var assertedIdentity: String?
-    /// Numbers that callers may show besides their own; `any` for all.
+    /// The numbers that callers may show besides their own; `any` for all.
     var callerId: [String]
     var dtmf: String
     var fromDomain: String?
     var host: String
-    /// Seconds.
+    /// In seconds.
     var longestCall: Int
     var port: Int
     var privacy: String?
     var register: Bool
     var ringSeconds: Int
-    /// Nil unless it was asked for.
+    /// Nil unless the command is to show it.
     var secret: String?
     var srtp: String
     var trace: Bool
     var transport: String
-    /// Unix milliseconds.
+    /// In Unix milliseconds.
     var updatedAt: Int64
     var user: String?
     var userCalls: Int
@@ -66,7 +66,7 @@ struct TrunkOutput: Encodable {
         }
     }
 
-    /// One line for people.
+    /// The trunk as one line of text.
     var line: String {
         let fields: [String?] = [
             appId, "\(transport) \(host):\(port)", user.map { "user \($0)" }, secret.map { "secret \($0)" },
@@ -91,7 +91,7 @@ struct TrunkOutput: Encodable {
 struct NumberOutput: Encodable {
     var account: String
     var appId: String
-    /// Unix milliseconds.
+    /// In Unix milliseconds.
     var createdAt: Int64
     var number: String
 
@@ -102,7 +102,7 @@ struct NumberOutput: Encodable {
         self.number = number.number
     }
 
-    /// One line for people.
+    /// The number as one line of text.
     var line: String {
         "\(number)  app \(appId)  account \(account)  created \(Output.time(milliseconds: createdAt))"
     }

@@ -1,45 +1,45 @@
-/// How a committed change of attributes gets into the cache, which takes changes in the order of their versions: the change
-/// before it may still be on its way from another instance.
+/// Brings a committed change of attributes into the cache. The cache takes changes in the order of their versions, and
+/// the previous change may still be on its way from another instance.
 ///
-/// waiting (up to ``patience`` looks) -> settled, or -> loading or comparing -> settled.
+/// waiting (up to ``patience`` attempts) -> settled, or -> loading or comparing -> settled.
 package struct AttributeSettlement: Sendable {
-    /// What the cache said to the change.
+    /// The cache's answer to the change.
     package enum Answer: String, Equatable, Sendable {
-        /// It is in.
+        /// The change was applied.
         case applied
-        /// It was in already.
+        /// The change was in the cache already.
         case known
-        /// The change before it is not in yet.
+        /// The previous change is not in the cache yet.
         case waiting
-        /// The channel had no attributes before: the cache cannot tell whether it is the first.
+        /// The channel had no attributes before, so the cache cannot tell whether a previous change is missing.
         case first
     }
 
-    /// What to do next.
+    /// What the caller must do next.
     package enum Action: Equatable, Sendable {
-        /// The change can be acknowledged.
+        /// Nothing more: the change may be acknowledged.
         case settled
-        /// Look again after that time.
+        /// Offer the change to the cache again after this time.
         case lookAgain(after: Duration)
-        /// Look whether PostgreSQL is older than the cache: its version is then below one that the cache has seen.
+        /// Check whether PostgreSQL is older than the cache; if so, its version is below one that the cache has seen.
         case compare
         /// Read all attributes from PostgreSQL and put them into the cache.
         case load
     }
 
-    /// Looks before PostgreSQL is asked.
+    /// The number of attempts before the attributes are read from PostgreSQL.
     package static let patience = 8
     private var looks = 0
 
-    /// Nothing asked yet.
+    /// Creates a settlement before its first attempt.
     package init() {}
 
-    /// Takes the cache's answer. Waits 10, 20, 40... ms, 100 at most: about half a second in all.
+    /// Takes the cache's answer. Waits 10, 20, 40... ms, at most 100, between attempts: about half a second in all.
     package mutating func answered(_ answer: Answer) -> Action {
         switch answer {
         case .applied: return .settled
-        // Known after waiting: the change before it brought it in. Known at once: a redelivery or a reload brought it in, or
-        // PostgreSQL has lost commits and gives versions again.
+        // Known after waiting: the previous change brought this one along. Known at once: a redelivery or a reload
+        // brought it, or PostgreSQL has lost commits and assigns their versions again.
         case .known: return looks > 0 ? .settled : .compare
         case .first: return .load
         case .waiting:

@@ -1,11 +1,12 @@
 package import SignalingProtocol
 
-/// What a change of a channel's attributes may be.
+/// Which changes of a channel's attributes are allowed.
 package enum ChannelAttributeRules {
-    /// Checks a change that is about to be made to a channel.
-    /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes`` bytes;
-    ///   ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, one that only the system may
-    ///   change, a built-in of a special channel, or a built-in's value that is no whole number of its range.
+    /// Checks a change before it is made.
+    /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes``
+    ///   bytes; ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, one that only the
+    ///   system may change, a built-in attribute of a special channel, or a built-in attribute's value that is not a
+    ///   whole number of its range.
     package static func check(_ change: AttributeChange, of channel: ChannelName) throws(SignalingError) {
         switch change {
         case .clear: break
@@ -18,7 +19,7 @@ package enum ChannelAttributeRules {
             }
             guard let builtIn = try builtIn(attribute.name, of: channel) else { return }
             let range = range(of: builtIn)
-            // Redis Functions compare the text, so a number may be spelled in one way only.
+            // Redis Functions compare the text, so each number must have only one spelling.
             guard let value = Int(attribute.value), range.contains(value), String(value) == attribute.value else {
                 throw SignalingError(
                     .wrongParameter, .invalidBuiltIn,
@@ -27,7 +28,7 @@ package enum ChannelAttributeRules {
         }
     }
 
-    /// The change's attribute, which `_setattr_limit` counts; empty for ``AttributeChange/clear``.
+    /// The name under which `_setattr_limit` counts the change; empty for ``AttributeChange/clear``.
     package static func countedName(_ change: AttributeChange) -> String {
         switch change {
         case .update(let attribute): attribute.name.rawValue
@@ -36,17 +37,17 @@ package enum ChannelAttributeRules {
         }
     }
 
-    /// Timers of a channel that were set by its attributes.
+    /// The timers of a channel that depend on its attributes.
     package enum MovedTimers: Equatable, Sendable {
-        /// The change is about no timer.
+        /// None depends on the changed attribute.
         case none
-        /// That of the empty channel's end.
+        /// The timer that ends the empty channel.
         case expiry
-        /// Those of the numbers that the system tells.
+        /// The timers that announce the counters.
         case counters
     }
 
-    /// Which timers must be set anew after the change. Counters that a clear turns off need none.
+    /// Which timers must be set anew after a change. Counters that a clear turns off need none.
     package static func timers(movedBy change: AttributeChange, of channel: ChannelKey) -> MovedTimers {
         if channel.name.special != nil { return .none }
         let name: AttributeName

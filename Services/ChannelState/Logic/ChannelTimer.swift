@@ -1,17 +1,17 @@
 package import SignalingProtocol
 
-/// A deadline of channel-state, as it stands in `due:channel-state`.
+/// A timer of channel-state, a member of the sorted set `due:channel-state`.
 ///
-/// A timer that fires tells only where to look: what is to be done is read from Redis and PostgreSQL then.
+/// A timer only tells where to look; what has to be done is then read from Redis and PostgreSQL.
 package enum ChannelTimer: Hashable, Sendable {
     /// The channel may have been empty for its time to live.
     case expiry(ChannelKey)
     /// A change of the channel's attributes may be committed and not yet announced.
     case attributes(ChannelKey)
-    /// A number that the system keeps may have to be told.
+    /// A counter may have to be announced.
     case counter(ChannelCounter, ChannelKey)
 
-    /// Reads a member of the set; nil for what no version of this service wrote.
+    /// Parses a member of the set; nil for text that no version of this service has written.
     package init?(member: String) {
         let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let app = PercentEscape.unescape(parts[1]), let name = PercentEscape.unescape(parts[2]),
@@ -27,7 +27,7 @@ package enum ChannelTimer: Hashable, Sendable {
         }
     }
 
-    /// The member of the set.
+    /// The timer as a member of the set.
     package var member: String {
         switch self {
         case .expiry(let channel): "expiry:\(Self.text(channel))"

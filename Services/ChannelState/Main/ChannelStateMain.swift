@@ -2,7 +2,7 @@ import ChannelStateServer
 import ClusterService
 import ServiceKit
 
-/// The channel-state service's process; see `channel-state --help`.
+/// The process of the channel-state service; see `channel-state --help`.
 @main
 struct ChannelStateMain {
     static func main() async {

@@ -1,16 +1,16 @@
 internal import Metrics
 internal import SignalingProtocol
 
-/// What channel-state counts; commands, timers and queries are counted where they are run.
+/// The metrics of channel-state; commands, timers and queries are counted by the code that runs them.
 enum ChannelMetrics {
     static let joins = Counter(label: "heliograph_channel_joins_total")
     static let leaves = Counter(label: "heliograph_channel_leaves_total")
     static let attributeChanges = Counter(label: "heliograph_channel_attribute_changes_total")
-    /// Refused because the channel would hold more attributes than it may.
+    /// Changes refused because the channel would exceed the bounds of its attributes.
     static let attributesRefused = Counter(label: "heliograph_channel_attributes_refused_total")
-    /// Refused because the channel's attributes changed too often.
+    /// Changes refused because the channel's attributes were changed too often.
     static let attributesLimited = Counter(label: "heliograph_channel_attribute_changes_limited_total")
-    /// Caches reloaded because they were ahead of PostgreSQL, which had lost commits.
+    /// Reloads of caches that were newer than PostgreSQL, which had lost commits.
     static let reloaded = Counter(label: "heliograph_channel_attributes_reloaded_total")
     static let numbersTold = Counter(label: "heliograph_channel_numbers_told_total")
     /// Ended channels whose rows were deleted from PostgreSQL.
@@ -21,7 +21,7 @@ enum ChannelMetrics {
     /// Members removed because only PostgreSQL's copy had them, or because they had no session.
     static let membersForgotten = Counter(label: "heliograph_channel_members_forgotten_total")
 
-    /// A change of attributes was refused before it was made.
+    /// Counts an attribute change that was refused.
     static func refused(_ error: SignalingError) {
         switch error.reason {
         case .rateLimited: attributesLimited.increment()

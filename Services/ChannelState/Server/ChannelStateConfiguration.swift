@@ -1,11 +1,11 @@
 package import ServiceKit
 
-/// What a channel-state process is told at its start.
+/// The settings of a channel-state process.
 package struct ChannelStateConfiguration: Sendable {
     /// How long the version of an ended channel's attributes is kept.
     package var versionRetention: Duration = .seconds(86_400)
 
-    /// The defaults.
+    /// The default settings.
     package init() {}
 
     /// Reads `HELIOGRAPH_CHANNEL_VERSION_RETENTION`.

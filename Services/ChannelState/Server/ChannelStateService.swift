@@ -15,7 +15,7 @@ package struct ChannelStateService: ServiceDeclaration {
 
     private let configuration: ChannelStateConfiguration
 
-    /// Declares the service with its settings.
+    /// Creates the service with its settings.
     package init(_ configuration: ChannelStateConfiguration = ChannelStateConfiguration()) {
         self.configuration = configuration
     }
@@ -74,7 +74,7 @@ package struct ChannelStateService: ServiceDeclaration {
 
 extension ChannelTimer: ServiceTimer {}
 
-/// What several of the service's parts work with.
+/// Components that several parts of the service use.
 private struct SharedParts {
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache

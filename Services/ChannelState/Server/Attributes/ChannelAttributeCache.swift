@@ -4,17 +4,18 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Loads channels' attributes from PostgreSQL, which keeps them, into the cache in Redis.
+/// Loads channels' attributes from PostgreSQL, their permanent store, into the cache in Redis.
 struct ChannelAttributeCache: Sendable {
-    /// Reads of PostgreSQL, each overtaken by a concurrent change, after which the timer takes over.
+    /// The number of attempts to read PostgreSQL, each overtaken by a concurrent change; after them the channel's timer
+    /// takes over.
     private static let attempts = 3
-    /// Looks at a reload that another process has under way, and the pause between them.
+    /// How often to check whether another process's reload has finished, and the pause between two checks.
     private static let patience = (looks: 50, pause: Duration.milliseconds(20))
 
     let functions: ChannelFunctions
     let store: AttributeStore
 
-    /// Reads PostgreSQL and fills the cache. Differences are told in an account's name.
+    /// Reads PostgreSQL and fills the cache. Members are informed of differences as if `account` had made the changes.
     func load(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
         for _ in 0..<Self.attempts {
             let read: VersionedAttributes
@@ -27,10 +28,10 @@ struct ChannelAttributeCache: Sendable {
         }
     }
 
-    /// Makes the cache follow PostgreSQL where PostgreSQL is the older one, after a failover that lost commits or a restored
-    /// backup. New versions begin above the highest that was cached.
+    /// Replaces the cache by PostgreSQL's attributes if those are older, because PostgreSQL has lost commits in a
+    /// failover or was restored from a backup. New versions then begin above the highest cached one.
     func followIfBehind(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
-        // The cache is read first: PostgreSQL, read later, then is older only if it has lost commits.
+        // The cache is read first: if PostgreSQL, read later, is older nevertheless, it has lost commits.
         guard let cached = try await functions.cached(channel).version else { return }
         do {
             guard try await store.channelVersion(channel) < cached else { return }
@@ -59,7 +60,8 @@ struct ChannelAttributeCache: Sendable {
         if stored < version, stored > 0 { try await followIfBehind(channel, account: account, uid: 0) }
     }
 
-    /// - Returns: false when a later commit is known, or the reload was lost to another: read again.
+    /// - Returns: false when the attributes must be read again, because a later commit is known or another reload
+    ///   replaced this one.
     private func put(
         _ read: VersionedAttributes, account: Account, uid: UInt32, _ channel: ChannelKey
     ) async throws(SignalingError) -> Bool {

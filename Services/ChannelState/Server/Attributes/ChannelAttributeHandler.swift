@@ -5,10 +5,10 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Changes channels' attributes: counted, committed in PostgreSQL, then cached and published in the order of their
-/// versions.
+/// Changes channels' attributes. A change is checked and counted, committed in PostgreSQL, then cached and published in
+/// the order of versions.
 struct ChannelAttributeHandler: Sendable {
-    /// After this long a timer looks whether what was committed is published too.
+    /// How long after a change a timer checks whether everything committed has been published.
     private static let patience = Duration.seconds(10)
 
     let functions: ChannelFunctions
@@ -62,7 +62,8 @@ struct ChannelAttributeHandler: Sendable {
         do {
             var begun = try await functions.begin(command, channel, context)
             if !begun.attributesAreCached {
-                // The limit is itself an attribute, and the cache publishes a version only when it has the one before.
+                // The rate limit is itself an attribute, and the cache publishes a version only when it has the
+                // previous one.
                 try await cache.load(channel, account: actor.user.account, uid: actor.uid)
                 begun = try await functions.begin(command, channel, context)
             }

@@ -4,28 +4,29 @@ internal import Metrics
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Tells members the numbers that the system keeps, `_member_num` and `_total_member_num`.
+/// Announces the counters `_member_num` and `_total_member_num` to channels' members.
 ///
-/// Each counter of a channel has at most one timer, set by every change of the number and of the settings. The timer says only
-/// when to look; the Redis Function that looks also tells, in one step, so a timer that fires twice tells once.
+/// Each counter of a channel has at most one timer, set by every change of the counter and of its interval. The timer
+/// only tells when to check. The Redis Function that checks also announces, in one step, so a timer that fires twice
+/// announces once.
 struct ChannelCounters: Sendable {
     let functions: ChannelFunctions
     let timers: ServiceTimers<ChannelTimer>
 
-    /// Sets the timers, for a pipeline of the caller's; nothing when no counter is on.
+    /// The commands that set the timers, for the caller to send in a pipeline; none when no counter is on.
     func scheduling(_ telling: ChannelFunctions.Telling, _ channel: ChannelKey) -> [RedisCommand] {
         telling.map { counter, due in
             timers.setting(.counter(counter, channel), at: due)
         }
     }
 
-    /// The intervals have changed: sets the timers of numbers that are not told yet.
+    /// Sets the timers of counters that have yet to be announced; called when their intervals have changed.
     func settingsChanged(_ channel: ChannelKey) async throws(SignalingError) {
         let commands = scheduling(try await functions.counters(channel), channel)
         if !commands.isEmpty { _ = try await functions.redis.answers(to: commands) }
     }
 
-    /// A timer fired.
+    /// Announces a counter, if it is time; called when its timer fires.
     func fired(_ counter: ChannelCounter, _ channel: ChannelKey) async throws {
         switch try await functions.tell(counter, channel) {
         case .told: ChannelMetrics.numbersTold.increment()

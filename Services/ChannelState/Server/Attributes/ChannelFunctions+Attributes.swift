@@ -3,16 +3,16 @@ internal import ClusterState
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Attributes in the cache, and the end of empty channels.
+/// The attributes cache, and the end of empty channels.
 extension ChannelFunctions {
     struct Begun: Equatable {
         var attributesAreCached: Bool
         var members: Int
-        /// The Redis clock, ms.
+        /// In ms of Redis' clock.
         var now: Int64
     }
 
-    /// Counts a change that is about to be committed. To be asked again after loading when nothing is cached.
+    /// Counts a change that is about to be committed. When nothing is cached, it must be called again after loading.
     /// - Throws: `SignalingError` with reason `rate_limited`, `too_many_attributes` or `memory_full`.
     func begin(
         _ command: ChangeChannelAttributes, _ channel: ChannelKey, _ context: CommandContext
@@ -30,15 +30,15 @@ extension ChannelFunctions {
         return Begun(attributesAreCached: cached == 1, members: Int(members), now: now)
     }
 
-    /// Asks whether the session may act, as the last check before the act takes effect. A gateway that was cut off and now
-    /// passes on old requests is refused: the account may have another session meanwhile.
+    /// The command that asks whether the session may act, as the last check before the act takes effect. It refuses a
+    /// gateway that was cut off and now passes on old requests, when the account has another session by then.
     static func acts(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
         .function(
             "session_acts", tag: KeySpace.tag(actor.user), .int64(context.deadline), .string(actor.session.rawValue),
             .string(context.asker?.rawValue ?? ""))
     }
 
-    /// Tells the cache of a committed change, which publishes it.
+    /// Applies a committed change to the cache, which publishes it.
     func committed(
         _ change: AttributeChange, version: Int64, by actor: Actor, _ channel: ChannelKey
     ) async throws(SignalingError) -> AttributeSettlement.Answer {
@@ -57,32 +57,32 @@ extension ChannelFunctions {
         return answer
     }
 
-    /// What Redis said to a reload.
+    /// The answer of Redis to a reload of the cache.
     enum Reload: String {
-        /// Nothing is cached.
+        /// Nothing was cached; the reload has begun.
         case begun
-        /// Older attributes are cached: the differences are to be found.
+        /// Older attributes are cached: the differences must be determined.
         case differs
-        /// These or newer ones are cached.
+        /// These or newer attributes are cached.
         case known
-        /// A later commit is known: read again.
+        /// A later commit is known: PostgreSQL must be read again.
         case old
-        /// Another reload is under way.
+        /// Another reload is in progress.
         case busy
     }
 
-    /// One attempt to put what PostgreSQL has into the cache.
+    /// One attempt to put PostgreSQL's attributes into the cache.
     struct ReloadAttempt {
-        /// Tells it from attempts of other processes.
+        /// Distinguishes the attempt from those of other processes.
         let id = SecureRandom.hex(bytes: 8)
-        /// Of the attributes in PostgreSQL.
+        /// The version of the attributes in PostgreSQL.
         var version: Int64
-        /// In whose name members are told of differences.
+        /// The account that members are told has made the changes.
         var account: Account
         var uid: UInt32
     }
 
-    /// Puts what PostgreSQL has into the cache of a channel of which nothing is cached. ``Reload/begun`` when it is done.
+    /// Fills the empty cache of a channel in one step. ``Reload/begun`` means that it is done.
     func reloadAtOnce(
         _ changes: [AttributeChange], _ attempt: ReloadAttempt, _ channel: ChannelKey
     ) async throws(SignalingError) -> Reload {
@@ -96,7 +96,7 @@ extension ChannelFunctions {
             ))
     }
 
-    /// Begins to put what PostgreSQL has into the cache.
+    /// Begins to put PostgreSQL's attributes into the cache.
     func beginReload(_ attempt: ReloadAttempt, _ channel: ChannelKey) async throws(SignalingError) -> Reload {
         try Self.reload(
             try await redis.answer(
@@ -104,8 +104,8 @@ extension ChannelFunctions {
                     "channel_reload", tag: KeySpace.tag(channel), .string(attempt.id), .int64(attempt.version))))
     }
 
-    /// Applies a step's differences, and tells members of them in an account's name.
-    /// - Returns: false when the reload is not under way any more.
+    /// Applies one step of the differences and announces them to the members.
+    /// - Returns: false when the reload is not in progress any more.
     func reloadStep(
         _ changes: [AttributeChange], isLast: Bool, of attempt: ReloadAttempt, _ channel: ChannelKey
     ) async throws(SignalingError) -> Bool {
@@ -119,7 +119,7 @@ extension ChannelFunctions {
         return reply.int == 1
     }
 
-    /// What is cached, whatever version.
+    /// The cached attributes, whatever their version.
     func cachedAttributes(_ channel: ChannelKey) async throws(SignalingError) -> [Attribute] {
         let cached = try await redis.answer(to: RedisCommand("HGETALL", .string(ChannelKeys(channel).attributes)))
         guard let parts = cached.array else { throw .unreadableAnswer }
@@ -127,9 +127,9 @@ extension ChannelFunctions {
     }
 
     struct Cached: Equatable {
-        /// Of the cached attributes; nil when none are.
+        /// The version of the cached attributes; nil when none are cached.
         var version: Int64?
-        /// Whether somebody joined while the attributes could not be read.
+        /// Whether a user joined while the attributes could not be read.
         var isAwaited: Bool
     }
 
@@ -157,13 +157,13 @@ extension ChannelFunctions {
     }
 
     enum Expiry: Equatable {
-        /// Not yet: look again then (ms).
+        /// Too early; check again at this time (ms).
         case wait(until: Int64)
-        /// The channel's time is over.
+        /// The channel's time to live is over.
         case due
-        /// Nobody ever joined: only the cache is to be dropped.
+        /// Nobody has ever joined: only the cache must be dropped.
         case idle
-        /// There is no such channel.
+        /// The channel does not exist.
         case none
     }
 
@@ -179,15 +179,15 @@ extension ChannelFunctions {
         }
     }
 
-    /// Makes a channel that Redis has forgotten one whose last member has just left.
-    /// - Returns: false when it is known.
+    /// Records a channel that Redis has lost as one whose last member has just left.
+    /// - Returns: false when Redis knows the channel.
     func adopt(_ channel: ChannelKey) async throws(SignalingError) -> Bool {
         try await redis.answer(to: .function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
     }
 
-    /// Deletes an empty channel's keys.
-    /// - Parameter version: of the attributes after they were cleared; 0 when they were not.
-    /// - Returns: false when it has members again.
+    /// Deletes the keys of an empty channel.
+    /// - Parameter version: the version of the attributes after they were cleared; 0 when they were not.
+    /// - Returns: false when the channel has members again.
     func delete(_ channel: ChannelKey, version: Int64) async throws(SignalingError) -> Bool {
         try await redis.answer(to: .function("channel_delete", tag: KeySpace.tag(channel), .int64(version))).int == 1
     }

@@ -3,12 +3,12 @@ internal import ClusterState
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Numbers that the system keeps and tells.
+/// The counters of channels.
 extension ChannelFunctions {
-    /// When counters are to be told (Redis clock, ms); those that are off or have nothing new are missing.
+    /// When each counter must be announced (ms of Redis' clock); without counters that are off or have not changed.
     typealias Telling = [ChannelCounter: Int64]
 
-    /// Reads the times of `num` and `total`; 0 stands for never.
+    /// Parses the times of `num` and `total`; 0 means never.
     static func telling(_ texts: some Collection<String>) throws(SignalingError) -> Telling {
         let order: [ChannelCounter] = [.members, .total]
         var telling: Telling = [:]
@@ -19,21 +19,21 @@ extension ChannelFunctions {
         return telling
     }
 
-    /// What is still to be told.
+    /// The counters that have yet to be announced.
     func counters(_ channel: ChannelKey) async throws(SignalingError) -> Telling {
         try Self.telling(try await redis.answer(to: .function("channel_counters", tag: KeySpace.tag(channel))).texts)
     }
 
     enum Told: Equatable {
-        /// The members were told.
+        /// The counter was announced.
         case told
-        /// Too early: look again then (ms).
+        /// Too early; check again at this time (ms).
         case wait(until: Int64)
-        /// The number is the one told last, the counter is off, or nobody is there.
+        /// There was nothing to announce: the counter has not changed or is off, or the channel is empty.
         case nothing
     }
 
-    /// Tells a counter's number, if there is a new one and it is time.
+    /// Announces a counter, if it has changed and it is time.
     func tell(_ counter: ChannelCounter, _ channel: ChannelKey) async throws(SignalingError) -> Told {
         let texts = try await redis.answer(
             to: .function("channel_counter_tell", tag: KeySpace.tag(channel), .string(counter.rawValue))

@@ -7,12 +7,12 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Ends channels that Redis lost after their last member had left: PostgreSQL still has their attributes, but no timer would
-/// end them. One instance of the service at a time looks, once a minute.
+/// Ends channels that Redis lost after their last member had left: PostgreSQL still has their attributes, but no timer
+/// would end them. One instance of the service checks at a time, once a minute.
 struct ChannelSurvey: Sendable {
-    /// Channels of one page.
+    /// The number of channels read at a time.
     private static let page = 200
-    /// For so long after one instance has begun a survey, no other does.
+    /// How long after the start of a survey no other instance starts one.
     private static let turn = Duration.seconds(55)
     private static let lock = "survey:channel-state"
 
@@ -47,9 +47,9 @@ struct ChannelSurvey: Sendable {
         try await store.noteJoined(joined)
     }
 
-    /// Its time to live begins now, because Redis has lost when its last member left.
+    /// Lets the channel's time to live begin now, because Redis has lost when its last member left.
     private func adopt(_ channel: ChannelKey) async throws {
-        // Its time to live is one of its attributes.
+        // The time to live is one of the attributes.
         try await cache.load(channel, account: try Account("system"), uid: 0)
         guard try await functions.adopt(channel) else { return }
         ChannelMetrics.adopted.increment()

@@ -6,7 +6,8 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Acts when timers of channels fire: ends empty channels, tells numbers, and publishes what a dead process committed.
+/// Handles the timers of channels: ends empty channels, announces counters, and publishes changes that a process had
+/// committed before it died.
 struct ChannelExpiry: Sendable {
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache
@@ -51,7 +52,7 @@ struct ChannelExpiry: Sendable {
         if try await functions.delete(channel, version: version) {
             ended(channel)
         } else {
-            // Somebody joined after the clear: tells them that the attributes are gone.
+            // A user has joined after the clear: announces that the attributes were deleted.
             try await cache.load(channel, account: account, uid: 0)
         }
     }

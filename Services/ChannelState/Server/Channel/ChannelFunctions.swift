@@ -6,14 +6,14 @@ internal import SignalingProtocol
 
 /// The functions of the libraries `heliograph_channels` and `heliograph_memberships`.
 ///
-/// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
+/// Every method throws `SignalingError`: a function's refusal, or that Redis is not available.
 struct ChannelFunctions: Sendable {
     let redis: RedisConnection
 
     // MARK: - A user's session
 
     struct Entered: Equatable {
-        /// The channels that the session must leave.
+        /// The channels that the session still has to leave.
         var leaving: [ChannelName]
         /// Whether the new channel's attributes are cached.
         var attributesAreCached: Bool
@@ -35,21 +35,21 @@ struct ChannelFunctions: Sendable {
 
     enum Presence {
         case alive, over, elsewhere
-        /// The user has no session at all.
+        /// The user has no session.
         case unknown
     }
 
-    /// Tells that all that the session was to leave is left.
+    /// The command reporting that the session has left all channels it had to leave.
     static func entered(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
         session("session_entered", actor, channel)
     }
 
-    /// Asks where the session is now; answered by a ``Presence``.
+    /// The command that asks which channel the session is in; its reply is a ``Presence``.
     static func whereabouts(_ actor: Actor) -> RedisCommand {
         RedisCommand("HMGET", .string(UserKeys(actor.user).session), "sid", "channel")
     }
 
-    /// Reads the answer of ``whereabouts(_:)`` for a session that should be in a channel.
+    /// Parses the reply to ``whereabouts(_:)``, for a session that should be in `channel`.
     static func presence(
         _ reply: RedisValue?, _ actor: Actor, _ channel: ChannelName
     ) throws(SignalingError) -> Presence {
@@ -59,15 +59,15 @@ struct ChannelFunctions: Sendable {
         return fields[1].string == channel.rawValue ? .alive : .elsewhere
     }
 
-    /// Forgets that the session is in the channel, or was to leave it.
-    /// - Parameter turn: the leave's number; 0 for one that has none.
+    /// The command reporting that the session is not in the channel any more and need not leave it.
+    /// - Parameter turn: the number of the leave; 0 when it has none.
     static func exit(_ actor: Actor, _ channel: ChannelName, turn: Int64) -> RedisCommand {
         .function(
             "session_exit", tag: KeySpace.tag(actor.user), .string(actor.session.rawValue), .string(channel.rawValue),
             .int64(turn))
     }
 
-    /// Forgets that the session was to leave the channel.
+    /// The command reporting that the session need not leave the channel any more.
     static func forgot(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
         session("session_forgot", actor, channel)
     }
@@ -83,7 +83,7 @@ struct ChannelFunctions: Sendable {
         var count: Int
         var change: Int64
         var uid: UInt32
-        /// Seconds that the channel lives on when it is empty now.
+        /// How long, in seconds, the channel exists after it became empty.
         var timeToLive: Int64
         var telling: Telling
     }
@@ -95,8 +95,8 @@ struct ChannelFunctions: Sendable {
         return info.string?.split(separator: " ", maxSplits: 1).last.map { $0 == actor.session.rawValue } == true
     }
 
-    /// - Parameter deadline: after it nothing is done; 0 for none.
-    /// - Returns: nil when that session was not the member.
+    /// - Parameter deadline: after this time nothing is done; 0 for none.
+    /// - Returns: nil when the account was not a member by this session.
     func leave(
         _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
     ) async throws(SignalingError) -> Left? {
@@ -108,9 +108,9 @@ struct ChannelFunctions: Sendable {
         return try Self.left(reply)
     }
 
-    /// Takes a member out whose leave Redis has forgotten.
-    /// - Parameter isTold: whether the members hear of it.
-    /// - Returns: nil when that session was not the member.
+    /// Removes a member whose leave Redis has lost.
+    /// - Parameter isTold: whether the other members are informed.
+    /// - Returns: nil when the account was not a member by this session.
     func forget(
         _ actor: Actor, _ channel: ChannelKey, isTold: Bool
     ) async throws(SignalingError) -> Left? {
@@ -133,13 +133,13 @@ struct ChannelFunctions: Sendable {
     }
 
     struct Reasserted: Equatable {
-        /// The number of the change; nil without one.
+        /// The number of the change, for the mirror; nil when nothing changed.
         var change: Int64?
         var added: Set<Account>
         var telling: Telling
     }
 
-    /// Adds members whom Redis does not know.
+    /// Adds members that Redis does not know.
     func reassert(_ members: [HeldMember], _ channel: ChannelKey) async throws(SignalingError) -> Reasserted {
         let arguments = members.flatMap {
             [
@@ -156,9 +156,9 @@ struct ChannelFunctions: Sendable {
             telling: try Self.telling(texts[1...2]))
     }
 
-    /// Redis does not know a member that PostgreSQL's copy has.
-    /// - Parameter isTold: whether the members hear that it has left.
-    /// - Returns: the number of the change, us; nil when it is a member after all.
+    /// Records that an account is not a member, when Redis does not know it and only PostgreSQL's copy has it.
+    /// - Parameter isTold: whether the other members are informed that it has left.
+    /// - Returns: the number of the change, in us; nil when the account is a member after all.
     func memberForgotten(_ row: MemberMirrorRow, isTold: Bool) async throws(SignalingError) -> Int64? {
         let reply = try await redis.answer(
             to: .function(
@@ -170,13 +170,13 @@ struct ChannelFunctions: Sendable {
 
     struct MemberPage: Equatable {
         var total: Int
-        /// What to ask for the next page with; nil when there is none.
+        /// The cursor for the next page; nil after the last one.
         var next: String?
         var members: [Member]
     }
 
-    /// Members from the latest on.
-    /// - Parameter below: ``MemberPage/next`` of the page before.
+    /// Members, beginning with the latest.
+    /// - Parameter below: ``MemberPage/next`` of the previous page.
     func members(_ channel: ChannelKey, below: String?, limit: Int) async throws(SignalingError) -> MemberPage {
         let reply = try await redis.answer(
             to: .function("channel_members", tag: KeySpace.tag(channel), .string(below ?? "+inf"), .int(limit)))
@@ -186,7 +186,7 @@ struct ChannelFunctions: Sendable {
         return MemberPage(total: total, next: members.count < limit ? nil : texts[1], members: members)
     }
 
-    /// Pairs of account and "uid sid".
+    /// Parses pairs of an account and "uid sid".
     private static func members(_ texts: ArraySlice<String>) throws(SignalingError) -> [Member] {
         var members: [Member] = []
         members.reserveCapacity(texts.count / 2)

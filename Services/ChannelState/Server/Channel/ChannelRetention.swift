@@ -27,7 +27,7 @@ struct ChannelRetention: Service {
                     logger.debug(
                         "could not look through the channels kept in PostgreSQL", metadata: ["error": "\(error)"])
                 }
-                // The shutdown cancels the pause, and with it the loop.
+                // Shutdown cancels the pause, and with it the loop.
                 try? await Task.sleep(for: Self.pause)
             }
         }

@@ -4,29 +4,30 @@ internal import MessageStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Joins, with all that their answer tells.
+/// Joining a channel, with everything that the reply contains.
 extension ChannelFunctions {
     struct Joined: Equatable {
         enum Outcome: String {
-            /// A new member.
+            /// The account is a new member.
             case joined
-            /// The account was a member by an older session, which is over.
+            /// The account was a member by an older session, which has ended.
             case replaced
-            /// This session was the member already.
+            /// This session was a member already.
             case present
         }
 
         var outcome: Outcome
         var answer: ChannelJoined
         var count: Int
-        /// The number of the change, for the mirror: the Redis clock in microseconds, or a little more.
+        /// The number of the change, for the mirror: Redis' clock in microseconds, or slightly more.
         var change: Int64
         var telling: Telling
-        /// Whether anybody hears of joins in the app.
+        /// Whether anyone receives the app's announcements of joins.
         var hasAudience: Bool
     }
 
-    /// Attempts at a join and its attributes as of one version; each fails only if a change comes in between.
+    /// The number of attempts to read a join and its attributes as of the same version; each fails only if a change
+    /// comes in between.
     private static let looks = 20
 
     /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
@@ -34,8 +35,8 @@ extension ChannelFunctions {
         _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
     ) async throws(SignalingError) -> Joined {
         let keys = ChannelKeys(channel)
-        // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same join is
-        // asked for again, which takes effect once and gives the new sequence number.
+        // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same
+        // join is sent again; it takes effect once and returns the new sequence number.
         for _ in 0..<Self.looks {
             let replies = try await redis.answers(to: [
                 .function(
@@ -71,7 +72,7 @@ extension ChannelFunctions {
             telling: try telling(parts[4...5].map { $0.string ?? "" }), hasAudience: hasAudience)
     }
 
-    /// Pairs of name and value.
+    /// Parses pairs of name and value.
     static func attributes(_ parts: ArraySlice<RedisValue>) throws(SignalingError) -> [Attribute] {
         var attributes: [Attribute] = []
         attributes.reserveCapacity(parts.count / 2)

@@ -3,9 +3,9 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The stream of changes of memberships that is copied into PostgreSQL.
+/// Changes of memberships, in the stream that is copied into PostgreSQL.
 enum MemberMirror {
-    /// - Parameter change: the number of the change, Redis clock (us).
+    /// - Parameter change: the number of the change, by Redis' clock (us).
     static func entry(
         _ channel: ChannelKey, _ account: Account, uid: UInt32, present: Bool, change: Int64
     ) -> RedisCommand {

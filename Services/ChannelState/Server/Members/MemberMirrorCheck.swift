@@ -5,18 +5,19 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Corrects differences between PostgreSQL's copy of the members and Redis, and removes members whose sessions are over.
+/// Corrects differences between Redis and PostgreSQL's copy of the members, and removes members whose sessions have
+/// ended.
 ///
-/// A member that only the copy has was either lost with Redis' data, and no gateway has reasserted it, or has left, and the
-/// copy has missed it. A member without a session is left over from a leave that was lost.
+/// A member that only the copy has was either lost with Redis' data and reasserted by no gateway, or has left without
+/// the copy noticing. A member without a session remains from a leave that was lost.
 struct MemberMirrorCheck: Sendable {
-    /// Rows looked at in one pipeline.
+    /// The number of rows checked in one pipeline.
     private static let page = 500
-    /// How long gateways have, after Redis is back, to tell what they hold: several times what they need.
+    /// How long to wait for gateways to reassert what they hold after Redis is back: several times what they need.
     private static let settling = Duration.seconds(30)
-    /// Between two pages.
+    /// The pause between two pages.
     private static let pause = Duration.milliseconds(100)
-    /// The key of the time (us) since which Redis has kept its data: set whenever it is missing.
+    /// The key of the time (us) since which Redis has kept its data; set whenever it is missing.
     private static let birth = "channel-state:birth"
 
     let functions: ChannelFunctions
@@ -24,11 +25,11 @@ struct MemberMirrorCheck: Sendable {
     let reassertion: MembershipReassertion
     let uptime: RedisUptime
 
-    /// Looks at all rows.
+    /// Checks all rows.
     func round(_ renew: () async throws -> Void) async throws {
         var last: MemberMirrorRow?
         repeat {
-            // Set even if it is too early for the round: the sooner it is set, the more exact it is.
+            // Set even if it is too early for the round: the earlier it is set, the more exact it is.
             let born = try await self.born(try await functions.redis.time())
             // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
             guard try await uptime.wait(for: Self.settling, renew) else { return }

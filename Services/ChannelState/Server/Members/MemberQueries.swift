@@ -2,12 +2,12 @@ internal import ClusterState
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Answers questions about channels' members.
+/// Answers queries about channels' members.
 struct MemberQueries: Sendable {
-    /// Members given by one call of a Redis Function, so that a large channel does not hold up Redis.
+    /// The number of members returned by one call of a Redis Function, so that a large channel does not block Redis.
     private static let page = 500
-    /// Bounds of one answer: members, and the bytes of their accounts with the overhead of each, which keep it below
-    /// ``Limits/replyBytes``.
+    /// The bounds of one reply: its members, and the bytes of their accounts with the overhead of each. They keep it
+    /// below ``Limits/replyBytes``.
     static let listBound = 50_000
     private static let listBytes = 3 << 20
     private static let memberOverhead = 24

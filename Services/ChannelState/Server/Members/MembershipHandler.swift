@@ -6,13 +6,13 @@ internal import Metrics
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Joins and leaves.
+/// Handles joins and leaves.
 ///
-/// A join changes the user's keys and those of two channels, which lie in different hash slots, so it takes several steps. The
-/// session's record keeps the channels that it has yet to leave until the last step is done: after a crash the redelivered
-/// command, the session's next join or its end completes the rest.
+/// A join changes the user's keys and those of two channels, which are in different hash slots, so it takes several
+/// steps. Until the last step is done, the session's record lists the channels that it still has to leave: after a
+/// crash the rest is done by the redelivered command, the session's next join, or its end.
 struct MembershipHandler: Sendable {
-    /// After this long attributes that could not be read are read again.
+    /// How long after a failure attributes are read again.
     private static let retryPause = Duration.seconds(2)
 
     let functions: ChannelFunctions
@@ -53,7 +53,7 @@ struct MembershipHandler: Sendable {
             try await leave(leaving, context.id.derived("undo"))
             throw SignalingError(.notLoggedIn, .sessionOver, "the session is over")
         case .elsewhere:
-            // Only after a time-out: the session's next join overtook this one.
+            // Only after a time-out: the session's next join has overtaken this one.
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveByUser)
             try await leave(leaving, context.id.derived("undo"))
             throw SignalingError(.joinOther, .superseded, "the session joined another channel meanwhile")
@@ -65,7 +65,8 @@ struct MembershipHandler: Sendable {
         return Done()
     }
 
-    /// The deadline passed between the steps of a join: the session is in no channel, unless it was in this one before.
+    /// Called when the deadline passed between the steps of a join: takes the session out of the channel, unless it was
+    /// in it before.
     private func undo(_ command: JoinChannel) async throws(SignalingError) {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
@@ -74,8 +75,8 @@ struct MembershipHandler: Sendable {
     }
 
     /// - Parameters:
-    ///   - id: of the step; the same whenever it is repeated.
-    ///   - deadline: after it nothing is done (Redis clock, ms); 0 for none.
+    ///   - id: identifies the step, the same at each repetition.
+    ///   - deadline: after this time nothing is done (ms of Redis' clock); 0 for none.
     private func leave(_ leave: LeaveChannel, _ id: CommandID, deadline: Int64 = 0) async throws(SignalingError) {
         let (actor, reason) = (leave.actor, leave.reason)
         let channel = ChannelKey(app: actor.user.app, name: leave.channel)
@@ -97,7 +98,7 @@ struct MembershipHandler: Sendable {
         log("left", actor, channel, reason)
     }
 
-    /// Tells the mirror and the servers that listen, and sets the timers of the channel.
+    /// The commands that follow a join: for the mirror, the app's servers, and the channel's timers.
     private func commands(
         after joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
     ) -> [RedisCommand] {
@@ -107,7 +108,8 @@ struct MembershipHandler: Sendable {
         ]
         after += counters.scheduling(joined.telling, channel)
         if joined.count == 1, channel.name.special == nil {
-            // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose it.
+            // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose
+            // it.
             let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
             after.append(timers.setting(.expiry(channel), at: due))
         }
@@ -117,7 +119,8 @@ struct MembershipHandler: Sendable {
         return after
     }
 
-    /// Tells the servers that listen; those in special channels are servers themselves, and are not told of.
+    /// Announces a join or leave to the app's servers. Those in special channels are servers themselves and are not
+    /// announced.
     private func announcement(
         _ event: ServerAnnouncement.Event, of actor: Actor, in channel: ChannelKey, change: Int64, _ id: CommandID
     ) -> [RedisCommand] {
@@ -126,8 +129,8 @@ struct MembershipHandler: Sendable {
         return [announcement.publishing(id.derived("announce"))]
     }
 
-    /// While PostgreSQL is away, a channel whose attributes are not cached is joined without them; members are told of them
-    /// as soon as they can be read.
+    /// Loads the channel's attributes, if necessary. While PostgreSQL does not answer, a channel whose attributes are
+    /// not cached is joined without them; its members receive them as soon as they can be read.
     private func loadAttributes(_ channel: ChannelKey, _ actor: Actor) async {
         do throws(SignalingError) {
             try await attributes.load(channel, account: actor.user.account, uid: actor.uid)

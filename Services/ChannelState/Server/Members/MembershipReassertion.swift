@@ -5,11 +5,13 @@ internal import Logging
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Corrects the members of channels after Redis has lost data, as gateways report them: restores members that it has lost, and
-/// removes those whose leave it has lost. Other members are not told: for them nothing has changed.
+/// Corrects the members of channels after Redis has lost data, by the reports of gateways: restores members that Redis
+/// has lost, and removes those whose leave it has lost. Other members are not informed, because nothing has changed for
+/// them.
 ///
-/// The sessions' records, which gateways reassert first, decide who is in which channel. They lie in other hash slots than the
-/// channel, so each act checks them before and after, and is undone if a join or a leave came in between.
+/// The sessions' records, which gateways reassert first, determine who is in which channel. They are in other hash
+/// slots than the channel. So each change checks them before and after, and is undone if a join or a leave came in
+/// between.
 struct MembershipReassertion: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
@@ -33,14 +35,14 @@ struct MembershipReassertion: Sendable {
         return Done()
     }
 
-    /// - Parameter isTold: whether the members hear of it.
+    /// - Parameter isTold: whether the other members are informed.
     func forget(_ actor: Actor, in channel: ChannelKey, isTold: Bool) async throws(SignalingError) {
         let held = HeldMember(
             member: Member(account: actor.user.account, uid: actor.uid), session: actor.session)
         guard try await places([held], channel) != [.alive] else { return }
         try await remove(actor, from: channel, isTold: isTold)
         _ = try await functions.redis.answer(to: ChannelFunctions.forgot(actor, channel.name))
-        // The session has joined again in the meantime.
+        // The session has joined again meanwhile.
         if try await places([held], channel) == [.alive] { try await add([held], to: channel) }
     }
 
@@ -59,7 +61,7 @@ struct MembershipReassertion: Sendable {
             after.append(timers.setting(.expiry(channel), at: due))
         }
         _ = try await functions.redis.answers(to: after)
-        // Removes those who left, or joined another channel, in between.
+        // Removes those who left, or joined another channel, meanwhile.
         for (held, place) in zip(added, try await places(added, channel)) where place != .alive {
             try await remove(actor(held, channel), from: channel, isTold: false)
         }
@@ -98,7 +100,7 @@ struct MembershipReassertion: Sendable {
             user: UserKey(app: channel.app, account: held.member.account), uid: held.member.uid, session: held.session)
     }
 
-    /// Loads the attributes of a channel that Redis has lost: its limits are among them.
+    /// Loads the attributes of a channel that Redis has lost, because its limits are among them.
     private func restoreAttributes(_ channel: ChannelKey, _ member: Member) async {
         let cached = try? await functions.redis.answer(
             to: RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)))
