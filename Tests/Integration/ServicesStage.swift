@@ -102,7 +102,7 @@ actor ServicesStage {
     func gateway(_ name: String) async throws -> StageGateway {
         let gateway = try await StageGateway(GatewayID("\(name)-\(SecureRandom.hex(bytes: 3))"), redis: redis)
         gateways.append(gateway)
-        _ = try await gateway.leases.heartbeat(gateway.id, text: "{}")
+        _ = try await gateway.leases.heartbeat(gateway.id, .ofTest)
         return gateway
     }
 

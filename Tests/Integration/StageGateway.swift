@@ -122,3 +122,8 @@ extension SignalingProtocol.ChannelEvent {
         }
     }
 }
+
+extension GatewayLease {
+    /// What the gateways of these tests tell by their leases.
+    static let ofTest = GatewayLease(host: "127.0.0.1", port: 8000, connections: 0)
+}

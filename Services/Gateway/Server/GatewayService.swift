@@ -56,7 +56,7 @@ package final class GatewayService: Service {
         }
         let leases = GatewayLeases(connection: shards[0].redis)
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
-            try await leases.list().compactMap { GatewayAddress(leaseText: $0.text) }
+            try await leases.list().map { GatewayAddress(host: $0.lease.host, port: $0.lease.port) }
         }
     }
 
@@ -158,11 +158,12 @@ package final class GatewayService: Service {
     /// - Returns: whether the shard has a lease.
     private func beat(_ shard: GatewayShard) async -> Bool {
         let address = await discovery.ownAddress
-        let load = await shard.connectionCount
+        let lease = GatewayLease(
+            host: address.host, port: address.port, connections: await shard.connectionCount)
         let wasHeld: Bool
         do {
             wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
-                shard.id, text: address.leaseText(connections: load), discoverable: isServing)
+                shard.id, lease, discoverable: isServing)
         } catch {
             logger.warning("no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false

@@ -37,7 +37,7 @@ final class BridgeLease: Sendable {
             do {
                 try await orders.createStream()
                 let sent = ContinuousClock.now
-                _ = try await leases.heartbeat(bridge, text: "{}")
+                _ = try await leases.heartbeat(bridge)
                 renewed.withLock { $0 = sent }
                 return
             } catch {
@@ -53,7 +53,7 @@ final class BridgeLease: Sendable {
             do {
                 let isDraining = await calls.isDraining
                 let sent = ContinuousClock.now
-                let wasHeld = try await leases.heartbeat(bridge, text: "{}", discoverable: !isDraining)
+                let wasHeld = try await leases.heartbeat(bridge, discoverable: !isDraining)
                 renewed.withLock { $0 = sent }
                 guard !wasHeld else { continue }
                 // The invitation service may have ended the calls; their users would talk to nobody.

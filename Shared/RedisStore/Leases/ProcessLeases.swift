@@ -1,22 +1,10 @@
 package import ClusterState
 package import SignalingProtocol
-
-/// A gateway's lease, as discovery reads it.
-package struct GatewayLease: Equatable, Sendable {
-    /// The gateway's id.
-    package var gateway: GatewayID
-    /// The gateway's description of itself: JSON with its public addresses and load, read by gateways only.
-    package var text: String
-
-    package init(gateway: GatewayID, text: String) {
-        self.gateway = gateway
-        self.text = text
-    }
-}
+internal import SignalingWire
 
 /// The leases by which processes of one kind show that they are alive; library `heliograph_gateways`.
 ///
-/// A process calls ``heartbeat(_:text:discoverable:)`` every ``LeaseFleet/interval``, for the first time before it holds
+/// A process renews its lease (`heartbeat`) every ``LeaseFleet/interval``, for the first time before it holds
 /// anything. When a lease expires, the fleet's watcher acts: presence marks the gateway's sessions as detached since the
 /// last heartbeat; the invitation service ends a sip-bridge's calls. The connection must keep
 /// ``RedisFunctionLibrary/leases`` loaded.
@@ -25,26 +13,6 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
 
     /// Uses the leases over a connection; callable from any thread.
     package init(connection: RedisConnection) { self.connection = connection }
-
-    /// Renews or creates a lease.
-    /// - Parameters:
-    ///   - text: JSON with the gateway's public addresses and load, returned to all gateways by ``list()``.
-    ///   - discoverable: false while the gateway drains: it is alive, but discovery does not name it.
-    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
-    ///   have acted or that Redis has lost its data: a gateway must then write what it holds again, and a sip-bridge must
-    ///   give up its calls.
-    /// - Throws: `RedisError`.
-    package func heartbeat(
-        _ holder: Holder, text: String, discoverable: Bool = true
-    ) async throws(RedisError) -> Bool {
-        let command = call(
-            "gateway_heartbeat", holder,
-            [
-                .string(holder.rawValue), .string(text), .int64(Holder.fleet.timeToLive), discoverable ? 1 : 0,
-                .int64(Holder.fleet.watchDelay),
-            ])
-        return try await connection.execute(command).int == 1
-    }
 
     /// Ends a lease: discovery no longer names it, and the watcher at once handles what it still holds.
     /// - Throws: `RedisError`.
@@ -66,6 +34,20 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
         _ = try await connection.execute(call("gateway_forget", holder, [.string(holder.rawValue)]))
     }
 
+    /// Renews or creates a lease.
+    /// - Parameter record: the lease's text.
+    /// - Returns: whether the lease existed.
+    fileprivate func renew(
+        _ holder: Holder, _ record: [UInt8], discoverable: Bool
+    ) async throws(RedisError) -> Bool {
+        let fleet = Holder.fleet
+        let arguments: [RedisArgument] = [
+            .string(holder.rawValue), .bytes(record), .int64(fleet.timeToLive), discoverable ? 1 : 0,
+            .int64(fleet.watchDelay),
+        ]
+        return try await connection.execute(call("gateway_heartbeat", holder, arguments)).int == 1
+    }
+
     fileprivate func call(_ function: String, _ holder: Holder, _ arguments: [RedisArgument]) -> RedisCommand {
         let fleet = Holder.fleet
         let keys = [
@@ -81,15 +63,46 @@ package typealias GatewayLeases = ProcessLeases<GatewayID>
 package typealias BridgeLeases = ProcessLeases<BridgeID>
 
 extension ProcessLeases<GatewayID> {
-    /// The gateways that are alive and not draining, by the time of their last heartbeat.
+    /// Renews or creates a gateway's lease.
+    /// - Parameters:
+    ///   - lease: what ``list()`` returns to all gateways.
+    ///   - discoverable: false while the gateway drains: it is alive, but discovery does not name it.
+    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
+    ///   have acted or that Redis has lost its data: the gateway must then write what it holds again.
     /// - Throws: `RedisError`.
-    package func list() async throws(RedisError) -> [GatewayLease] {
+    package func heartbeat(
+        _ gateway: GatewayID, _ lease: GatewayLease, discoverable: Bool = true
+    ) async throws(RedisError) -> Bool {
+        var writer = FieldWriter()
+        lease.write(to: &writer)
+        return try await renew(gateway, writer.encoded, discoverable: discoverable)
+    }
+
+    /// The gateways that are alive and not draining, by the time of their last heartbeat. One whose lease cannot be read, as
+    /// during an upgrade that changes its form, is left out.
+    /// - Throws: `RedisError`.
+    package func list() async throws(RedisError) -> [LiveGateway] {
         let fleet = GatewayID.fleet
         let start = fleet.lease(GatewayID(""))
         let command = call("gateway_list", GatewayID(""), [.string(start), .int64(fleet.timeToLive)])
-        let texts = (try await connection.execute(command).array ?? []).map { $0.string ?? "" }
-        return stride(from: 0, to: texts.count - 1, by: 2).map {
-            GatewayLease(gateway: GatewayID(texts[$0]), text: texts[$0 + 1])
+        let replies = try await connection.execute(command).array ?? []
+        return stride(from: 0, to: replies.count - 1, by: 2).compactMap { index in
+            guard let id = replies[index].string, let record = replies[index + 1].bytes,
+                let reader = try? FieldReader(encoded: record),
+                let lease = try? GatewayLease(from: reader)
+            else { return nil }
+            return LiveGateway(id: GatewayID(id), lease: lease)
         }
+    }
+}
+
+extension ProcessLeases<BridgeID> {
+    /// Renews or creates a sip-bridge's lease. Its text is a record without fields: a bridge tells nothing by it.
+    /// - Parameter discoverable: false while the bridge drains.
+    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
+    ///   have acted or that Redis has lost its data: the bridge must then give up its calls.
+    /// - Throws: `RedisError`.
+    package func heartbeat(_ bridge: BridgeID, discoverable: Bool = true) async throws(RedisError) -> Bool {
+        try await renew(bridge, FieldWriter().encoded, discoverable: discoverable)
     }
 }

@@ -75,7 +75,7 @@ extension FuzzTarget {
         record(ReassertSessions.self), record(HeldSession.self), record(SessionsReasserted.self), record(Actor.self),
         record(UserKey.self), record(ChannelKey.self),
         record(SessionsReasserted.Held.self), record(SessionsReasserted.Lost.self), record(Member.self),
-        record(HeldMember.self), record(Attribute.self), record(AttributeChange.self),
+        record(HeldMember.self), record(Attribute.self), record(AttributeChange.self), record(GatewayLease.self),
     ]
 }
 

@@ -55,7 +55,7 @@ final class StageBridge: Sendable {
             service: .sipBridge, instance: id.rawValue, configuration: redis, connection: stage.connection,
             router: calls, logger: logger)
         try await own.createStream()
-        _ = try await leases.heartbeat(id, text: "{}")
+        _ = try await leases.heartbeat(id)
         let leases = self.leases
         var tasks = [Task<Void, any Error> { try await own.run() }]
         if takesCalls { tasks.append(Task { try await shared.run() }) }
@@ -63,7 +63,7 @@ final class StageBridge: Sendable {
             Task {
                 while !Task.isCancelled {
                     try await letPass(.milliseconds(BridgeID.fleet.interval), "a bridge renews its lease so often")
-                    _ = try await leases.heartbeat(id, text: "{}")
+                    _ = try await leases.heartbeat(id)
                 }
             })
         running = Mutex(tasks)

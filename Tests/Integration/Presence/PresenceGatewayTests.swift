@@ -11,18 +11,34 @@ import Testing
         try await ServicesStage.run(instances: 0) { stage in
             let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
             let leases = one.leases
-            #expect(try await leases.heartbeat(one.id, text: #"{"load":1}"#))
+            let busy = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17)
+            #expect(try await leases.heartbeat(one.id, busy))
             #expect(
-                try await leases.list().sorted { $0.text > $1.text }
-                    == [
-                        GatewayLease(gateway: one.id, text: #"{"load":1}"#), GatewayLease(gateway: two.id, text: "{}"),
-                    ].sorted { $0.text > $1.text })
-            #expect(try await leases.heartbeat(one.id, text: "{}", discoverable: false))
-            #expect(try await leases.list().map(\.gateway) == [two.id])
+                try await leases.list() == [
+                    LiveGateway(id: two.id, lease: .ofTest), LiveGateway(id: one.id, lease: busy),
+                ])
+            #expect(try await leases.heartbeat(one.id, busy, discoverable: false))
+            #expect(try await leases.list().map(\.id) == [two.id])
             try await leases.leave(two.id)
             #expect(try await leases.list().isEmpty)
-            #expect(try await !leases.heartbeat(two.id, text: "{}"))
+            #expect(try await !leases.heartbeat(two.id, .ofTest))
             #expect(try await leases.lost(one.id) == nil)
+        }
+    }
+
+    @Test func aLeaseIsARecordAndDiscoveryLeavesOutWhatIsNone() async throws {
+        try await ServicesStage.run(instances: 0) { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let (oneKey, twoKey) = (KeySpace.lease(one.id), KeySpace.lease(two.id))
+            #expect(
+                try await stage.redis("GET", oneKey).string == "4:host9:127.0.0.14:port4:800011:connections1:0")
+            // Of a later release, with a field that this one does not know.
+            _ = try await stage.redis(
+                "SET", oneKey, "4:zone1:a4:host9:127.0.0.24:port4:900011:connections1:5", "PX", "10000")
+            // Of an earlier release, which wrote JSON.
+            _ = try await stage.redis("SET", twoKey, #"{"host":"127.0.0.1","port":1}"#, "PX", "10000")
+            let later = GatewayLease(host: "127.0.0.2", port: 9000, connections: 5)
+            #expect(try await one.leases.list() == [LiveGateway(id: one.id, lease: later)])
         }
     }
 
@@ -32,14 +48,14 @@ import Testing
             let stays = try await stage.login("alice", on: one)
             let moves = try await stage.login("bob", on: one)
             _ = try await two.send(ResumeSession(gateway: two.id, line: moves.line))
-            _ = try await one.leases.heartbeat(one.id, text: "{}")
+            _ = try await one.leases.heartbeat(one.id, .ofTest)
             // The lease expires by itself ten seconds after the last heartbeat; the test deletes it at once.
             _ = try await stage.redis("DEL", KeySpace.lease(one.id))
             _ = try await stage.redis("ZADD", KeySpace.due(.presence), "0", "gateway:\(one.id)")
             try await waitUntil("the detachment") {
                 // No lease is judged before Redis has been up for the length of one, so the other gateway keeps
                 // renewing its own.
-                _ = try await two.leases.heartbeat(two.id, text: "{}")
+                _ = try await two.leases.heartbeat(two.id, .ofTest)
                 let state = try await stage.sessionField("alice", "state")
                 return state == "detached" ? nil : "\(state ?? "none")"
             }

@@ -174,7 +174,7 @@ import Testing
             let other = try await stage.login("bob", on: gateway)
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "1mb")
             let functions = PresenceFunctions(redis: stage.connection)
-            #expect(try await gateway.leases.heartbeat(gateway.id, text: "{}"))
+            #expect(try await gateway.leases.heartbeat(gateway.id, .ofTest))
             let route = SessionRoute(user: session.line.user, session: session.line.session)
             let detached = try PresenceFunctions.detached(
                 try await stage.connection.answer(
