@@ -43,7 +43,7 @@ struct ChannelAttributeCache: Sendable {
         try await load(channel, account: account, uid: uid)
     }
 
-    /// Makes the cache equal to PostgreSQL.
+    /// Makes the cache agree with PostgreSQL if their versions differ.
     func mend(_ channel: ChannelKey, account: Account) async throws(SignalingError) {
         let cached = try await functions.cached(channel)
         guard let version = cached.version else {

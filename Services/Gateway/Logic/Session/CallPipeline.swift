@@ -2,16 +2,16 @@ import DequeModule
 package import SignalingProtocol
 package import SignalingWire
 
-/// A call on its way through the pipeline.
+/// A call that has arrived, until it is started.
 package struct QueuedCall: Equatable, Sendable {
-    /// What is needed of the call to answer it.
+    /// The facts needed to answer the call.
     package let turn: CallTurn
-    /// What is asked, or why it is refused.
+    /// The parsed call, or the error with which it is refused.
     package let call: Result<ClientCall, SignalingError>
-    /// Bytes of the client's frame, which the call holds while it waits.
+    /// The size in bytes of the client's frame, which the call occupies while it waits.
     package let bytes: Int
 
-    /// A call.
+    /// Creates a queued call.
     package init(turn: CallTurn, call: Result<ClientCall, SignalingError>, bytes: Int) {
         self.turn = turn
         self.call = call
@@ -19,17 +19,17 @@ package struct QueuedCall: Equatable, Sendable {
     }
 }
 
-/// What is needed of a call to answer it.
+/// The facts needed to answer a call.
 package struct CallTurn: Equatable, Sendable {
-    /// The client's own number, written back as it came.
+    /// The id that the client gave the call, returned unchanged.
     package let id: String
-    /// How the call may overlap with its neighbours.
+    /// How the call may overlap with other calls.
     package let ordering: CallPipeline.Ordering
-    /// When the call came, in nanoseconds of the event loop's clock: its deadline counts from then on, however long it
-    /// waits for its turn.
+    /// When the call arrived, in nanoseconds of the event loop's clock. Its deadline is counted from here, however long
+    /// it waits for its turn.
     package let arrivedAt: UInt64
 
-    /// A call's turn.
+    /// Creates the facts about a call.
     package init(id: String, ordering: CallPipeline.Ordering, arrivedAt: UInt64) {
         self.id = id
         self.ordering = ordering
@@ -37,20 +37,20 @@ package struct CallTurn: Equatable, Sendable {
     }
 }
 
-/// The order of one session's calls: answered in the order they came, and one act at a time.
+/// The order of one session's calls: they are answered in the order of their arrival, and one is executed at a time.
 ///
 /// Messages may follow each other without waiting, because they travel on one ordered connection to Redis; everything
-/// else waits for what is before it.
+/// else waits for all calls before it.
 package struct CallPipeline: ~Copyable {
-    /// How a call may overlap with its neighbours.
+    /// How a call may overlap with other calls.
     package enum Ordering: Sendable {
-        /// May overlap with other messages.
+        /// It may overlap with other messages.
         case message
-        /// Waits for all before it, and all after it wait.
+        /// It waits for all calls before it, and all after it wait for it.
         case exclusive
     }
 
-    /// Calls that wait at most; a client that sends more without reading answers is cut off.
+    /// The largest number of waiting calls; a client that sends more without reading answers is disconnected.
     package static let bound = 1024
 
     private var waiting: Deque<QueuedCall> = []
@@ -58,30 +58,30 @@ package struct CallPipeline: ~Copyable {
     private var messagesInFlight = 0
     private var exclusiveInFlight = false
     private var isHeld: Bool
-    /// Whether calls wait because answers do: the client does not read them.
+    /// Whether calls are held back because the client does not read the answers.
     package var isPaused = false
 
-    /// Bytes that the waiting calls hold.
+    /// The number of bytes that the waiting calls occupy.
     package var waitingBytes: Int { bytesThatWait }
 
     /// Whether calls wait for ``release()``.
     package var isHolding: Bool { isHeld }
 
-    /// A pipeline.
-    /// - Parameter held: whether calls wait for ``release()`` (a session that is being resumed).
+    /// Creates a pipeline without calls.
+    /// - Parameter held: whether calls wait for ``release()``, as while the session is being resumed.
     package init(held: Bool) { isHeld = held }
 
-    /// What becomes of a new call.
+    /// What to do with a new call.
     package enum Entry: Sendable {
         /// Start it now.
         case start
-        /// It waits for its turn, see ``next()``.
+        /// Nothing: it waits for its turn, see ``next()``.
         case wait
-        /// ``bound`` is hit: it was not taken.
+        /// Refuse it: ``bound`` is reached, and it was not queued.
         case full
     }
 
-    /// Takes a call, behind those that wait.
+    /// Adds a call behind those that wait.
     package mutating func enter(_ call: QueuedCall) -> Entry {
         if waiting.isEmpty, mayStart(call.turn.ordering) {
             started(call.turn.ordering)
@@ -93,7 +93,7 @@ package struct CallPipeline: ~Copyable {
         return .wait
     }
 
-    /// A started call was answered; ``next()`` may give others now.
+    /// Records that a started call was answered; ``next()`` may then return others.
     package mutating func completed(_ ordering: Ordering) {
         switch ordering {
         case .message: messagesInFlight -= 1
@@ -101,10 +101,10 @@ package struct CallPipeline: ~Copyable {
         }
     }
 
-    /// Lets held calls go; ``next()`` gives them.
+    /// Lets held calls proceed; ``next()`` returns them.
     package mutating func release() { isHeld = false }
 
-    /// The call to start now, out of those that wait; to be asked again until there is none.
+    /// Removes and returns the waiting call to start now; call it again until it returns nil.
     package mutating func next() -> QueuedCall? {
         guard let first = waiting.first, mayStart(first.turn.ordering) else { return nil }
         started(first.turn.ordering)
@@ -112,10 +112,10 @@ package struct CallPipeline: ~Copyable {
         return waiting.removeFirst()
     }
 
-    /// Whether ``next()`` gives a call.
+    /// Whether ``next()`` would return a call.
     package var mayStartNext: Bool { waiting.first.map { mayStart($0.turn.ordering) } ?? false }
 
-    /// Forgets what waits (the session is over).
+    /// Drops the waiting calls, because the session has ended.
     package mutating func abandon() {
         waiting.removeAll()
         bytesThatWait = 0

@@ -1,15 +1,16 @@
 package import SignalingProtocol
 
-/// In which channel a session is, as far as channel-state has told its gateway.
+/// The channel that a session is in, as far as its gateway knows from channel-state.
 ///
-/// Its joins and leaves are numbered, so that a reassertion that crosses one of them is known to be older.
+/// The session's joins and leaves are numbered, so that a reassertion that was made before one of them is recognised as
+/// older.
 package struct ChannelPlace: Equatable, Sendable {
     private enum State: Equatable {
-        /// The last act was answered. Goes to `moving`.
+        /// The last join or leave was answered. Goes to `moving`.
         case settled
-        /// A join or a leave is under way. Goes to `settled`, `unknown`.
+        /// A join or a leave is in progress. Goes to `settled`, `unknown`.
         case moving
-        /// The last act was not answered: it may have taken effect. Goes to `moving`.
+        /// The last join or leave was not answered, so it may or may not have taken effect. Goes to `moving`.
         case unknown
     }
 
@@ -17,13 +18,13 @@ package struct ChannelPlace: Equatable, Sendable {
     private var turn: Int64
     private var channel: ChannelName?
 
-    /// The place of a session that begins here, or goes on here after its act of number `turn`.
+    /// Creates the place of a new session, or of one that was resumed after its join or leave number `turn`.
     package init(turn: Int64 = 0, channel: ChannelName? = nil) {
         self.turn = turn
         self.channel = channel
     }
 
-    /// A join or a leave is asked for.
+    /// Records that a join or a leave is being sent.
     /// - Returns: its number.
     package mutating func moves() -> Int64 {
         turn += 1
@@ -31,18 +32,18 @@ package struct ChannelPlace: Equatable, Sendable {
         return turn
     }
 
-    /// It has succeeded: the session is in that channel, nil for none.
+    /// Records that it has succeeded: the session is in `channel`, nil for none.
     package mutating func moved(to channel: ChannelName?) {
         self.channel = channel
         state = .settled
     }
 
-    /// It has failed.
+    /// Records that it has failed.
     package mutating func failed(_ error: SignalingError) {
-        // Refused, or perhaps done.
+        // The join or leave was refused, or its outcome is unknown.
         state = error.code == .failed || error.reason == .timeout ? .unknown : .settled
     }
 
-    /// What is told of it.
+    /// The place as reported in a reassertion.
     package var held: HeldPlace { HeldPlace(turn: turn, channel: channel, isSettled: state == .settled) }
 }

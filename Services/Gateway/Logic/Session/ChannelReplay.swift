@@ -1,18 +1,18 @@
 internal import SignalingProtocol
 
-/// The events that a resumed client has missed, and has yet to be shown.
+/// The channel events that a resumed client has missed and that are still to be sent.
 struct ChannelReplay: Sendable {
-    /// Bytes of events that are written together; a single larger event is written alone.
+    /// The size in bytes of the events that are written together; a single larger event is written alone.
     private static let writeBytes = 65_536
 
     private var events: ArraySlice<ChannelEvent>
-    /// Where the next read of the log starts; nil: these are the last.
+    /// Where to continue reading the log; nil when these events are the last.
     let next: ChannelPosition?
-    /// Position after which the channel's live events follow; nil: not known, all that are held follow.
+    /// The position after which the channel's live events follow; nil when unknown: then all held events follow.
     let activeAfter: ChannelPosition?
 
     /// - Parameters:
-    ///   - page: what was read; nil when it could not be.
+    ///   - page: the page that was read; nil when the read failed.
     ///   - last: the position of the channel's feed.
     init(_ page: ChannelLogPage?, last: ChannelPosition?) {
         events = page?.events[...] ?? []
@@ -20,7 +20,7 @@ struct ChannelReplay: Sendable {
         activeAfter = page?.latest ?? last
     }
 
-    /// Takes what is written at once; empty when all is.
+    /// Removes and returns the events to write next; empty when all are written.
     mutating func takeNext() -> [ChannelEvent] {
         var bytes = 0
         let next = events.prefix { event in
@@ -34,7 +34,7 @@ struct ChannelReplay: Sendable {
 }
 
 extension ChannelEvent {
-    /// Approximate size of its frame.
+    /// The approximate size of the event's frame.
     fileprivate var approximateBytes: Int {
         switch kind {
         case .message(let body): body.utf8.count + 256

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The functions of `call2`, answered in the order they came.
+/// The functions of `call2`, answered in the order of the calls.
 extension ClientSession {
     /// Starts a call, or queues it.
     mutating func received(
@@ -27,7 +27,7 @@ extension ClientSession {
         }
     }
 
-    /// Counts what is asked when it arrives, not when its turn comes.
+    /// Counts the call against the rate limits when it arrives, not when its turn comes.
     private mutating func refusal(
         of act: ClientCall.Act, at time: UInt64, _ actions: inout SessionActions
     ) -> SignalingError? {
@@ -36,7 +36,7 @@ extension ClientSession {
         return refusal
     }
 
-    /// - Parameter isNew: whether it has just come, so that the clock need not be asked.
+    /// - Parameter isNew: whether the call has just arrived, so that the clock need not be read.
     mutating func start(
         _ queued: QueuedCall, isNew: Bool, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
@@ -66,12 +66,13 @@ extension ClientSession {
             actions.append(.perform(turn, call))
         case .sendChannelMessage(let name, _, _):
             guard name.special == nil else {
-                // Servers trust what they hear there.
+                // Servers trust the messages in a special channel.
                 return refuseSpecial(turn, .wrongParameter, "only the system speaks in this channel", &actions)
             }
             actions.append(.perform(turn, call))
         case .changeAttributes(let name, _):
-            // The service publishes the change before it answers; the one who made it is shown the answer first.
+            // The service publishes the change before it replies, but the client that made it must see the answer
+            // first.
             if channel?.name == name { holdEvents(&actions) }
             actions.append(.perform(turn, call))
         case .pollMailbox(let verClear, let limit):
@@ -80,7 +81,7 @@ extension ClientSession {
             logout = turn
             actions.append(.logOut(turn))
         case .join(let name):
-            // Not while the app's settings are not known.
+            // Refused also while the app's settings are unknown.
             guard name.special == nil || (knowsLimits && limits.specialChannelsOpen) else {
                 return refuseSpecial(turn, .joinOther, "the app lets no client join this channel", &actions)
             }
@@ -102,7 +103,7 @@ extension ClientSession {
         guard let error else { return answered(turn, .success(.done), &actions) }
         var told = error
         if let name, error.reason == .notMember, place.held.isSettled, place.held.channel == name, let active {
-            // Redis may have forgotten that the session is in the channel: then the client is to try again.
+            // Redis may have lost that the session is in the channel; the client is then asked to try again.
             actions.append(.askWhoseSession(active.actor.session))
             told = .unavailable("redis")
         }
@@ -110,7 +111,8 @@ extension ClientSession {
         answered(turn, .failure(told), &actions)
     }
 
-    /// Counts what was refused for want of room, and asks presence soon whose the session is when another seems to have it.
+    /// Counts a refusal for lack of space, and schedules a query to presence when another session seems to have
+    /// replaced this one.
     func noteRefusal(_ error: SignalingError, _ actions: inout SessionActions) {
         switch error.reason {
         case .sessionOver: if let lastActive { actions.append(.askWhoseSession(lastActive.actor.session)) }
@@ -120,7 +122,7 @@ extension ClientSession {
         }
     }
 
-    /// Writes a call's answer, then what waited for it.
+    /// Writes a call's answer, and then the answers that waited for it.
     mutating func answered(
         _ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
     ) {
@@ -144,7 +146,7 @@ extension ClientSession {
         }
     }
 
-    /// A call's answer was written: others may start.
+    /// Records that a call's answer was written: others may start.
     mutating func complete(_ turn: CallTurn, _ actions: inout SessionActions) {
         calls.completed(turn.ordering)
         if canGoOn { actions.append(.goOn) }
@@ -162,12 +164,12 @@ extension Result<ClientCall, SignalingError> {
 }
 
 extension ReplyBody {
-    /// Whether it answers a poll.
+    /// Whether this answers a poll.
     fileprivate var isMailbox: Bool { if case .mailbox = self { true } else { false } }
 }
 
 extension ClientCall.Act {
-    /// The code that the documents give this function's timeout.
+    /// The code that the documents define for a timeout of this function.
     fileprivate var timeoutCode: SignalingCode {
         switch self {
         case .sendMessage, .sendChannelMessage: .messageTimeout

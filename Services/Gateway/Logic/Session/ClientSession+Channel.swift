@@ -1,35 +1,36 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The act that changes the session's channel, of which there is one at a time.
+/// The change of the session's channel that is in progress; there is at most one.
 indirect enum ChannelChange: Equatable, Sendable {
     /// None is under way.
     case none
-    /// A resumed session's channel is being subscribed to. Goes to `none`.
+    /// The channel of a resumed session is being subscribed to. Goes to `none`.
     case resuming
-    /// A join waits for the settlement of the one before. Goes to `subscribing`.
+    /// A join waits for the settlement of the previous one. Goes to `subscribing`.
     case settling(CallTurn, ChannelName)
     /// A join waits for its channel's subscription. Goes to `joining`, `none`.
     case subscribing(CallTurn, ChannelName)
-    /// Channel-state was asked to join, leaving `previous`, whose events were shown up to `left`. Goes to `none`.
+    /// Channel-state was asked to join, and so to leave `previous`, whose events were sent up to `left`. Goes to
+    /// `none`.
     case joining(ChannelName, previous: ChannelKey?, left: ChannelPosition?)
-    /// Channel-state was asked to join the channel that the session is in. Goes to `none`.
+    /// Channel-state was asked to join the channel that the session is in already. Goes to `none`.
     case joiningAgain(ChannelName)
     /// Channel-state was asked to leave, from `former`. Goes to `none`.
     case leaving(ChannelName, former: ChannelName?)
 }
 
-/// Why a channel's log is read.
+/// Why a channel's log is being read.
 enum LogPurpose: Equatable, Sendable {
-    /// A resumed client asks for what it missed after this id.
+    /// A resumed client requests the events after this id.
     case resume(after: Int64)
-    /// The session stays in a channel that it was to leave: what was published meanwhile.
+    /// The session stays in a channel that it was going to leave, and needs the events published meanwhile.
     case stay
-    /// The next page of what was missed.
+    /// To get the next page of missed events.
     case nextPage
 }
 
-/// The session's place in a channel.
+/// The session's membership in a channel.
 extension ClientSession {
     mutating func handleChannel(_ event: SessionEvent, _ actions: inout SessionActions) {
         guard !isOver else { return }
@@ -85,7 +86,7 @@ extension ClientSession {
             enter(key, &actions)
             change = .joining(name, previous: previous, left: left)
             actions.append(.join(turn, name, number: place.moves()))
-        // A call's answer is awaited: no other subscription was asked for.
+        // A call waits for its answer, so no other subscription was requested.
         case .none, .settling, .subscribing, .joining, .joiningAgain, .leaving: break
         }
     }
@@ -112,14 +113,14 @@ extension ClientSession {
         case (.joiningAgain, .failure(let error)):
             place.failed(error)
             answered(turn, .failure(error), &actions)
-        // Only joins are answered so, and nothing else is under way with them.
+        // Only joins get such a reply, and nothing else is in progress at the same time.
         case (.none, _), (.resuming, _), (.settling, _), (.subscribing, _), (.leaving, _): break
         }
     }
 
     // MARK: - Leaving
 
-    /// Leaves; the leaver gets the answer, not the event.
+    /// Leaves a channel; the client gets the answer, but not the event.
     mutating func leave(_ name: ChannelName, _ turn: CallTurn, _ actions: inout SessionActions) {
         change = .leaving(name, former: place.held.channel)
         actions.append(.leave(turn, name, number: place.moves()))
@@ -139,22 +140,23 @@ extension ClientSession {
 
     // MARK: - Events
 
-    /// Until the answer to an act of a member was written.
+    /// Holds the channel's events until the answer to a member's call is written.
     mutating func holdEvents(_ actions: inout SessionActions) {
         membership?.pause()
         actions.append(.closeLane)
     }
 
-    /// The answer that the member's events waited for was written.
+    /// Sends the held events, after the answer has been written.
     mutating func showHeldEvents(_ actions: inout SessionActions) {
         let held = membership?.resume() ?? []
         if !held.isEmpty { actions.append(.show(held)) }
     }
 
-    /// The joiner's answer was written: shows what was held above `position` (nil: the joining point is unknown, all).
+    /// Sends the held events above `position`, after the answer to the join has been written; all of them when the
+    /// position of the join is unknown (nil).
     private mutating func activate(after position: ChannelPosition?, _ actions: inout SessionActions) {
         guard channel != nil else { return }
-        // A channel that is gone has no numbers.
+        // A channel that no longer exists has no sequence numbers.
         if let position, position.sequence > 0 { actions.append(.advanceFeed(position)) }
         let held = membership?.activate(after: position?.id ?? 0) ?? []
         if !held.isEmpty { actions.append(.show(held)) }
@@ -175,11 +177,11 @@ extension ClientSession {
 
     // MARK: - What was missed
 
-    /// Goes on in the channel of a resumed session, from the event the client names, or from now on.
+    /// Continues in the channel of a resumed session, from the event that the client names, or else from now on.
     private mutating func rejoin(_ key: ChannelKey, last: ChannelPosition?, _ actions: inout SessionActions) {
         enter(key, &actions)
         guard let after = resumeAfter else {
-            // The client did not ask for what it missed: whether something was is not known.
+            // The client did not request missed events, so it is unknown whether there are any.
             finishResume(channel: key.name, complete: false, &actions)
             return activate(after: last, &actions)
         }
@@ -187,7 +189,7 @@ extension ClientSession {
         read(key, after: ChannelPosition(sequence: 0, id: after), for: .resume(after: after), &actions)
     }
 
-    /// Goes on in a channel that was not left after all, with what was published meanwhile.
+    /// Continues in a channel that was not left after all, with the events published meanwhile.
     private mutating func stay(in key: ChannelKey, after position: ChannelPosition?, _ actions: inout SessionActions) {
         enter(key, &actions)
         guard let position else { return activate(after: nil, &actions) }
@@ -197,7 +199,7 @@ extension ClientSession {
     private mutating func read(
         _ key: ChannelKey, after position: ChannelPosition, for purpose: LogPurpose, _ actions: inout SessionActions
     ) {
-        // What is published before the read is executed is in the log.
+        // Events published before the read is executed are in the log.
         membership?.holdAnew()
         lastNumber += 1
         logRead = (lastNumber, purpose)
@@ -207,7 +209,7 @@ extension ClientSession {
     private mutating func logRead(
         _ number: Int, _ page: ChannelLogPage?, last: ChannelPosition?, _ actions: inout SessionActions
     ) {
-        // The user may have left meanwhile, or joined anew.
+        // The user may have left meanwhile, or joined again.
         guard let read = logRead, read.number == number else { return }
         logRead = nil
         guard let channel, membership?.shownAfter == nil else { return }
@@ -217,14 +219,14 @@ extension ClientSession {
             lastEventID = after
         case .stay: break
         case .nextPage:
-            // What the client was told of completeness would be wrong: it resumes from where it is.
+            // The client was told that nothing is missing, which would now be wrong; it resumes again from its last event.
             guard page?.complete == true else { return abandonResume(in: channel.name, &actions) }
         }
         replay = ChannelReplay(page, last: last)
         continueReplay(&actions)
     }
 
-    /// One write of what a resumed client has missed; after the last the channel goes on.
+    /// Writes one batch of missed events; after the last one the channel's live events follow.
     mutating func continueReplay(_ actions: inout SessionActions) {
         guard !calls.isPaused, replay != nil else { return }
         guard let channel, membership != nil, membership?.shownAfter == nil else {
@@ -241,7 +243,7 @@ extension ClientSession {
         read(channel, after: position, for: .nextPage, &actions)
     }
 
-    /// The events of the session's channel cannot be had: rather than go on without them, the client is to try again.
+    /// Gives up a resume because the events of the session's channel are not available; the client then tries again.
     private mutating func abandonResume(in name: ChannelName, _ actions: inout SessionActions) {
         guard login.isActive else { return }
         actions.append(.count(.resumeAbandoned(name)))

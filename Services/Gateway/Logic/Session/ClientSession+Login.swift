@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Login, resume, and the ends of a session.
+/// Login, resume, and the end of a session.
 extension ClientSession {
     mutating func logIn(_ request: LoginRequest, isAllowed: Bool, _ actions: inout SessionActions) {
         guard !isOver else { return }
@@ -12,7 +12,7 @@ extension ClientSession {
         take(action, &actions)
     }
 
-    /// Too many logins of the client's address have failed.
+    /// Refuses a login because too many logins from the client's address have failed.
     private mutating func refuseLogin(_ actions: inout SessionActions) {
         guard login.isFresh else { return }
         actions.append(.count(.loginLimited))
@@ -31,12 +31,13 @@ extension ClientSession {
         take(login.lineLogin(request.line), &actions)
     }
 
-    /// Performs what the login's machine decides.
+    /// Translates an action of the login's state machine.
     mutating func take(_ action: ConnectionStateMachine.Action, _ actions: inout SessionActions) {
         switch action {
         case .askApp(let app): actions.append(.askApp(app))
         case .open(let session):
-            // Bound before presence knows of it: a message to the new session may be published before the answer.
+            // Bound before presence knows the session, because a message to it may be published before the reply
+            // arrives.
             bind(session.line.session, &actions)
             actions.append(.open(session))
         case .resume(let session):
@@ -48,7 +49,7 @@ extension ClientSession {
             actions.append(.detach(session.line.session, session.user))
         case .refuseResumed(let code, let session):
             end(.closeFrame(code), &actions)
-            // Asked for, and perhaps done all the same.
+            // Presence may have moved the session here although the reply is an error.
             if code == .failed { actions.append(.detach(session.line.session, session.user)) }
         case .refuseSecond(let isResume):
             let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection has a session")
@@ -68,7 +69,7 @@ extension ClientSession {
         becomes(ActiveSession(session))
         place = ChannelPlace(turn: login.resumedTurn, channel: channel)
         actions.append(.raiseOutputBound)
-        // First of all, as an older connection here hands its rates over.
+        // Bound first, because an older connection of the session at this gateway then hands over its rates.
         bind(session.line.session, &actions)
         actions.append(.takeRates(session.line.session))
     }
@@ -85,7 +86,7 @@ extension ClientSession {
         refuseSecond(&actions)
     }
 
-    /// The session is here: goes on in its channel, if it has one, and answers.
+    /// Continues after presence has moved the session here: in its channel, if it has one, or else with the answer.
     mutating func goOnResuming(
         _ left: SessionRates?, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
@@ -101,7 +102,7 @@ extension ClientSession {
         actions.append(.subscribe(ChannelKey(app: session.user.app, name: name)))
     }
 
-    /// Writes the answer to `line_login`; what the client sent meanwhile follows.
+    /// Writes the answer to `line_login`, and then starts the calls that arrived meanwhile.
     mutating func finishResume(channel: ChannelName?, complete: Bool, _ actions: inout SessionActions) {
         guard let session = login.activeSession else { return }
         send(
@@ -114,7 +115,7 @@ extension ClientSession {
         if canGoOn { actions.append(.goOn) }
     }
 
-    /// Refuses the logins that came while the first was under way.
+    /// Refuses the logins that arrived while the first one was in progress.
     private mutating func refuseSecond(_ actions: inout SessionActions) {
         for action in login.takeSecond() { take(action, &actions) }
     }
@@ -133,12 +134,12 @@ extension ClientSession {
     // MARK: - Ends
 
     mutating func superseded(_ ending: ConnectionStateMachine.Ending, _ actions: inout SessionActions) {
-        // The session turns out to have ended by the logout that is under way.
+        // The session has ended through the logout that is in progress.
         if ending == .closeFrame(.logoutUser), let turn = logout { return loggedOut(turn, nil, &actions) }
         take(login.superseded(ending), &actions)
     }
 
-    /// Answers first, then closes: one client closes by itself, the other does not.
+    /// Answers first, then closes, because only some clients close the connection themselves.
     mutating func loggedOut(_ turn: CallTurn, _ error: SignalingError?, _ actions: inout SessionActions) {
         guard logout == turn else { return }
         logout = nil
@@ -148,8 +149,8 @@ extension ClientSession {
         finish(.normal, &actions)
     }
 
-    /// Ends the session when its token has expired. Source: Signaling API, LOGOUT_E_TOKENEXPIRED.
-    /// - Returns: whether it has.
+    /// Ends the session if its token has expired. Source: Signaling API, LOGOUT_E_TOKENEXPIRED.
+    /// - Returns: whether it has ended.
     @discardableResult
     mutating func endIfExpired(_ environment: any SessionEnvironment, _ actions: inout SessionActions) -> Bool {
         guard login.expiredSession(now: environment.unixTime) != nil else { return false }
@@ -157,7 +158,7 @@ extension ClientSession {
         return true
     }
 
-    /// Ends the session for good, and tells the client why.
+    /// Ends the session for good and tells the client the reason.
     mutating func endSession(_ code: SignalingCode, _ actions: inout SessionActions) {
         guard let session = login.activeSession else { return }
         actions.append(.endSession(session.line.session, session.user))
@@ -174,7 +175,7 @@ extension ClientSession {
 }
 
 extension SignalingError {
-    /// Whether a login failed for what the client said, not for the state of the cluster.
+    /// Whether a login failed because of what the client sent, not because of the cluster's state.
     fileprivate var isOfTheLogin: Bool {
         code == .loginTokenWrong || code == .loginTokenExpired || code == .invalidUser
             || (code == .loginRejected && reason == .unknownApp)

@@ -1,16 +1,17 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The poll that waits for the mailbox, at most one: polls do not overlap.
+/// The poll that waits for the mailbox; there is at most one, because polls do not overlap.
 enum PollState: Equatable, Sendable {
     /// No poll. Goes to `delayed`, `asked`.
     case none
-    /// Too many came before: it is its turn when the timer fires. Goes to `asked`, `none`.
+    /// Too many polls came before; it is sent to the mailbox when the timer fires. Goes to `asked`, `none`.
     case delayed(CallTurn, verClear: Int64, limit: Int)
-    /// The mailbox was asked. `hasTimer` where it did not answer at once: it must be answered when that fires. Goes to `none`.
+    /// The mailbox was polled. `hasTimer` if it did not answer at once: the poll must be answered when the timer fires.
+    /// Goes to `none`.
     case asked(CallTurn, verClear: Int64, hasTimer: Bool)
 
-    /// Whether the driver's timer runs.
+    /// Whether the driver's timer is running.
     var hasTimer: Bool {
         switch self {
         case .none: false
@@ -20,7 +21,7 @@ enum PollState: Equatable, Sendable {
     }
 }
 
-/// The session's mailbox: what ``MailboxStateMachine`` decides, and the client's polls.
+/// The session's mailbox: translates the actions of ``MailboxStateMachine``, and handles the client's polls.
 extension ClientSession {
     mutating func startMailbox(
         _ session: ConnectionStateMachine.Session, fresh: Bool, _ actions: inout SessionActions
@@ -37,7 +38,7 @@ extension ClientSession {
         guard !isOver else { return }
         switch event {
         case .mail(let entry, let previous):
-            // Published before the login answer was written: the first read finds it.
+            // It was published before the login's answer was written: the first read will find it.
             guard mailbox != nil else { return }
             take(mailbox?.pushed(entry, after: previous, now: environment.redisTime), &actions)
         case .resynchronizeMailbox:
@@ -65,7 +66,7 @@ extension ClientSession {
 
     // MARK: - Polls
 
-    /// Answers a poll, when the session may have it.
+    /// Passes a poll to the mailbox, if its rate allows; otherwise delays it.
     mutating func startPoll(
         _ turn: CallTurn, verClear: Int64, limit: Int, _ environment: any SessionEnvironment,
         _ actions: inout SessionActions
@@ -98,7 +99,8 @@ extension ClientSession {
             askMailbox(turn, verClear: verClear, limit: limit, environment, &actions)
         case .asked(let turn, let verClear, _):
             poll = .none
-            // Redis is away. Old clients would take no news for a failure and never poll again; a notify follows.
+            // Redis does not answer. Old clients never poll again after an error, so the poll gets an empty answer; a
+            // notify follows.
             actions.append(.count(.overdue))
             answered(turn, .success(.mailbox(cleared: verClear, entries: [])), &actions)
         }
@@ -111,7 +113,7 @@ extension ClientSession {
         var hasPushed = false
         for action in decided {
             if case .push(let entry) = action, hasPushed || calls.isPaused || !unsentPushes.isEmpty {
-                // One at a time: the client may not take the next.
+                // One entry at a time, because the client may not accept the next.
                 unsentPushes.append(entry)
                 continue
             }
@@ -136,7 +138,7 @@ extension ClientSession {
         cleared: Int64, _ entries: [MailboxEntry], _ actions: inout SessionActions
     ) {
         guard case .asked(let turn, _, let hasTimer) = poll else {
-            // Its time was over: the client must ask again.
+            // The entry has expired; the notify makes the client poll again.
             if let last = entries.last { send(ServerFrame.notifyMessage(version: last.version), &actions) }
             return
         }

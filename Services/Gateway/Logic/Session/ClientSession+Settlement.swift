@@ -1,21 +1,22 @@
 internal import SignalingProtocol
 
-/// A join whose answer did not come: it is to be undone if it took effect, and where the session is then is to be asked.
+/// The settlement of a join without an answer: it is undone in case it took effect, and then the previous membership is
+/// checked.
 struct JoinSettlement: Equatable, Sendable {
-    /// Tells its answers from those of others.
+    /// Distinguishes replies for this settlement from those for others.
     let number: Int
-    /// The channel that was to be joined.
+    /// The channel of the join.
     let channel: ChannelName
-    /// The one before: its events go on meanwhile, because the session may be in it still.
+    /// The channel before the join. Its events are still delivered, because the session may still be in it.
     let previous: ChannelKey?
-    /// Whether an answer is awaited.
+    /// Whether a reply is awaited.
     var isAsking = true
 }
 
-/// What becomes of a join whose outcome is unknown.
+/// Settles joins whose outcome is unknown.
 extension ClientSession {
-    /// A join has failed. Where it may have taken effect all the same, it is undone until that is confirmed: neither the
-    /// client nor other members shall believe half of it.
+    /// Called when a join has failed. If it may have taken effect nevertheless, it is undone, repeatedly until that is
+    /// confirmed, so that the client and the other members have the same view.
     mutating func settle(
         _ error: SignalingError, _ name: ChannelName, previous: ChannelKey?, _ actions: inout SessionActions
     ) {
@@ -26,8 +27,8 @@ extension ClientSession {
         actions.append(.undoJoin(name, settlement: lastNumber))
     }
 
-    /// Whether a join must wait: an undoing that came late would undo it. Otherwise it makes up for what was to be settled,
-    /// because a join leaves what the session was in.
+    /// Whether a new join must wait, because a late undo of the old join would undo the new one. If not, the new join
+    /// replaces the settlement, because it leaves whatever channel the session is in.
     mutating func waitsForSettlement() -> Bool {
         if settlement?.isAsking == true { return true }
         settlement = nil

@@ -2,78 +2,78 @@ internal import DequeModule
 package import SignalingProtocol
 internal import SignalingWire
 
-/// One client's connection and the session that it carries: the login, the order of its calls, its mailbox, and its place in
-/// a channel.
+/// One client's connection and the session on it: the login, the order of its calls, its mailbox, and its place in a
+/// channel.
 ///
-/// ``handle(_:_:)`` is the only entrance: an event in, actions out. Its driver (`ClientConnection`) performs the actions and
-/// decides nothing. What has no entrance is the way of a channel's events to the many: the channel's fan-out asks
-/// ``membership`` what a member is shown, once a batch.
+/// All events enter through ``handle(_:_:)``, which returns actions. The driver (`ClientConnection`) performs them and
+/// decides nothing. Only channel events for many members take another way: once per batch, the channel's fan-out asks
+/// ``membership`` what this member receives.
 package struct ClientSession: ~Copyable {
-    /// Where the connection is between its first frame and its end.
+    /// The state of the login, from the connection's first frame to its end.
     var login = ConnectionStateMachine()
     var calls = CallPipeline(held: false)
     var mailbox: MailboxStateMachine?
     var poll = PollState.none
-    /// Entries to be pushed when the client has taken what waits for it.
+    /// Mailbox entries to push when the client has read what waits for it.
     var unsentPushes: Deque<MailboxEntry> = []
-    /// How often the session may act.
+    /// The session's rate limits.
     package internal(set) var rates = SessionRates()
-    /// The app's, from the login or resume on.
+    /// The app's limits, from the login or resume on.
     package var limits: AppLimits { rates.limits }
-    /// Whether ``limits`` are the app's own.
+    /// Whether ``limits`` are the app's own, not the defaults.
     var knowsLimits = false
-    /// The session that was last active here.
+    /// The latest session that was active on this connection.
     private(set) package var lastActive: ActiveSession?
-    /// The session's line as the client sends it with every call; empty before calls are taken.
+    /// The session's line as the client must send it with every call; empty before calls are accepted.
     package internal(set) var lineText = ""
-    /// The session that the gateway knows under this connection.
+    /// The session that the gateway has registered for this connection.
     var boundSession: SessionID?
-    /// The logout that is under way.
+    /// The logout in progress, if any.
     @Rarely var logout: CallTurn?
-    /// In which channel the session is, as channel-state has told.
+    /// The channel that the session is in, as known from channel-state.
     package internal(set) var place = ChannelPlace()
-    /// The channel whose events come here.
+    /// The channel whose events this connection receives.
     package internal(set) var channel: ChannelKey?
-    /// What the client is shown of ``channel``.
+    /// Which events of ``channel`` the client receives.
     package var membership: Membership?
-    /// The last `channel2` id that was written to the client.
+    /// The last `channel2` id that was sent to the client.
     package var lastEventID: Int64 = 0
     var change = ChannelChange.none
-    /// Why a channel's log is being read, and under which number.
+    /// The number and purpose of the read of a channel's log that is in progress.
     @Rarely var logRead: (number: Int, purpose: LogPurpose)?
     @Rarely var replay: ChannelReplay?
     @Rarely var settlement: JoinSettlement?
-    /// The last number that told a log's read, or a settlement, from others.
+    /// The last number given to a log read or a settlement, by which their replies are told apart.
     var lastNumber = 0
-    /// The last `channel2` id that a resuming client saw, when it asks for what it missed.
+    /// The last `channel2` id that a resuming client has received; nil when it does not request missed events.
     var resumeAfter: Int64?
     var isReadingPaused = false
-    /// Whether the connection is closed, or about to be: nothing is done for it any more.
+    /// Whether the connection is closed or about to be; nothing is done for it any more.
     package internal(set) var isOver = false
 
-    /// A connection on which nothing was said.
+    /// Creates a connection on which nothing was received yet.
     package init() {}
 
-    /// The session, while it may act.
+    /// The session, while it may make calls.
     package var active: ActiveSession? { login.isActive ? lastActive : nil }
 
-    /// The session as its gateway tells of it, while it may act.
+    /// The session as reported in a reassertion, while it may make calls.
     package var held: ConnectionStateMachine.Session? { login.activeSession }
 
-    /// Whether the session may act.
+    /// Whether the session may make calls.
     package var isActive: Bool { login.isActive }
 
-    /// Whether no login was tried yet.
+    /// Whether no login was attempted yet.
     package var isFresh: Bool { login.isFresh }
 
-    /// Whether a step of ``SessionEvent/goOn`` can be done: what waited for the client or for its turn goes on.
+    /// Whether ``SessionEvent/goOn`` would do something: a waiting push, replay or call may proceed.
     package var canGoOn: Bool {
         guard !isOver else { return false }
         return calls.mayStartNext || (!calls.isPaused && (replay != nil || !unsentPushes.isEmpty))
     }
 
-    /// Takes an event.
-    /// - Returns: what is to be done about it, in this order.
+    /// Handles an event.
+    /// - Returns: the actions to perform, in order.
     package mutating func handle(
         _ event: SessionEvent, _ environment: any SessionEnvironment
     ) -> SessionActions {
@@ -131,7 +131,8 @@ package struct ClientSession: ~Copyable {
         if canGoOn { actions.append(.goOn) }
     }
 
-    /// One step of what waited. Each may pause what follows, when the client does not take it at once.
+    /// Performs one step of the waiting work. Each step may pause the next one, if the client does not read fast
+    /// enough.
     private mutating func goOn(_ environment: any SessionEnvironment, _ actions: inout SessionActions) {
         guard !isOver else { return }
         if !calls.isPaused, replay != nil { return continueReplay(&actions) }
@@ -142,7 +143,7 @@ package struct ClientSession: ~Copyable {
         regulateReading(&actions)
     }
 
-    /// Reads from the client or not, as calls and answers wait or not.
+    /// Starts or stops reading from the client, depending on how many calls and answers wait.
     mutating func regulateReading(_ actions: inout SessionActions) {
         let bound = calls.isHolding ? Limits.heldCallBytes : Limits.waitingCallBytes
         let pauses = calls.isPaused || calls.waitingBytes >= bound
@@ -165,7 +166,7 @@ package struct ClientSession: ~Copyable {
 
     // MARK: - The end
 
-    /// The connection is gone, or goes, and the session lives on.
+    /// Handles the loss of the connection: the session stays alive without one.
     mutating func lose(_ closing: SessionAction.Closing?, _ actions: inout SessionActions) {
         guard !isOver else { return }
         if case .detach(let session) = login.connectionLost() { detach(session, &actions) }
@@ -182,7 +183,7 @@ package struct ClientSession: ~Copyable {
         boundSession = nil
     }
 
-    /// Nothing is done for the connection from now on.
+    /// Ends all work for the connection.
     mutating func finish(_ closing: SessionAction.Closing?, _ actions: inout SessionActions) {
         guard !isOver else { return }
         isOver = true

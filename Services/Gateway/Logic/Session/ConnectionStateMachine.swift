@@ -1,24 +1,25 @@
 package import SignalingProtocol
 internal import SignalingTokens
 
-/// The life of one client connection: from the first frame to the session it carries and its end.
+/// The login of one client connection: from the first frame to the session and its end.
 package struct ConnectionStateMachine: ~Copyable {
     private enum State {
-        /// No login was asked for. Goes to `authenticating`, `resuming`, `closed`.
+        /// No login was attempted. Goes to `authenticating`, `resuming`, `closed`.
         case fresh
-        /// The app's settings are awaited. Goes to `opening`, `closed`.
+        /// Waiting for the app's settings. Goes to `opening`, `closed`.
         case authenticating(Login)
-        /// The new session is being opened. Goes to `active`, `closed`, `orphaned`.
+        /// Presence is opening the new session. Goes to `active`, `closed`, `orphaned`.
         case opening(Session)
-        /// An old session is being moved here. Goes to `active`, `closed`, `orphaned`.
+        /// Presence is moving an existing session to this gateway. Goes to `active`, `closed`, `orphaned`.
         case resuming(Session)
         /// Logged in. Goes to `loggingOut`, `closed`.
         case active(Session)
-        /// The logout is under way. Goes to `closed`.
+        /// The logout is in progress. Goes to `closed`.
         case loggingOut(Session)
-        /// The connection went away while its session was being opened or resumed: the answer decides. Goes to `closed`.
+        /// The connection was lost while its session was being opened or resumed; the reply decides what to do. Goes to
+        /// `closed`.
         case orphaned(Session)
-        /// The end.
+        /// Ended.
         case closed
     }
 
@@ -29,89 +30,91 @@ package struct ConnectionStateMachine: ~Copyable {
         var push: Bool
     }
 
-    /// The session that a connection carries.
+    /// The session of a connection.
     package struct Session: Equatable, Sendable {
-        /// Its line.
+        /// The session's line.
         package var line: Line
-        /// The account's number; 0 until known.
+        /// The account's numeric id; 0 until known.
         package var uid: UInt32 = 0
         /// The client's `device` field.
         package var device: String
-        /// Whether the client takes pushed mailbox entries.
+        /// Whether the client accepts pushed mailbox entries.
         package var push: Bool
-        /// When the login's token expires, Unix seconds; 0: it had none.
+        /// When the login's token expires, in Unix seconds; 0 when there was none.
         package var tokenExpiry: Int64 = 0
-        /// When it was opened, and the claim by which this gateway holds it.
+        /// When the session was opened, and this gateway's claim on it.
         package var hold = SessionHold()
 
-        /// A session as a login asks for it.
+        /// Creates a session as requested by a login.
         package init(line: Line, device: String, push: Bool) {
             self.line = line
             self.device = device
             self.push = push
         }
 
-        /// The user whose session it is.
+        /// The session's user.
         package var user: UserKey { line.user }
     }
 
-    /// How the gateway ends a connection whose session is over, or elsewhere.
+    /// How the gateway ends a connection whose session has ended or moved.
     package enum Ending: Equatable, Sendable {
-        /// Write the `close` frame with this code first.
+        /// Send a `close` frame with this code first.
         case closeFrame(SignalingCode)
-        /// Write nothing: the session lives on with another connection.
+        /// Send no `close` frame: the session continues on another connection.
         case silent
     }
 
-    /// What the driver has to do.
+    /// What the driver must do.
     package enum Action: Equatable, Sendable {
-        /// Ask for the app's settings, then call ``appAnswered(_:now:makeLine:)``.
+        /// Request the app's settings, then call ``appAnswered(_:now:makeLine:)``.
         case askApp(AppID)
-        /// Open this session at presence, then call ``opened(_:)``.
+        /// Open this session in presence, then call ``opened(_:)``.
         case open(Session)
-        /// Move this session here, then call ``resumed(_:)``.
+        /// Move this session to this gateway, then call ``resumed(_:)``.
         case resume(Session)
-        /// Write the login answer, start the mailbox.
+        /// Write the login's answer and start the mailbox.
         case loggedIn(Session)
-        /// Write the resume answer, start the mailbox, go on in the channel if there is one.
+        /// Write the resume's answer, start the mailbox, and continue in the channel, if there is one.
         case resumed(Session, channel: ChannelName?)
-        /// Write the login's refusal, then end.
+        /// Write the login's refusal, then end the connection.
         case refuse(SignalingError)
-        /// As `refuse`. Presence may have opened the session although no answer came, so it must be told that there is no
-        /// connection.
+        /// As `refuse`. Presence may have opened the session although no reply arrived, so it must be told that there
+        /// is no connection.
         case refuseOpened(SignalingError, Session)
-        /// Write the `close` frame with this code, then end. The session may have been moved here although no answer came.
+        /// Write a `close` frame with this code, then end. Presence may have moved the session here although no reply
+        /// arrived.
         case refuseResumed(SignalingCode, Session)
-        /// Refuse a login or resume, because the connection has a session already; that session goes on.
+        /// Refuse a login or resume, because the connection already has a session; that session continues.
         case refuseSecond(isResume: Bool)
         /// End the connection.
         case end(Ending)
-        /// The connection is gone: tell presence that the session lives on without one.
+        /// Tell presence that the session continues without a connection.
         case detach(Session)
         /// Nothing.
         case none
     }
 
     private var state = State.fresh
-    /// The number of the last join or leave of the session that was resumed.
+    /// The number of the last join or leave of the resumed session.
     package private(set) var resumedTurn: Int64 = 0
-    /// The login (false) or resume (true) to refuse once the one under way is answered; at most one.
+    /// The login (false) or resume (true) to refuse once the one in progress is answered; at most one element.
     private var second: [Bool] = []
 
-    /// A connection that has received no frame yet.
+    /// Creates a connection that has received no frame yet.
     package init() {}
 
-    /// The session, while it may act.
+    /// The session, while it may make calls.
     package var activeSession: Session? {
         if case .active(let session) = state { session } else { nil }
     }
 
-    /// Whether the session may act.
+    /// Whether the session may make calls.
     package var isActive: Bool {
         if case .active = state { true } else { false }
     }
 
-    /// Whether calls may be queued (a client that resumes does not wait for the answer).
+    /// Whether calls are queued. They are already while a session is being resumed, because clients do not wait for
+    /// that answer.
     package var takesCalls: Bool {
         switch state {
         case .active, .resuming: true
@@ -119,13 +122,13 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// Whether no login was tried yet.
+    /// Whether no login was attempted yet.
     package var isFresh: Bool {
         if case .fresh = state { true } else { false }
     }
 
-    /// The client logs in.
-    /// - Parameter app: absent in the oldest clients: it stands in the token's second field then.
+    /// Handles a client's login.
+    /// - Parameter app: nil in the oldest clients, which name the app only in the token's second field.
     package mutating func login(
         app: String?, account: String, token: String, device: String, push: Bool
     ) -> Action {
@@ -141,10 +144,10 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// The app's settings were answered, or could not be had.
+    /// Takes the app's settings, or the error of the request.
     /// - Parameters:
     ///   - now: Unix seconds.
-    ///   - makeLine: makes the new session's line.
+    ///   - makeLine: creates the new session's line.
     package mutating func appAnswered(
         _ answer: Result<AppSettings, SignalingError>, now: Int64, makeLine: (UserKey) -> Line
     ) -> Action {
@@ -160,7 +163,7 @@ package struct ConnectionStateMachine: ~Copyable {
         return .open(session)
     }
 
-    /// Presence has opened the session, or has not.
+    /// Takes presence's reply to the opening of the session.
     package mutating func opened(_ answer: Result<SessionOpened, SignalingError>) -> Action {
         switch (state, answer) {
         case (.opening(var session), .success(let opened)):
@@ -179,7 +182,7 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// The client resumes a session.
+    /// Handles a client's resume.
     package mutating func lineLogin(_ wire: String) -> Action {
         guard case .fresh = state else { return refuseSecond(isResume: true) }
         guard let line = try? Line(wire: wire) else { return end(.closeFrame(.notLoggedIn)) }
@@ -188,7 +191,7 @@ package struct ConnectionStateMachine: ~Copyable {
         return .resume(session)
     }
 
-    /// Presence has moved the session here, or has not.
+    /// Takes presence's reply to the move of the session.
     package mutating func resumed(_ answer: Result<SessionResumed, SignalingError>) -> Action {
         switch (state, answer) {
         case (.resuming(var session), .success(let resumed)):
@@ -210,37 +213,37 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// Takes the refusals that were put off until the login or resume was answered.
+    /// Returns the refusals that were postponed until the login or resume was answered.
     package mutating func takeSecond() -> [Action] {
         defer { second = [] }
         return second.map { .refuseSecond(isResume: $0) }
     }
 
-    /// A connection carries one login. Another that arrives meanwhile is refused after the first is answered.
+    /// Refuses another login: at once, or after the one in progress is answered.
     private mutating func refuseSecond(isResume: Bool) -> Action {
         switch state {
         case .active: return .refuseSecond(isResume: isResume)
         case .authenticating, .opening, .resuming:
-            // Several refusals would tell the client no more than one.
+            // More than one refusal would tell the client nothing new.
             if second.isEmpty { second.append(isResume) }
             return .none
         case .fresh, .loggingOut, .orphaned, .closed: return .none
         }
     }
 
-    /// The client logs out: from here on the end of the connection is the end of the session.
+    /// Handles the client's logout: from here on, the loss of the connection ends the session.
     package mutating func logsOut() {
         if case .active(let session) = state { state = .loggingOut(session) }
     }
 
-    /// The session was taken over or ended elsewhere.
-    /// - Parameter ending: how the client learns of it.
+    /// Called when the session was moved or has ended elsewhere.
+    /// - Parameter ending: how the connection ends.
     package mutating func superseded(_ ending: Ending) -> Action {
         if case .closed = state { return .none }
         return end(ending)
     }
 
-    /// The connection is gone, or must go for a reason that leaves the session alive.
+    /// Called when the connection is lost, or must be closed although the session stays alive.
     package mutating func connectionLost() -> Action {
         switch state {
         case .active(let session):
@@ -267,9 +270,9 @@ package struct ConnectionStateMachine: ~Copyable {
         return .end(ending)
     }
 
-    /// The session's token has expired, and the gateway was told to mind.
+    /// Checks whether the session's token has expired; called only if the gateway enforces that.
     /// - Parameter now: Unix seconds.
-    /// - Returns: the session to end; nil while the token is good.
+    /// - Returns: the session to end; nil while the token is valid.
     package func expiredSession(now: Int64) -> Session? {
         guard case .active(let session) = state, session.tokenExpiry != 0, session.tokenExpiry <= now else {
             return nil
@@ -277,8 +280,8 @@ package struct ConnectionStateMachine: ~Copyable {
         return session
     }
 
-    /// Source: wire protocol, sections 3 and 12.13.
-    /// - Returns: when the token expires; 0 without one.
+    /// Checks the token. Source: wire protocol, sections 3 and 12.13.
+    /// - Returns: when the token expires; 0 without a token.
     static func checkToken(
         _ token: String, user: UserKey, settings: AppSettings, now: Int64
     ) throws(SignalingError) -> Int64 {

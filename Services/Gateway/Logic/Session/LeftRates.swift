@@ -1,31 +1,30 @@
 package import SignalingProtocol
 
-/// The rates of sessions whose connections have ended, until they would be full again anyway.
+/// The rates of sessions whose connections have ended, kept until they would be fully refilled anyway.
 package struct LeftRates: Sendable {
-    /// Sessions remembered at most.
+    /// The largest number of sessions.
     static let bound = 65_536
-    /// How long rates are remembered: a little longer than a bucket takes to fill at its default rate.
+    /// How long rates are kept: slightly longer than a bucket takes to fill at its default rate.
     static let nanoseconds: UInt64 = 6_000_000_000
 
     private var rates: [SessionID: (rates: SessionRates, at: UInt64)] = [:]
     private var lookedAt: UInt64 = 0
 
-    /// No sessions are remembered.
+    /// Creates an empty table.
     package init() {}
 
-    /// A session's connection has ended.
-    /// - Parameter now: nanoseconds of a clock that never goes back.
+    /// Stores the rates of a session whose connection has ended.
+    /// - Parameter now: nanoseconds of a monotonic clock.
     package mutating func keep(_ left: SessionRates, of session: SessionID, now: UInt64) {
         if now - lookedAt > Self.nanoseconds || rates.count >= Self.bound {
             lookedAt = now
             rates = rates.filter { now - $0.value.at <= Self.nanoseconds }
-            // Still too many: forgotten sessions resume with what comes back in a second.
+            // Still too many: sessions that are forgotten resume with the tokens of one second.
             if rates.count >= Self.bound { rates = [:] }
         }
         rates[session] = (left, now)
     }
 
-    /// The session is resumed.
-    /// - Returns: nil when nothing is known of it.
+    /// Removes and returns the rates of a session that is resumed; nil when none are kept.
     package mutating func take(_ session: SessionID) -> SessionRates? { rates.removeValue(forKey: session)?.rates }
 }

@@ -1,92 +1,94 @@
 internal import DequeModule
 package import SignalingProtocol
 
-/// One session's view of its user's mailbox: which entries wait, which the client has seen, when it is told.
+/// A session's view of its user's mailbox: which entries wait, which the client has received, when to notify it.
 ///
-/// The mailbox itself lives in Redis; this keeps a bounded window of it, fed by reads and by what is published to the
-/// gateway, so that a poll is answered without a round trip and in one step with the notifies before it. Versions never fall,
-/// but have gaps: what is published tells the version before it.
-/// Source: wire protocol, sections 5 and 12.18.
+/// The mailbox itself is in Redis. A bounded window of it is kept here, filled by reads and by publications to the
+/// gateway, so that a poll is answered without a round trip and in order with the notifies. Versions never decrease,
+/// but have gaps; a publication therefore contains the previous version. Source: wire protocol, sections 5 and 12.18.
 package struct MailboxStateMachine: ~Copyable {
-    /// Entries kept here at most; the rest waits in Redis.
+    /// The largest number of entries in the window; the others stay in Redis.
     package static let windowBound = 512
-    /// Bytes of lines in the window past which no more are taken. A byte is at most seven
-    /// in a frame, so that a window full of the worst of them still fits into what may wait for a client.
+    /// The size of the window's lines, in bytes, above which no more entries are added. In a frame a byte takes at most
+    /// seven, so that even in the worst case the window fits into what may wait for a client.
     package static let windowBytes = Limits.mailboxAnswerBytes / 2
 
     private enum State {
-        /// A read of the mailbox is under way; a poll waits for it. Goes to `ready`.
+        /// The mailbox is being read; a poll waits for that. Goes to `ready`.
         case loading(Loading)
-        /// The window holds the mailbox's first entries; `known` is the latest version that was heard of. Goes to `loading`.
+        /// The window contains the mailbox's first entries. Goes to `loading`.
         case ready
     }
 
     private struct Loading {
-        /// Whether stale call events go first; asked for again when the read fails.
+        /// Whether to drop stale call events first; requested again when the read fails.
         var fresh = false
         var waitingPoll: Int?
         var highestPushed: Int64 = 0
-        /// What polls have acknowledged meanwhile; a resumed client knows versions that the first read has yet to tell.
+        /// The version that polls have acknowledged meanwhile. A resumed client may know versions that the first read
+        /// has yet to find.
         var acknowledged: Int64 = 0
-        /// Whether publications may have been lost since the read was asked for.
+        /// Whether publications may have been lost since the read was requested.
         var again = false
     }
 
-    /// What the driver has to do, in this order.
+    /// What the driver must do, in order.
     package enum Action: Equatable, Sendable {
-        /// Read the mailbox above this version, then call ``loaded(_:)``. `fresh` drops stale call events first.
+        /// Read the mailbox above this version, then call ``loaded(_:)``. If `fresh`, stale call events are dropped
+        /// first.
         case load(after: Int64, fresh: Bool)
-        /// Answer the poll that is waiting.
+        /// Answer the waiting poll.
         case answer(cleared: Int64, entries: [MailboxEntry])
-        /// Tell the client that there is something to poll.
+        /// Notify the client that the mailbox has an entry.
         case notify(version: Int64)
-        /// Send the entry itself (clients that take pushes).
+        /// Push the entry to the client.
         case push(MailboxEntry)
-        /// Forget entries up to this version in Redis.
+        /// Delete entries up to this version in Redis.
         case clear(through: Int64)
-        /// Versions fell: Redis came back older than it was. Count it.
+        /// Count that versions have decreased, because Redis returned with older data.
         case fellBack
     }
 
     private let takesPushes: Bool
     private var state: State
     private var window: Deque<MailboxEntry> = []
-    /// Bytes of the window's lines.
+    /// The size of the window's lines in bytes.
     private var windowLength = 0
     /// The highest version seen in a read or a publication; 0 before the first.
     private var known: Int64 = 0
-    /// The last version that was given, as Redis told it last; falls when Redis comes back older than it was.
+    /// The last version assigned, according to Redis; decreases when Redis returns with older data.
     package private(set) var latest: Int64 = 0
-    /// The highest version that was ever forgotten for this user.
+    /// The highest version that was ever deleted for this user.
     private var cleared: Int64 = 0
-    /// The version up to which the mailbox was read, or published without a gap.
+    /// The version up to which entries were read, or published without a gap.
     private var readThrough: Int64 = 0
-    /// Entries above ``readThrough`` wait in Redis.
+    /// Whether entries above ``readThrough`` wait in Redis.
     private var moreInStore = false
-    /// The highest version that was pushed to the client on this connection.
+    /// The highest version pushed to the client on this connection.
     private var pushedThrough: Int64 = 0
 
-    /// A mailbox that was not read yet; ``start(fresh:)`` comes next.
-    /// - Parameter takesPushes: whether the client asked for entries instead of notifies.
+    /// Creates a view of a mailbox that was not read yet; ``start(fresh:)`` must follow.
+    /// - Parameter takesPushes: whether the client accepts pushed entries instead of notifies.
     package init(takesPushes: Bool) {
         self.takesPushes = takesPushes
         state = .loading(Loading())
     }
 
-    /// Asks for the first read.
-    /// - Parameter fresh: a new login, whose client cannot know the calls of the one before.
+    /// Requests the first read.
+    /// - Parameter fresh: whether this is a new session, whose client cannot know the calls of earlier sessions.
     package mutating func start(fresh: Bool) -> [Action] {
         state = .loading(Loading(fresh: fresh))
         return [.load(after: 0, fresh: fresh)]
     }
 
-    /// A read has come back. Its `now` is the time that entries expire by.
+    /// Takes the result of a read. Entries expire relative to its `now`.
     package mutating func loaded(_ page: MailboxPage) -> [Action] {
         guard case .loading(let loading) = state else { return [] }
         state = .ready
         var actions = take(page)
         actions += acknowledge(loading.acknowledged)
-        // Published while the read was under way, and not in it; or all that was read had expired: read on.
+        // An entry was published during the read and is not in the result, or all entries read had expired: continue
+        // reading.
         let isBehind = loading.highestPushed > known || loading.again
         if isBehind || (window.isEmpty && moreInStore) {
             state = .loading(
@@ -105,7 +107,7 @@ package struct MailboxStateMachine: ~Copyable {
         var actions: [Action] = []
         if page.highest < latest { actions.append(.fellBack) }
         latest = page.highest
-        // Redis may have forgotten what was acknowledged, too; if that is still on its way, it comes twice.
+        // Redis may have lost the deletion of acknowledged entries. If it is only delayed, it is done twice.
         if page.cleared < cleared { actions.append(.clear(through: cleared)) }
         forget(through: page.cleared)
         readThrough = max(readThrough, cleared)
@@ -122,16 +124,16 @@ package struct MailboxStateMachine: ~Copyable {
         return actions
     }
 
-    /// A read has failed: the driver tries it again after its pause.
+    /// Called when a read has failed; the driver repeats it after a pause.
     package mutating func loadFailed() -> [Action] {
         guard case .loading(let loading) = state else { return [] }
         return [.load(after: readThrough, fresh: loading.fresh)]
     }
 
-    /// An entry was published.
+    /// Takes a published entry.
     /// - Parameters:
-    ///   - previous: the version that was given before it.
-    ///   - now: milliseconds of the Redis clock.
+    ///   - previous: the version assigned before it.
+    ///   - now: milliseconds of Redis' clock.
     package mutating func pushed(_ entry: MailboxEntry, after previous: Int64, now: Int64) -> [Action] {
         switch state {
         case .loading(var loading):
@@ -139,7 +141,7 @@ package struct MailboxStateMachine: ~Copyable {
             state = .loading(loading)
             return []
         case .ready:
-            // A repeated publication after a reconnect.
+            // A repeated publication, as after a reconnect.
             guard entry.version > known else { return [] }
             guard previous <= latest else { return reload() }
             let fallen: [Action] = previous < latest ? [.fellBack] : []
@@ -155,8 +157,8 @@ package struct MailboxStateMachine: ~Copyable {
         }
     }
 
-    /// The publications may have had a gap: the connection to Redis was renewed, or Redis tells of a version that is not
-    /// ``latest``.
+    /// Called when publications may have been lost: the connection to Redis was renewed, or Redis reports a version
+    /// other than ``latest``.
     package mutating func resynchronize() -> [Action] {
         switch state {
         case .loading(var loading):
@@ -168,11 +170,11 @@ package struct MailboxStateMachine: ~Copyable {
         }
     }
 
-    /// The client polls, which also acknowledges.
+    /// Handles the client's poll, which also acknowledges entries.
     /// - Parameters:
-    ///   - verClear: the highest version that the client has processed; a lower one than before is ignored.
-    ///   - limit: entries the client takes at most.
-    ///   - now: milliseconds of the Redis clock.
+    ///   - verClear: the highest version that the client has processed; one lower than before is ignored.
+    ///   - limit: the largest number of entries in the answer.
+    ///   - now: milliseconds of Redis' clock.
     package mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {
         let actions = acknowledge(verClear)
         switch state {
@@ -216,7 +218,7 @@ package struct MailboxStateMachine: ~Copyable {
     private mutating func answer(limit: Int, now: Int64) -> [Action] {
         dropExpired(now: now)
         if takesPushes {
-            // Everything in the window was or is being pushed: the answer only acknowledges.
+            // Everything in the window was or is being pushed, so the answer only acknowledges.
             return [.answer(cleared: cleared, entries: [])] + push(now: now)
         }
         if window.isEmpty, moreInStore { return reload(for: limit) }
@@ -225,7 +227,7 @@ package struct MailboxStateMachine: ~Copyable {
         return [.answer(cleared: cleared, entries: page)] + (remains ? [.notify(version: known)] : [])
     }
 
-    /// The entries of one answer: those that fit into ``Limits/mailboxAnswerBytes``, one at least.
+    /// The entries of one answer: as many as fit into ``Limits/mailboxAnswerBytes``, but at least one.
     private func firstPage(_ limit: Int) -> [MailboxEntry] {
         var bytes = 0
         var page: [MailboxEntry] = []
@@ -244,7 +246,7 @@ package struct MailboxStateMachine: ~Copyable {
     }
 
     private mutating func push(now: Int64) -> [Action] {
-        // Only at the end of the window are entries that were not pushed.
+        // The entries that were not pushed are at the end of the window.
         var first = window.endIndex
         while first > window.startIndex, window[first - 1].version > pushedThrough { first -= 1 }
         var actions: [Action] = []
@@ -253,8 +255,8 @@ package struct MailboxStateMachine: ~Copyable {
         return actions + refill(now: now)
     }
 
-    /// Reads on for a client that takes pushes when it has processed half of the window: what waits for its acknowledgement is
-    /// no more than a window. What has expired it may not have been sent, and it never acknowledges that.
+    /// Reads on, for a client that accepts pushes, when it has processed half of the window; so at most a window waits
+    /// for its acknowledgement. Expired entries may not have been sent, and it never acknowledges those.
     private mutating func refill(now: Int64) -> [Action] {
         guard moreInStore else { return [] }
         dropExpired(now: now)

@@ -1,28 +1,29 @@
 package import SignalingProtocol
 
-/// Which of a channel's events one client is shown, from the moment that it asks to join.
+/// Which of a channel's events one client receives, from its request to join on.
 ///
-/// Events that arrive between the request and its answer are held, so that the client sees the answer first, and no event
-/// from before its join. The same goes for a member that joins again, whose answer holds the current lists, and for a change of
-/// the channel's attributes, whose event comes before its answer.
+/// Events that arrive between the request and its answer are held, so that the client receives the answer first, and no
+/// event from before its join. The same applies when a member joins again, because that answer contains the current
+/// lists, and when it changes the channel's attributes, because the event is published before the answer.
 package struct Membership: Sendable {
-    /// Events held for one connection at most; past it the connection is cut (it resumes from the log).
+    /// The largest number of events held for one connection; above it the client is disconnected and resumes from the
+    /// log.
     package static let heldBound = 4096
 
     private enum State {
-        /// The answer is awaited. Goes to `active`.
+        /// Waiting for the answer to the join. Goes to `active`.
         case joining(held: [ChannelEvent])
-        /// Events are shown that ``Shown`` lets through. Goes to `paused`.
+        /// Events pass if ``Shown`` allows. Goes to `paused`.
         case active(Shown)
-        /// The answer to an act of a member is awaited. Goes to `active`.
+        /// Waiting for the answer to another call of the member. Goes to `active`.
         case paused(Shown, held: [ChannelEvent])
     }
 
     private struct Shown {
-        /// Id of the last event before the member joined: it is shown none up to here.
+        /// The id of the last event before the join: events up to it are not sent.
         var after: Int64
-        /// Id up to which the lists of a later join answer are current. Of the events up to here only messages are still shown,
-        /// since no list holds them. 0: no later join was answered.
+        /// The id up to which the lists in the answer to a repeated join are current. Of the events up to it only
+        /// messages are sent, because the lists do not contain those. 0 when there was no repeated join.
         var listed: Int64 = 0
 
         func contains(_ event: ChannelEvent) -> Bool {
@@ -34,10 +35,10 @@ package struct Membership: Sendable {
 
     private var state = State.joining(held: [])
 
-    /// A membership whose join is not answered yet.
+    /// Creates a membership whose join is not answered yet.
     package init() {}
 
-    /// The id above which all events are shown; nil while the answer is awaited.
+    /// The id above which all events are sent; nil while an answer is awaited.
     package var shownAfter: Int64? {
         switch state {
         case .joining, .paused: nil
@@ -45,14 +46,14 @@ package struct Membership: Sendable {
         }
     }
 
-    /// Whether an event is shown; false while the answer is awaited.
+    /// Whether the client receives an event; false while an answer is awaited.
     package func shows(_ event: ChannelEvent) -> Bool {
         guard case .active(let shown) = state else { return false }
         return shown.contains(event)
     }
 
-    /// Keeps events until the awaited answer is written.
-    /// - Returns: false when ``heldBound`` is hit.
+    /// Holds events until the awaited answer is written.
+    /// - Returns: false when ``heldBound`` is exceeded.
     package mutating func hold(_ events: [ChannelEvent]) -> Bool {
         switch state {
         case .joining(var held):
@@ -70,8 +71,9 @@ package struct Membership: Sendable {
         }
     }
 
-    /// The answer to the join has come, with lists as of `id`. A member that joined again missed no message meanwhile.
-    /// - Returns: the held events that are neither older nor in the lists, to be shown after the answer.
+    /// Called when the answer to the join has arrived, with lists as of `id`. A member that joined again has missed no
+    /// message.
+    /// - Returns: the held events that are neither older nor contained in the lists, to be sent after the answer.
     package mutating func activate(after id: Int64) -> [ChannelEvent] {
         switch state {
         case .joining(let held): return activate(Shown(after: id), held)
@@ -85,18 +87,18 @@ package struct Membership: Sendable {
         return held.filter(shown.contains)
     }
 
-    /// Drops what is held, because a read of the log that is about to be made will bring it.
+    /// Drops the held events, because a read of the log that follows will contain them.
     package mutating func holdAnew() {
         if case .joining = state { state = .joining(held: []) }
     }
 
-    /// A member asks for something whose event must not come before the answer.
+    /// Holds events from now on, because a call was made whose event must not be sent before its answer.
     package mutating func pause() {
         if case .active(let shown) = state { state = .paused(shown, held: []) }
     }
 
-    /// The answer to the member's act was written.
-    /// - Returns: the held events, to be shown after it.
+    /// Called when the answer to the member's call was written.
+    /// - Returns: the held events, to be sent after it.
     package mutating func resume() -> [ChannelEvent] {
         guard case .paused(let shown, let held) = state else { return [] }
         return activate(shown, held)

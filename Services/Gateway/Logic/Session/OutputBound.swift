@@ -1,47 +1,47 @@
-/// How much may wait for one client that reads slowly, or not at all.
+/// Bounds the output that waits for one client that reads slowly or not at all.
 ///
-/// While more than half of the bound waits nothing is read from the client, so that it cannot ask for more; what comes
-/// unasked (messages, events, endings) goes on until the bound is hit. One answer may be larger than the bound: it waits
-/// by itself, because no other is made meanwhile, and what comes unasked is bounded beside it.
+/// While more than half of the bound waits, nothing is read from the client, so that it cannot request more.
+/// Unrequested output (messages, events, close frames) continues until the bound is reached. One answer may exceed the
+/// bound: nothing else is requested meanwhile, and unrequested output is bounded separately.
 package struct OutputBound: Sendable {
-    /// What becomes of the connection.
+    /// What must be done with the connection.
     package enum Action: Equatable, Sendable {
         /// Nothing.
         case none
-        /// Read nothing more from the client.
+        /// Stop reading from the client.
         case pause
-        /// Read again.
+        /// Continue reading from the client.
         case resume
-        /// Too much waits: close the connection.
+        /// Close the connection, because too much waits.
         case cutOff
     }
 
-    /// What a write takes besides its bytes while it waits.
+    /// What a waiting write counts in addition to its bytes.
     package static let writeOverhead = 512
 
-    /// Bytes that may wait; rises with the login.
+    /// The number of bytes that may wait; raised at login.
     package var bound: Int
-    /// What waits, each write with its overhead.
+    /// The bytes that wait, including each write's overhead.
     package private(set) var waiting = 0
-    /// Whether nothing is to be read.
+    /// Whether reading is paused.
     package private(set) var isPaused = false
-    /// The largest answer that waits, where it takes more than half of the bound.
+    /// The size of the largest waiting answer of more than half of the bound; else 0.
     private var answer = 0
 
-    /// Nothing waits.
+    /// Creates a bound with nothing waiting.
     package init(bound: Int) { self.bound = bound }
 
-    /// What a write counts for.
+    /// What a write counts, in bytes.
     package static func cost(of bytes: Int) -> Int { bytes + writeOverhead }
 
-    /// A write waits for the client, unless it goes out at once; see ``judge()``.
-    /// - Parameter isAnswer: whether the client has asked for it.
+    /// Records a write, before the socket has taken any of it; ``judge()`` must follow.
+    /// - Parameter isAnswer: whether the client has requested it.
     package mutating func queued(_ bytes: Int, isAnswer: Bool) {
         waiting += Self.cost(of: bytes)
         if isAnswer, bytes > bound / 2 { answer = max(answer, bytes) }
     }
 
-    /// What is to be done about what waits now.
+    /// What must be done about the output that waits now.
     package mutating func judge() -> Action {
         if waiting > bound + answer { return .cutOff }
         guard !isPaused, waiting > bound / 2 else { return .none }
@@ -49,7 +49,7 @@ package struct OutputBound: Sendable {
         return .pause
     }
 
-    /// A write was taken by the client's side, or the connection has failed.
+    /// Records that a write was finished, or failed with the connection.
     package mutating func written(_ bytes: Int) -> Action {
         waiting -= Self.cost(of: bytes)
         if waiting == 0 { answer = 0 }

@@ -1,5 +1,5 @@
-/// Storage for a value that a connection seldom has. It is kept on the heap while it is there, so that its absence costs one
-/// word: memory per connection bounds how many connections a gateway can hold.
+/// Storage for a value that few connections have at a time. It is on the heap while it exists, so that its absence
+/// costs one word: the memory per connection determines how many connections a gateway can hold.
 @propertyWrapper
 struct Rarely<Value> {
     private indirect enum Box {

@@ -1,16 +1,16 @@
-/// A bound on acts per second, counted in windows that start with the first act.
+/// Limits acts per second, counted in windows that start with the first act.
 package struct RateLimit: Sendable {
-    /// Acts in a second at most.
+    /// The largest number of acts per second.
     package var bound: Int
     private var windowStart: Int64 = .min
     private var count = 0
 
-    /// At most `bound` acts in each second.
+    /// Creates a limit of `bound` acts per second.
     package init(perSecond bound: Int) { self.bound = bound }
 
     /// Counts an act.
-    /// - Parameter now: milliseconds of a clock that never goes back.
-    /// - Returns: false when the bound is hit: the act must be refused.
+    /// - Parameter now: milliseconds of a monotonic clock.
+    /// - Returns: false when the limit is reached and the act must be refused.
     package mutating func admit(now: Int64) -> Bool {
         if windowStart == .min || now - windowStart >= 1000 {
             windowStart = now
