@@ -1,107 +1,107 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// What a connection's driver has to do for its ``ClientSession``. Ids and values only: what is answered comes back as a
-/// ``SessionEvent`` that carries them again.
+/// What a connection's driver must do for its ``ClientSession``. Actions contain only ids and values; a reply comes
+/// back as a ``SessionEvent`` with the same ids.
 package enum SessionAction: Equatable, Sendable {
-    /// Why a connection is closed by the gateway, told to the client's WebSocket.
+    /// Why the gateway closes a connection; determines the code of the WebSocket close frame.
     package enum Closing: Equatable, Sendable {
-        /// The conversation has ended in an orderly way.
+        /// The conversation has ended normally.
         case normal
         /// The gateway drops this connection; its session can be resumed.
         case goingAway
-        /// The client asks for more than it may.
+        /// The client exceeds what it is allowed to do.
         case tooMuch
-        /// The gateway stops; its session can be resumed elsewhere.
+        /// The gateway is stopping; the session can be resumed on another one.
         case restart
     }
 
-    /// Something to count in the metrics; some are logged as well.
+    /// Something to count in the metrics, and in some cases to log.
     package enum Count: Equatable, Sendable {
         /// A session was opened, or resumed.
         case login, resume
-        /// A login was refused; `isOfTheLogin` for what the client said, not for the state of the cluster.
+        /// A login was refused; `isOfTheLogin`: because of what the client sent, not because of the cluster's state.
         case loginFailure(isOfTheLogin: Bool)
-        /// A login was refused because too many of the client's address have failed.
+        /// A login was refused because too many logins from the client's address have failed.
         case loginLimited
         /// A call has failed.
         case callFailure
-        /// A message, or another act, was refused because there were too many.
+        /// A message or another act was refused because of a rate limit.
         case messageLimited, actLimited
-        /// A special channel was refused.
+        /// A call on a special channel was refused.
         case specialChannelRefused
-        /// A poll must wait, because there were too many.
+        /// A poll was delayed because of a rate limit.
         case pollDelayed
-        /// A call was not done in time.
+        /// A call was not answered in time.
         case overdue
         /// Reading from the client was paused.
         case readingPaused
-        /// Redis has forgotten messages that it had told of.
+        /// Redis has lost messages of which it had informed the gateway.
         case mailboxReset
         /// A message was refused because the mailbox, or Redis, is full.
         case mailboxFull, memoryFull
-        /// A resume was given up because the events of its channel could not be had.
+        /// A resume was given up because its channel's events were not available.
         case resumeAbandoned(ChannelName)
-        /// A join was not answered.
+        /// A join's outcome is unknown.
         case joinUnsettled
-        /// More calls were unanswered than may be.
+        /// The client sent more calls than may wait.
         case tooManyCalls
     }
 
     // MARK: The client
 
-    /// Send a frame; an answer where the client has asked for it.
+    /// Send a frame; `isAnswer` if the client has requested it.
     case send([UInt8], isAnswer: Bool)
     /// Write a close frame after everything that was written, then close.
     case close(Closing)
-    /// Read from the client, or do not.
+    /// Start or stop reading from the client.
     case setReading(Bool)
-    /// The client is logged in: allow as many waiting bytes as for any other client.
+    /// Raise the bound of waiting output, because the client is logged in.
     case raiseOutputBound
-    /// Count it.
+    /// Count something in the metrics.
     case count(Count)
 
-    // MARK: Presence
+    // MARK: The session
 
-    /// Ask for the app's settings.
+    /// Request the app's settings.
     case askApp(AppID)
-    /// Open this session at presence.
+    /// Open this session in presence.
     case open(ConnectionStateMachine.Session)
-    /// Move this session here, and ask for its app's limits.
+    /// Move this session to this gateway, and request its app's limits.
     case resume(ConnectionStateMachine.Session)
-    /// The session is this connection's: drop an older connection of it.
+    /// Register the session for this connection, and close an older connection of it.
     case bind(SessionID)
-    /// The session is this connection's no longer.
+    /// Remove the session's registration for this connection.
     case unbind(SessionID)
-    /// Look up what an older connection has left of the session's rates.
+    /// Look up the rates that an earlier connection of the session has left.
     case takeRates(SessionID)
-    /// Keep ``ClientSession/rates`` for a connection that resumes the session.
+    /// Keep ``ClientSession/rates`` for the connection on which the session is resumed.
     case keepRates(SessionID)
-    /// Tell presence that the session lives on without a connection.
+    /// Tell presence that the session continues without a connection.
     case detach(SessionID, UserKey)
     /// End the session for good.
     case endSession(SessionID, UserKey)
-    /// End the session, as its client asks.
+    /// End the session at its client's request.
     case logOut(CallTurn)
-    /// Ask presence soon whose the session is.
+    /// Ask presence soon where the session is.
     case askWhoseSession(SessionID)
 
     // MARK: Calls
 
-    /// Do what the call asks for.
+    /// Execute a call.
     case perform(CallTurn, ClientCall)
-    /// Call ``ClientSession/handle(_:_:)`` with ``SessionEvent/goOn`` while ``ClientSession/canGoOn``.
+    /// Call ``ClientSession/handle(_:_:)`` with ``SessionEvent/goOn`` as long as ``ClientSession/canGoOn``.
     case goOn
 
     // MARK: The mailbox
 
-    /// Read the mailbox above this version; `fresh` drops stale call events first.
+    /// Read the mailbox above this version. If `fresh`, stale call events are dropped first.
     case loadMailbox(after: Int64, fresh: Bool)
-    /// Tell ``SessionEvent/mailboxLoadDue`` after a pause.
+    /// Send ``SessionEvent/mailboxLoadDue`` after a pause.
     case loadMailboxLater
-    /// Forget entries up to this version in Redis.
+    /// Delete entries up to this version in Redis.
     case clearMailbox(through: Int64)
-    /// Tell ``SessionEvent/pollTimerFired`` when this time is over.
+    /// Send ``SessionEvent/pollTimerFired`` after this time.
     case startPollTimer(milliseconds: Int64)
     /// Stop that timer.
     case cancelPollTimer
@@ -110,44 +110,44 @@ package enum SessionAction: Equatable, Sendable {
 
     /// Subscribe to the channel.
     case subscribe(ChannelKey)
-    /// Make the connection a member of the channel here.
+    /// Make the connection a member of the channel in this shard.
     case enter(ChannelKey)
-    /// Take the connection out of the channel here; channel-state is not told.
+    /// Remove the connection from the channel in this shard; channel-state is not told.
     case leaveLocally
-    /// Join the channel, under this number of ``ChannelPlace``.
+    /// Ask channel-state to join the channel, with this number of ``ChannelPlace``.
     case join(CallTurn, ChannelName, number: Int64)
-    /// Leave it.
+    /// Ask channel-state to leave the channel, with this number of ``ChannelPlace``.
     case leave(CallTurn, ChannelName, number: Int64)
     /// Take the connection off the fast path of the fan-out: its events need individual handling.
     case closeLane
-    /// The channel's feed has reached this position.
+    /// Tell the channel's feed that it has reached this position.
     case advanceFeed(ChannelPosition)
-    /// Show these events of the channel.
+    /// Send these events of the channel to the client.
     case show([ChannelEvent])
     /// Read the channel's log above this position.
     case readLog(ChannelKey, after: ChannelPosition, number: Int)
 
-    // MARK: A join that was not answered
+    // MARK: Settling a join without an answer
 
     /// Leave the channel, in case the join took effect.
     case undoJoin(ChannelName, settlement: Int)
     /// Ask whether the user is a member of the channel.
     case askMembership(ChannelKey, settlement: Int)
-    /// Tell ``SessionEvent/settlementDue(_:)`` after a pause.
+    /// Send ``SessionEvent/settlementDue(_:)`` after a pause.
     case settleLater(Int)
 }
 
-/// Actions in their order. Most events have one at most, which needs no memory of its own.
+/// A list of actions, in order. Most events cause at most one, which needs no heap memory.
 package struct SessionActions: Equatable, Sendable {
-    /// The first; nil for none.
+    /// The first action; nil when there is none.
     package private(set) var first: SessionAction?
-    /// Those that follow it.
+    /// The actions after the first.
     package private(set) var rest: [SessionAction] = []
 
-    /// No actions.
+    /// Creates an empty list.
     package init() {}
 
-    /// All of them.
+    /// All actions.
     package var all: [SessionAction] { first.map { [$0] + rest } ?? [] }
 
     mutating func append(_ action: SessionAction) {

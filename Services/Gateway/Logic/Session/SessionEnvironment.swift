@@ -1,13 +1,13 @@
-/// What the sessions of one gateway share: its settings and its clocks. The clocks are asked only where an event needs them.
+/// The settings and clocks that all sessions of one shard share. A clock is read only when an event needs it.
 package protocol SessionEnvironment: AnyObject {
-    /// Nanoseconds of a clock that never goes back, the one that frames' arrivals are told by.
+    /// A monotonic clock in nanoseconds, also used for the arrival times of frames.
     var uptime: UInt64 { get }
-    /// Milliseconds of Redis' clock, which messages expire by; 0 before it was heard.
+    /// Redis' clock in milliseconds, by which messages expire; 0 while it is unknown.
     var redisTime: Int64 { get }
-    /// Seconds since 1970, which tokens expire by.
+    /// Seconds since 1970, by which tokens expire.
     var unixTime: Int64 { get }
-    /// Nanoseconds that a call may take, from its arrival to its answer.
+    /// The time limit of a call, from its arrival to its answer, in nanoseconds.
     var callTimeout: UInt64 { get }
-    /// Whether a session ends with its login's token.
+    /// Whether a session ends when its login token expires.
     var enforcesTokenExpiry: Bool { get }
 }

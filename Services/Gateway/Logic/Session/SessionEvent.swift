@@ -1,84 +1,84 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// What a connection's driver tells its ``ClientSession``.
+/// What a connection's driver reports to its ``ClientSession``.
 package enum SessionEvent: Sendable {
     // MARK: The client
 
-    /// A frame came, of so many bytes, at this time of ``SessionEnvironment/uptime``. A login comes as ``login(_:isAllowed:)``.
+    /// A frame other than a login arrived, with its size and its time by ``SessionEnvironment/uptime``.
     case frame(ClientFrame, bytes: Int, at: UInt64)
-    /// The client logs in; not allowed where too many logins of its address have failed.
+    /// A login arrived; `isAllowed` is false when too many logins from its address have failed.
     case login(LoginRequest, isAllowed: Bool)
-    /// What was sent waits for the client, or does so no longer.
+    /// Much output waits for the client (true), or not any more (false).
     case output(isPaused: Bool)
-    /// The connection is gone, or is being cut off.
+    /// The connection was lost, or is being closed by force.
     case connectionLost
-    /// The connection is to be closed, and the session lives on.
+    /// The connection must be closed; its session stays alive.
     case close(SessionAction.Closing)
 
     // MARK: Presence
 
-    /// The app's settings; and what the new session is to be called.
+    /// The reply to ``SessionAction/askApp(_:)``, with the id and the secret for the new session.
     case appAnswered(Result<AppSettings, SignalingError>, session: SessionID, secret: String)
     /// The limits of the app whose session is being resumed.
     case limits(AppLimits)
-    /// Answers ``SessionAction/open(_:)``.
+    /// The reply to ``SessionAction/open(_:)``.
     case opened(Result<SessionOpened, SignalingError>)
-    /// Answers ``SessionAction/resume(_:)``.
+    /// The reply to ``SessionAction/resume(_:)``.
     case resumed(Result<SessionResumed, SignalingError>)
-    /// Answers ``SessionAction/takeRates(_:)``; nil where nothing is known of the session.
+    /// The result of ``SessionAction/takeRates(_:)``; nil when none are kept.
     case ratesTaken(SessionRates?)
-    /// Answers ``SessionAction/logOut(_:)``; nil where the session was ended.
+    /// The reply to ``SessionAction/logOut(_:)``; nil when the session has ended.
     case loggedOut(CallTurn, SignalingError?)
-    /// The session was taken over or ended elsewhere.
+    /// The session was moved to another connection or has ended elsewhere.
     case superseded(ConnectionStateMachine.Ending)
     /// The gateway ends the session for good.
     case end(SignalingCode)
-    /// It is time to look whether the session's token has expired.
+    /// It is time to check whether the session's token has expired.
     case tokenCheck
 
     // MARK: Calls
 
-    /// A call was done, or was not.
+    /// A call was executed, or has failed.
     case answered(CallTurn, Result<ReplyBody, SignalingError>)
-    /// A message was taken, nil, or was not; `channel` where it was sent to one.
+    /// A message was accepted (nil), or has failed; `channel` is set for a message to a channel.
     case messageAnswered(CallTurn, SignalingError?, channel: ChannelName?)
-    /// One of the steps that ``ClientSession/canGoOn`` tells of is to be done.
+    /// One step of the waiting work may proceed, see ``ClientSession/canGoOn``.
     case goOn
 
     // MARK: The mailbox
 
-    /// An entry was published, after the entry of another version.
+    /// An entry was published; the version before it is given.
     case mail(MailboxEntry, after: Int64)
     /// Publications may have been lost.
     case resynchronizeMailbox
-    /// Redis tells which version it gave last.
+    /// Redis has reported the last version that it assigned.
     case mailboxIs(at: Int64)
-    /// Answers ``SessionAction/loadMailbox(after:fresh:)``.
+    /// The reply to ``SessionAction/loadMailbox(after:fresh:)``.
     case mailboxLoaded(Result<MailboxPage, SignalingError>)
-    /// The pause of ``SessionAction/loadMailboxLater`` is over.
+    /// The pause of ``SessionAction/loadMailboxLater`` has passed.
     case mailboxLoadDue
-    /// Answers ``SessionAction/clearMailbox(through:)`` where it has failed.
+    /// ``SessionAction/clearMailbox(through:)`` has failed.
     case mailboxNotCleared(SignalingError)
-    /// The time of ``SessionAction/startPollTimer(milliseconds:)`` is over.
+    /// The time of ``SessionAction/startPollTimer(milliseconds:)`` has passed.
     case pollTimerFired
 
     // MARK: The channel
 
-    /// Answers ``SessionAction/subscribe(_:)``. The positions are those of the channel's feed, and of the feed of the channel
-    /// that the session is in.
+    /// The result of ``SessionAction/subscribe(_:)``. The positions are those of the channel's feed, and of the feed of
+    /// the channel that the session is in.
     case subscribed(ChannelKey, Bool, last: ChannelPosition?, left: ChannelPosition?)
-    /// Answers ``SessionAction/join(_:_:number:)``.
+    /// The reply to ``SessionAction/join(_:_:number:)``.
     case joined(CallTurn, Result<ChannelJoined, SignalingError>)
-    /// Answers ``SessionAction/leave(_:_:number:)``; nil where it has succeeded.
+    /// The reply to ``SessionAction/leave(_:_:number:)``; nil for success.
     case left(CallTurn, SignalingError?)
-    /// Answers ``SessionAction/readLog(_:after:number:)``; nil where the log could not be read. `last` is the position of the
-    /// channel's feed.
+    /// The result of ``SessionAction/readLog(_:after:number:)``; nil when the read failed. `last` is the position of
+    /// the channel's feed.
     case logRead(number: Int, ChannelLogPage?, last: ChannelPosition?)
-    /// Answers ``SessionAction/undoJoin(_:settlement:)``: whether it is undone.
+    /// The reply to ``SessionAction/undoJoin(_:settlement:)``: whether the join is undone.
     case joinUndone(settlement: Int, Bool)
-    /// Answers ``SessionAction/askMembership(_:settlement:)``; nil where nobody answered.
+    /// The reply to ``SessionAction/askMembership(_:settlement:)``; nil when there was none.
     case membershipTold(settlement: Int, isMember: Bool?)
-    /// The pause of ``SessionAction/settleLater(_:)`` is over.
+    /// The pause of ``SessionAction/settleLater(_:)`` has passed.
     case settlementDue(Int)
 }

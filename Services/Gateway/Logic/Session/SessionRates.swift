@@ -1,12 +1,12 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// How often one session may act.
+/// The rate limits of one session.
 ///
-/// The rates are the session's, not the connection's: they go along when it is resumed at its gateway, and where they are
-/// not known it begins with what comes back in a second, so that reconnecting gives nothing.
+/// They belong to the session, not the connection: when it is resumed on the same gateway, it keeps its rates. Where
+/// they are unknown, it starts with the tokens of one second, so that reconnecting gains nothing.
 package struct SessionRates: Sendable {
-    /// The app's limits that the session is under.
+    /// The app's limits that apply to the session.
     package private(set) var limits: AppLimits
     private var channelMessages: RateLimit
     private var instantMessages: RateLimit
@@ -14,10 +14,10 @@ package struct SessionRates: Sendable {
     private var attributeChanges: TokenBucket
     private var polls: TokenBucket
 
-    /// The rates of a session.
+    /// Creates the rates of a session.
     /// - Parameters:
-    ///   - limits: the app's.
-    ///   - isResumed: whether it acted on another connection before.
+    ///   - limits: the app's limits.
+    ///   - isResumed: whether the session was on another connection before.
     package init(_ limits: AppLimits = AppLimits(), isResumed: Bool = false) {
         self.limits = limits
         channelMessages = RateLimit(perSecond: limits.messagesPerSecond)
@@ -32,12 +32,12 @@ package struct SessionRates: Sendable {
             perSecond: pollsPerSecond, burst: Limits.pollsBurst, tokens: isResumed ? pollsPerSecond : nil)
     }
 
-    /// Polls a second: raised in the same proportion as the app's limit of other acts.
+    /// Polls per second, raised in the same proportion as the app's limit of other acts.
     private static func pollsPerSecond(_ limits: AppLimits) -> Int {
         max(1, limits.actsPerSecond * Limits.pollsPerSecond / Limits.actsPerSecond)
     }
 
-    /// Takes the app's limits, once they are known or when they have changed.
+    /// Applies the app's limits, when they become known or have changed.
     package mutating func adopt(_ limits: AppLimits) {
         guard limits != self.limits else { return }
         self.limits = limits
@@ -50,8 +50,8 @@ package struct SessionRates: Sendable {
     }
 
     /// Counts an act when it arrives.
-    /// - Parameter now: milliseconds of a clock that never goes back.
-    /// - Returns: why it is refused; nil where it may be done.
+    /// - Parameter now: milliseconds of a monotonic clock.
+    /// - Returns: the error with which to refuse it; nil when it is allowed.
     package mutating func refusal(of act: ClientCall.Act, now: Int64) -> SignalingError? {
         switch act {
         case .sendChannelMessage:
@@ -71,14 +71,15 @@ package struct SessionRates: Sendable {
         }
     }
 
-    /// Counts a poll when it is its turn. Old clients poll as fast as they are answered, and do not handle a refusal.
-    /// - Parameter now: milliseconds of a clock that never goes back.
-    /// - Returns: milliseconds that its answer must wait.
+    /// Counts a poll when its turn comes. Polls are never refused: old clients poll as fast as they get answers, and
+    /// cannot handle a refusal.
+    /// - Parameter now: milliseconds of a monotonic clock.
+    /// - Returns: how long the answer must be delayed, in milliseconds.
     package mutating func pollDelay(now: Int64) -> Int64 { polls.reserve(now: now) }
 
-    /// Counts the bytes of an answer: each ``SignalingProtocol/Limits/answerBytesPerAct`` as one more act, or poll. How
-    /// many there are is known only now, so that it may be more than was left: until that has come back, there is nothing left.
-    /// - Parameter isPoll: whether a poll has asked for it.
+    /// Counts the size of an answer: each ``SignalingProtocol/Limits/answerBytesPerAct`` bytes as one more act or poll.
+    /// The size is known only afterwards, so the balance may become negative.
+    /// - Parameter isPoll: whether it is the answer to a poll.
     package mutating func answered(bytes: Int, isPoll: Bool) {
         let count = bytes / Limits.answerBytesPerAct
         guard count > 0 else { return }

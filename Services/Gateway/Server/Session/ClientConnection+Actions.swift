@@ -7,7 +7,7 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// Performs what ``ClientSession`` decides, but for its calls to Redis and the services.
+/// Performs the actions of ``ClientSession``, except requests to Redis and the services.
 extension ClientConnection {
     func perform(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {

@@ -5,7 +5,7 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The functions of `call2` that a service or a store does.
+/// The functions of `call2` that need a service or a store.
 extension ClientConnection {
     func perform(_ turn: CallTurn, _ call: ClientCall, on shard: isolated GatewayShard) {
         guard let active = session.active else { return }
@@ -46,7 +46,7 @@ extension ClientConnection {
     }
 
     private func send(_ turn: CallTurn, _ message: ChannelMessage, on shard: isolated GatewayShard) {
-        // Messages are answered in the order they came, those to users too.
+        // Messages are answered in the order of their arrival, those to users and those to channels.
         shard.mailboxes.flush()
         let name = message.channel.name
         shard.messages.sendToChannel(message) { [self] result in
@@ -104,7 +104,7 @@ extension ClientConnection {
         }
     }
 
-    /// Asks a service; a timeout carries the code that the documents give this function's.
+    /// Sends a command to a service. A timeout gets the code that the documents define for this function.
     private func ask<Command: WireCommand>(
         _ turn: CallTurn, _ command: Command, timeout code: SignalingCode = .failed,
         on shard: isolated GatewayShard, _ body: @escaping (Command.Reply) -> ReplyBody

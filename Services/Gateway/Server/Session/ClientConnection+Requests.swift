@@ -5,9 +5,9 @@ internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// What ``ClientSession`` asks of Redis and the services; the answers are its events.
+/// The requests of ``ClientSession`` to Redis and the services; the replies become its events.
 extension ClientConnection {
-    /// How long a service may take to answer a question of a settlement.
+    /// The time limit of requests that settle a join.
     private static let settlementTimeout = TimeAmount.seconds(2)
     private static let settlementPause = TimeAmount.seconds(1)
 
@@ -65,7 +65,8 @@ extension ClientConnection {
         let id = session.line.session
         shard.awaitResume(of: id, on: self)
         shard.apps.find(session.user.app) { [self] settings in
-            // The line proves the session; should the app be unknown for the moment, the documents' limits hold.
+            // The session is valid whether or not its app is known; without the app's settings the default limits
+            // apply.
             if case .success(let settings) = settings { handle(.limits(settings.limits), on: shard) }
         }
         let command = ResumeSession(gateway: shard.id, line: session.line)
@@ -78,7 +79,7 @@ extension ClientConnection {
     private func endSession(_ session: SessionID, of user: UserKey, on shard: isolated GatewayShard) {
         let command = CloseSession(user: user, session: session, reason: .leaveOther)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
-            // It could not be ended: without a connection it expires.
+            // The session could not be ended; without a connection it times out.
             if case .failure = result { shard.detach(session, of: user) }
         }
     }
@@ -103,14 +104,14 @@ extension ClientConnection {
     private func clearMailbox(through version: Int64, on shard: isolated GatewayShard) {
         guard let active = session.lastActive else { return }
         shard.mailboxes.clear(active.user, in: active.actor.session, through: version) { [self] result in
-            // Entries that were not forgotten come again at the next login: at least once.
+            // Entries that were not deleted are delivered again at the next login: delivery is at least once.
             guard case .failure(let error) = result else { return }
             handle(.mailboxNotCleared(error), on: shard)
             shard.logger.warning("mailbox not cleared", metadata: ["error": "\(error)"])
         }
     }
 
-    /// What acts in the session's name are checked against.
+    /// The session and gateway that Redis checks before it acts.
     func fence(_ active: ActiveSession) -> SessionFence {
         SessionFence(session: active.actor.session, gateway: shard.id)
     }

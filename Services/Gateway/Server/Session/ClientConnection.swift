@@ -6,8 +6,8 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// One client's WebSocket: reads its frames, tells ``ClientSession`` what happens, and performs what that decides. It belongs
-/// to its shard's isolation.
+/// One client's WebSocket: reads its frames, reports events to its ``ClientSession``, and performs the resulting
+/// actions. Isolated to its shard.
 final class ClientConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -15,18 +15,18 @@ final class ClientConnection: ChannelInboundHandler {
     private let remote: SocketAddress?
     let outlet: FrameOutlet
     var session = ClientSession()
-    /// The channel whose events come here.
+    /// The channel whose events this connection receives.
     var channel: LocalChannel?
-    /// Its place in the channel's ``ChannelFanout``, which sets it.
+    /// The connection's slot in the channel's ``ChannelFanout``, which sets it.
     var fanoutSlot = 0
-    /// Runs while a poll waits for its turn, or for its answer.
+    /// The timer that runs while a poll waits for its turn or for the mailbox.
     var pollTimer: Scheduled<Void>?
-    /// Until when the login must be answered.
+    /// When the login must have been answered.
     var loginDeadline = NIODeadline.now()
-    /// Whether steps of ``ClientSession/canGoOn`` are being done.
+    /// Whether the loop over ``ClientSession/canGoOn`` is running.
     var isGoingOn = false
 
-    /// When the client sent something last, and the present frame's time while it is dealt with.
+    /// When the client last sent something; while a frame is handled, the time of that frame.
     private var lastRead = NIODeadline.now()
     private let openedAt = NIODeadline.now()
     private(set) var context: ChannelHandlerContext?
@@ -34,19 +34,19 @@ final class ClientConnection: ChannelInboundHandler {
     private var isReading = false
     /// Whether nothing is read from the socket, because answers or calls wait.
     private var isPaused = false
-    /// What came since all the same: NIO reads up to the end of a connection that the client has closed.
+    /// The bytes that arrived nevertheless: NIO reads to the end of a connection that the client has closed.
     private var readWhilePaused = 0
-    /// Bytes that waited for the client at the last sweep, while reading was paused.
+    /// The output that was waiting at the last sweep while reading was paused, in bytes.
     private var waitingAtSweep = 0
-    /// Whether the end has begun: nothing is read any more.
+    /// Whether the connection is being closed; nothing is read any more.
     private var isClosed = false
 
-    /// What NIO may read before it minds that nothing more is to be: a few reads of its largest buffer.
+    /// How many bytes NIO may still deliver after reading was paused: a few reads of its largest buffer.
     static let pausedReadBound = 512 * 1024
 
     /// - Parameters:
     ///   - isPlain: whether the connection is without TLS.
-    ///   - remote: where the client is, as the proxy tells it, if there is one.
+    ///   - remote: the client's address, as reported by the proxy if there is one.
     init(shard: isolated GatewayShard, isPlain: Bool, remote: SocketAddress?) {
         self.shard = shard
         self.remote = remote
@@ -60,10 +60,10 @@ final class ClientConnection: ChannelInboundHandler {
         outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }
     }
 
-    /// Who is logged in here.
+    /// The account that is logged in on this connection.
     var account: Account? { session.active?.user.account }
 
-    // MARK: - NIO's calls
+    // MARK: - NIO's callbacks
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -72,7 +72,7 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // Before anything else: NIO has closed the socket.
+        // First of all, because NIO has closed the socket already.
         outlet.ended()
         isClosed = true
         enter { $0.ended(on: $1) }
@@ -81,7 +81,7 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // When a write fails while a frame is handled, NIO reads what is left before it closes: lost with the connection.
+        // When a write fails while a frame is handled, NIO still reads what is left; it is lost with the connection.
         guard !isClosed, !isReading else { return }
         let bytes = unwrapInboundIn(data)
         enter { $0.read(bytes, on: $1) }
@@ -92,8 +92,8 @@ final class ClientConnection: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Enters the isolation of the shard, whose executor is the event loop that NIO calls on; checked in release builds too.
-    /// Once for what NIO reads, not for each frame.
+    /// Enters the isolation of the shard, whose executor is the event loop that NIO calls on; this is checked in
+    /// release builds too. Done once per read of the socket, not per frame.
     private func enter(_ body: @Sendable (ClientConnection, isolated GatewayShard) -> Void) {
         let connection = NIOLoopBound(self, eventLoop: shard.eventLoop)
         shard.assumeIsolated { shard in body(connection.value, shard) }
@@ -101,7 +101,7 @@ final class ClientConnection: ChannelInboundHandler {
 
     // MARK: - The session
 
-    /// Tells the session what has happened, and performs what it decides.
+    /// Reports an event to the session and performs the resulting actions.
     func handle(_ event: SessionEvent, on shard: isolated GatewayShard) {
         let actions = session.handle(event, shard.environment)
         if let first = actions.first { perform(first, on: shard) }
@@ -174,10 +174,10 @@ final class ClientConnection: ChannelInboundHandler {
         handle(.frame(frame, bytes: shard.payload.count, at: lastRead.uptimeNanoseconds), on: shard)
     }
 
-    /// The client has asked to log in: what it sends from now on may be as large as its calls are.
+    /// Allows frames of full size, because the client has logged in or is doing so.
     private func takeFullFrames() { reader.bound = Limits.frameBytes }
 
-    /// Reads from the socket, or does not.
+    /// Starts or stops reading from the socket.
     func setReading(_ reads: Bool) {
         isPaused = !reads
         readWhilePaused = 0
@@ -188,7 +188,7 @@ final class ClientConnection: ChannelInboundHandler {
 
     // MARK: - Endings
 
-    /// The peer broke the protocol: the connection goes, its session stays resumable.
+    /// Closes the connection because the client violates the protocol; its session stays resumable.
     private func violate(_ code: WebSocketCloseCode, _ what: String, on shard: isolated GatewayShard) {
         noteViolation(what, on: shard)
         handle(.connectionLost, on: shard)
@@ -200,17 +200,17 @@ final class ClientConnection: ChannelInboundHandler {
         shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
     }
 
-    /// Why a client is cut off.
+    /// Why a client is disconnected.
     enum CutOff {
-        /// It does not read what it is sent.
+        /// It does not read its output.
         case output(OutputBudget.Bound)
-        /// More events wait for the answer to its join than are kept.
+        /// Too many events wait for the answer to its join.
         case heldEvents
-        /// It sends on and on without reading.
+        /// It keeps sending without reading.
         case input
     }
 
-    /// The client does not keep up: it is cut off, and may resume.
+    /// Disconnects a client that does not keep up; it may resume its session.
     func cutOff(_ reason: CutOff, on shard: isolated GatewayShard) {
         guard context != nil, !isClosed else { return }
         let why =
@@ -232,7 +232,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// The client's address, for logs.
     var address: String { remote?.ipAddress ?? "unknown" }
 
-    /// How the client's address is counted; nil: it is not.
+    /// The address under which the connection is counted; nil when it is not counted.
     var doorKey: ClientAddress? { shard.door.key(of: remote) }
 
     /// Closes the connection if its client has been silent for too long.
@@ -240,7 +240,8 @@ final class ClientConnection: ChannelInboundHandler {
         let configuration = shard.configuration
         if configuration.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
         if isPaused {
-            // A large answer on a slow line: the client is alive as long as some of it gets through.
+            // While a large answer goes over a slow network, the client counts as alive as long as some of it gets
+            // through.
             let waiting = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
             if waiting < waitingAtSweep { lastRead = now }
             waitingAtSweep = waiting
@@ -252,7 +253,7 @@ final class ClientConnection: ChannelInboundHandler {
         }
     }
 
-    /// Writes a close frame after everything that was written, then closes.
+    /// Sends a close frame after everything written before, then closes the connection.
     func close(_ code: WebSocketCloseCode, on shard: isolated GatewayShard) {
         shard.remove(self)
         guard !isClosed else { return }

@@ -7,12 +7,12 @@ internal import NIOCore
     internal import Darwin
 #endif
 
-/// Writes finished WebSocket frames to one connection, past NIO where possible. It belongs to its shard's isolation.
+/// Writes finished WebSocket frames to one connection, bypassing NIO where possible. Isolated to its shard.
 ///
-/// A channel event is framed once and the same bytes go to every member; what is left to pay per member is the system
-/// call. So while nothing waits in NIO's own queue, frames go to the plain socket at once; what the socket does not take,
-/// and all that follows until that is gone, takes the way through NIO, which waits for the socket and keeps the order.
-/// Measured in `Docs/decisions/0006-fan-out.md`.
+/// A channel event is encoded once, and the same bytes are sent to every member, so the remaining cost per member is
+/// the system call. Therefore, while nothing waits in NIO's queue, frames are written directly to a plain socket. What
+/// the socket does not accept, and everything after that until it is written, goes through NIO, which waits for the
+/// socket and keeps the order. Measured in `Docs/decisions/0006-fan-out.md`.
 final class FrameOutlet {
     /// How long a client may take to read the last frame.
     private static let closeTimeout = TimeAmount.seconds(5)
@@ -20,40 +20,40 @@ final class FrameOutlet {
     private let isPlain: Bool
     private let budget: OutputBudget?
     private var context: ChannelHandlerContext?
-    /// The connection, also while its last frame waits.
+    /// The connection; kept while its last frame waits.
     private var channel: (any Channel)?
-    /// The socket; nil where bytes must be encrypted first. NIO owns it and tells of its end by `channelInactive` before
-    /// anything else can run on the loop, so that its number is never used for another.
+    /// The socket; nil where bytes must be encrypted first. NIO owns it and reports its end by `channelInactive` before
+    /// anything else runs on the loop, so its number is never that of another connection.
     private var socket: NIOBSDSocket.Handle?
-    /// Writes that NIO has not finished.
+    /// The output that NIO has not written yet.
     private(set) var output: OutputBound
-    /// Called when ``lane`` is no more.
+    /// Called when ``lane`` becomes nil.
     var onLaneClosed: () -> Void = {}
-    /// Called when nothing more is to be read from the client, and when it is again.
+    /// Called when reading from the client must stop (true) or may continue (false).
     var onPause: (Bool) -> Void = { _ in }
-    /// Called when too much waits: the connection must be closed.
+    /// Called when too much output waits: the connection must be closed.
     var onFull: (OutputBudget.Bound) -> Void = { _ in }
 
     /// - Parameters:
-    ///   - isPlain: whether what is written here is what goes over the wire.
-    ///   - bound: bytes that may wait for the client.
-    ///   - budget: what waits for all clients together.
+    ///   - isPlain: whether the bytes written here are sent as they are, without TLS.
+    ///   - bound: the number of bytes that may wait for the client.
+    ///   - budget: the output that waits for all clients together.
     init(isPlain: Bool, bound: Int, budget: OutputBudget? = nil) {
         self.isPlain = isPlain
         self.budget = budget
         output = OutputBound(bound: bound)
     }
 
-    /// Bytes that may wait for the client.
+    /// The number of bytes that may wait for the client.
     var bound: Int {
         get { output.bound }
         set { output.bound = newValue }
     }
 
-    /// The socket, while frames may be written to it past everything else; see ``FrameLane``.
+    /// The socket, while frames may be written directly to it; see ``FrameLane``.
     var lane: NIOBSDSocket.Handle? { output.waiting == 0 ? socket : nil }
 
-    /// The connection's handler was added: frames can be sent.
+    /// Called when the connection's handler was added: frames can be sent now.
     func opened(_ context: ChannelHandlerContext) {
         self.context = context
         channel = context.channel
@@ -61,7 +61,7 @@ final class FrameOutlet {
         socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
     }
 
-    /// Nothing can be sent any more: frames are dropped. To be called first of all in `channelInactive`.
+    /// Called first of all in `channelInactive`: nothing can be sent any more, and frames are dropped.
     func ended() {
         context = nil
         channel = nil
@@ -74,7 +74,7 @@ final class FrameOutlet {
         onLaneClosed()
     }
 
-    /// Counts a write until NIO has finished it.
+    /// Counts a write as waiting until NIO has finished it.
     private func track(_ written: EventLoopPromise<Void>, _ bytes: Int, isAnswer: Bool) {
         if output.waiting == 0 { onLaneClosed() }
         output.queued(bytes, isAnswer: isAnswer)
@@ -85,7 +85,7 @@ final class FrameOutlet {
         }
     }
 
-    /// Decides about what still waits after the socket has taken what it could.
+    /// Judges the output that still waits after the socket has taken what it could.
     private func judge() {
         switch output.judge() {
         case .pause: onPause(true)
@@ -95,17 +95,18 @@ final class FrameOutlet {
         budget?.judge()
     }
 
-    /// More waits than may, for this client or for all together.
+    /// Handles that too much output waits, for this client or for all together.
     func full(_ bound: OutputBudget.Bound) {
         guard context != nil else {
-            // The last frame was sent already: only the socket remains to be closed.
+            // The last frame has been sent already; only the socket must be closed.
             closeAtOnce()
             return
         }
         onFull(bound)
     }
 
-    /// Closes the connection and forgets what waits, without the good-bye of TLS, which would wait for the client too.
+    /// Closes the connection and drops waiting output, without TLS's closing handshake, which would wait for the client
+    /// too.
     func closeAtOnce() {
         guard let channel else { return }
         if let tls = try? channel.pipeline.syncOperations.context(name: PublicListener.tlsHandler) {
@@ -115,14 +116,14 @@ final class FrameOutlet {
         }
     }
 
-    /// Sends the frames at once.
-    /// - Parameter isAnswer: whether the client has asked for them.
+    /// Sends frames.
+    /// - Parameter isAnswer: whether the client has requested them.
     func send(_ frames: ByteBuffer, isAnswer: Bool = false) {
         let taken = takenAtOnce(of: frames)
         if taken < frames.readableBytes { sendRest(of: frames, after: taken, isAnswer: isAnswer) }
     }
 
-    /// Sends a frame, then closes the connection; frames that follow are dropped (RFC 6455, section 5.5.1).
+    /// Sends a frame, then closes the connection; later frames are dropped (RFC 6455, section 5.5.1).
     func sendLast(_ frame: ByteBuffer) {
         guard let channel = context?.channel else { return }
         let taken = takenAtOnce(of: frame)
@@ -131,7 +132,7 @@ final class FrameOutlet {
         closeLane()
         guard let rest else { return channel.close(promise: nil) }
         rest.whenComplete { _ in channel.close(promise: nil) }
-        // A client that does not read must not keep the socket.
+        // A client that does not read must not keep the socket open.
         channel.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { self.closeAtOnce() }
     }
 
@@ -140,15 +141,15 @@ final class FrameOutlet {
         return frames.withUnsafeReadableBytes { FrameLane.write($0, to: lane) }
     }
 
-    /// Sends what the lane has not taken.
-    /// - Returns: the end of the write; nil when the connection is no more.
+    /// Sends through NIO what the lane did not accept.
+    /// - Returns: the completion of the write; nil when the connection does not exist any more.
     @discardableResult
     func sendRest(of frames: ByteBuffer, after taken: Int, isAnswer: Bool = false) -> EventLoopFuture<Void>? {
         guard let context else { return nil }
         var rest = frames
         rest.moveReaderIndex(forwardBy: taken)
         if rest.storageCapacity > 2 * rest.readableBytes + OutputBound.writeOverhead {
-            // What waits must not keep the memory of what was written before.
+            // The waiting bytes must not keep the memory of those already written.
             rest = context.channel.allocator.buffer(buffer: rest)
         }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -160,15 +161,16 @@ final class FrameOutlet {
     }
 }
 
-/// The short way to a client: its socket.
+/// Direct writes to a client's socket.
 enum FrameLane {
-    /// Writes what the socket takes at once.
-    /// - Returns: bytes taken. An error other than "later" counts as none; it shows again, and is dealt with, on NIO's way.
+    /// Writes as much as the socket accepts at once.
+    /// - Returns: the number of bytes accepted. An error counts as none: it occurs again on the way through NIO, and is
+    ///   handled there.
     static func write(_ bytes: UnsafeRawBufferPointer, to lane: NIOBSDSocket.Handle) -> Int {
         #if canImport(Glibc)
             max(0, Glibc.send(lane, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL)))
         #else
-            // The sockets of NIO are non-blocking and raise no SIGPIPE there.
+            // NIO's sockets are non-blocking and do not raise SIGPIPE on these systems.
             max(0, Darwin.send(lane, bytes.baseAddress, bytes.count, 0))
         #endif
     }

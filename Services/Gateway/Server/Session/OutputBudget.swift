@@ -1,12 +1,12 @@
 internal import GatewayLogic
 
-/// Bytes that wait for all clients of a shard together, and their bound.
+/// Bounds the output that waits for all clients of a shard together.
 final class OutputBudget {
-    /// Which bound was hit.
+    /// Which bound was exceeded.
     enum Bound: String {
-        /// The connection's own.
+        /// That of the connection.
         case connection
-        /// That of all together; this client had most.
+        /// That of all connections together; this client had the most waiting output.
         case all
     }
 
@@ -17,25 +17,25 @@ final class OutputBudget {
 
     init(bound: Int) { self.bound = bound }
 
-    /// A write waits.
+    /// Records that a write waits.
     func queued(_ cost: Int, for outlet: FrameOutlet) {
         waiting += cost
         outlets[ObjectIdentifier(outlet)] = outlet
     }
 
-    /// Cuts off the clients with the most waiting bytes while the total is over the bound.
+    /// Disconnects the clients with the most waiting output while the total exceeds the bound.
     func judge() {
         guard waiting > bound, !isCutting else { return }
         isCutting = true
         defer { isCutting = false }
-        // A client that is cut off frees its bytes at once; stop if it does not, rather than cut off everybody.
+        // Disconnecting a client frees its bytes at once; if it does not, stop rather than disconnect everyone.
         while waiting > bound, case let before = waiting, let largest {
             largest.full(.all)
             if waiting >= before { return }
         }
     }
 
-    /// A write was finished.
+    /// Records that a write was finished.
     func written(_ cost: Int, for outlet: FrameOutlet) {
         waiting -= cost
         if outlet.output.waiting <= cost { outlets[ObjectIdentifier(outlet)] = nil }

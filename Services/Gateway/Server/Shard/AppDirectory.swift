@@ -5,14 +5,14 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A cache of apps' settings: fresh for a few seconds, and used beyond that while presence does not answer.
+/// A cache of apps' settings: fresh for a few seconds, and used beyond that while presence does not reply.
 ///
-/// Ids of no app are remembered apart, so that made-up ids push no app out of the cache; and the number of new ids that presence
-/// is asked about in a second is bounded.
+/// Ids that no app has are cached separately, so that invented ids displace no app. The number of unknown ids about
+/// which presence is asked per second is bounded.
 final class AppDirectory {
-    /// Apps remembered at most.
+    /// The largest number of cached apps.
     static let bound = 4096
-    /// How long the settings of an app that is not known are waited for.
+    /// How long to wait for the settings of an unknown app.
     private static let patience = TimeAmount.seconds(8)
 
     private struct Entry {
@@ -27,13 +27,13 @@ final class AppDirectory {
     private var entries: [AppID: Entry] = [:]
     private var unknown: [AppID: NIODeadline] = [:]
     private var waiting: [AppID: [(Result<AppSettings, SignalingError>) -> Void]] = [:]
-    /// Questions about ids that were never known.
+    /// Limits the requests about ids that were never known.
     private var questions = TokenBucket(perSecond: Limits.appQuestionsPerSecond, burst: Limits.appQuestionsBurst)
 
     /// - Parameters:
-    ///   - unknownBound: ids that are none, remembered at most.
-    ///   - freshness: for so long nobody asks again.
-    ///   - renewal: how long newer settings are waited for; then those that are known count.
+    ///   - unknownBound: the largest number of cached ids that no app has.
+    ///   - freshness: how long settings are used without a new request.
+    ///   - renewal: how long to wait for newer settings before the cached ones are used.
     init(
         sender: CommandSender, unknownBound: Int = 4096, freshness: TimeAmount = .seconds(5),
         renewal: TimeAmount = .seconds(2)
@@ -44,7 +44,7 @@ final class AppDirectory {
         self.renewal = renewal
     }
 
-    /// Asks for an app's settings; calls back at once when they are fresh.
+    /// Passes an app's settings to the callback; at once when they are fresh.
     func find(_ app: AppID, _ callback: @escaping (Result<AppSettings, SignalingError>) -> Void) {
         let now = NIODeadline.now()
         if let entry = entries[app] {
@@ -79,7 +79,7 @@ final class AppDirectory {
         case .failure(let error) where error.reason == .unknownApp:
             entries[app] = nil
             if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < freshness } }
-            // Beyond the bound an id is not remembered: presence is asked about it again, within the rate.
+            // Beyond the bound an id is not cached; presence is asked about it again, within the rate.
             if unknown.count < unknownBound { unknown[app] = .now() }
         case .failure:
             if let known = entries[app] { answer = .success(known.settings) }
@@ -87,7 +87,7 @@ final class AppDirectory {
         for callback in waiting.removeValue(forKey: app) ?? [] { callback(answer) }
     }
 
-    /// Forgets the oldest quarter at once, so that this is seldom needed.
+    /// Removes the oldest quarter at once, so that this is rarely necessary.
     private func forgetOldest() {
         let oldest = entries.sorted { $0.value.askedAt < $1.value.askedAt }.prefix(Self.bound / 4)
         for (app, _) in oldest { entries[app] = nil }

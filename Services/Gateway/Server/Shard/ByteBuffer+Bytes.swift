@@ -1,7 +1,7 @@
 internal import NIOCore
 
 extension ByteBuffer {
-    /// The readable bytes in place, typed as the wire's decoders take them.
+    /// Passes the readable bytes to `body` without a copy, in the type that the wire's decoders take.
     func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         withUnsafeReadableBytes { $0.withMemoryRebound(to: UInt8.self, body) }
     }

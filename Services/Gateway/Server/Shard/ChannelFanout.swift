@@ -5,14 +5,15 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// Writes a channel's events to those of its members that are connected to one shard.
+/// Writes a channel's events to its members on one shard.
 final class ChannelFanout {
     private let name: ChannelName
     private(set) var members: [ClientConnection] = []
-    /// Parallel to `members`: the raw socket for the fast path, or ``closed`` when the member needs individual handling.
+    /// Parallel to `members`: the raw socket for the fast path, or ``closed`` when the member needs individual
+    /// handling.
     ///
-    /// A lane is open only for a member that is shown everything from now on under the channel's own ids, whose socket
-    /// takes it: then a delivery is one system call and touches nothing else of the member.
+    /// A lane is open only for a member that receives every event from now on under the channel's own ids and whose
+    /// socket accepts data. A delivery is then one system call that touches no other memory of the member.
     private var lanes: [NIOBSDSocket.Handle] = []
     private static let closed: NIOBSDSocket.Handle = -1
     /// The last `channel2` id that was written to the open lanes.
@@ -26,7 +27,7 @@ final class ChannelFanout {
         lanes.append(Self.closed)
     }
 
-    /// Takes a member out; its slot goes to the last one.
+    /// Removes a member; the last member moves to its slot.
     func remove(_ member: ClientConnection) {
         let slot = member.fanoutSlot
         guard slot < members.count, members[slot] === member else { return }
@@ -38,7 +39,8 @@ final class ChannelFanout {
         lanes.removeLast()
     }
 
-    /// Takes a member off the fast path until it is up to date again. To be called before anything but a batch is written to it.
+    /// Takes a member off the fast path until it is up to date again. Must be called before anything but a batch is
+    /// written to the member.
     func closeLane(of member: ClientConnection) {
         let slot = member.fanoutSlot
         guard slot < members.count, members[slot] === member, lanes[slot] != Self.closed else { return }
@@ -57,10 +59,10 @@ final class ChannelFanout {
         let closer = writeToLanes(frames)
         self.lastID = lastID
         var tooSlow: [ClientConnection] = []
-        // A write may show that a connection is broken, and its member leaves the channel.
+        // A write may reveal that a connection is broken; its member then leaves the channel.
         for (member, taken) in closer where member.channel?.fanout === self {
             if let taken {
-                // The socket took a part: NIO writes the rest.
+                // The socket has accepted a part: NIO writes the rest.
                 closeLane(of: member)
                 member.outlet.sendRest(of: frames, after: taken)
             } else if !show(Batch(events: events, frames: frames, lastID: lastID, movers: movers), to: member) {
@@ -71,8 +73,9 @@ final class ChannelFanout {
         for member in tooSlow { member.cutOff(.heldEvents, on: shard) }
     }
 
-    /// Writes to every open lane.
-    /// - Returns: the members that need individual handling, and how many bytes their lane took; nil where it was closed.
+    /// Writes to all open lanes.
+    /// - Returns: the members that need individual handling, with the number of bytes that their lane accepted; nil
+    ///   where it was closed.
     private func writeToLanes(_ frames: ByteBuffer) -> [(member: ClientConnection, taken: Int?)] {
         var closer: [(member: ClientConnection, taken: Int?)] = []
         frames.withUnsafeReadableBytes { bytes in
@@ -96,8 +99,8 @@ final class ChannelFanout {
         let movers: Set<Account>
     }
 
-    /// Shows a batch to a member whose lane is closed, and opens it if it can be.
-    /// - Returns: false when more waits for the member's answer than is kept.
+    /// Writes a batch to a member whose lane is closed, and opens the lane if possible.
+    /// - Returns: false when too many events wait for the answer to the member's call.
     private func show(_ batch: Batch, to member: ClientConnection) -> Bool {
         guard let shownAfter = member.session.membership?.shownAfter else {
             return member.session.membership?.hold(batch.events) ?? true
@@ -114,9 +117,9 @@ final class ChannelFanout {
         return true
     }
 
-    /// Writes events to one member, under ids that rise on its connection.
+    /// Writes events to one member, with ids that increase on its connection.
     ///
-    /// A user's own joining and leaving are told by the answers, never as events.
+    /// A user's own joins and leaves are reported by the answers, never as events.
     func show(_ events: [ChannelEvent], to member: ClientConnection) {
         let events = events.filter { !$0.isMove || $0.account != member.account }
         guard let first = events.first else { return }

@@ -2,7 +2,7 @@ internal import GatewayLogic
 internal import Logging
 internal import SignalingProtocol
 
-/// What becomes of sessions whose app is no more.
+/// Handles the removal of apps.
 extension GatewayShard {
     /// Ends the sessions of apps that the operator has removed.
     func endSessionsOfRemovedApps() {

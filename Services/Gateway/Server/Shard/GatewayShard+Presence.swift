@@ -6,17 +6,17 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What the shard tells presence of sessions that lost their connections.
+/// Reports to presence which sessions have lost their connections.
 extension GatewayShard {
-    /// Tells presence that a session's connection is gone, until presence has heard it.
+    /// Reports to presence that a session's connection is lost, repeatedly until presence confirms it.
     func detach(_ session: SessionID, of user: UserKey) {
-        // Another connection here has taken it over.
+        // Another connection of this shard has taken the session over.
         guard sessions[session] == nil else { return }
         detaching.lost(session, of: user)
         tellDetached()
     }
 
-    /// Tells again what was not confirmed, of lost connections and of what is held; called with the heartbeat.
+    /// Repeats what was not confirmed, about lost connections and held sessions; called with each heartbeat.
     func retryTelling() {
         detaching.retry()
         tellDetached()
@@ -34,7 +34,7 @@ extension GatewayShard {
                     detaching.confirmed(request)
                     tellDetached()
                 case .failure(let error):
-                    // Presence does not answer: the rest of the queue is tried again with the next heartbeat.
+                    // Presence does not reply: the rest of the queue is tried again at the next heartbeat.
                     detaching.failed(request)
                     logger.warning(
                         "session not detached yet",
@@ -46,23 +46,23 @@ extension GatewayShard {
 }
 
 extension GatewayShard {
-    /// How many clients are connected, which the lease tells.
+    /// The number of connected clients, which the lease contains.
     var connectionCount: Int { connections.count }
 
-    /// Sends one in `step` of the connections elsewhere.
+    /// Closes one in `step` of the connections, so that their clients move to other gateways.
     func drain(oneIn step: Int) {
         let leaving = (connections.count + step - 1) / step
         for connection in connections.values.prefix(leaving) { connection.handle(.close(.restart), on: self) }
     }
 
-    /// Closes the connections that are silent.
+    /// Closes the connections of silent clients.
     func sweep() {
         let now = NIODeadline.now()
         for connection in connections.values { connection.sweep(now: now, on: self) }
     }
 
-    /// A heartbeat has reached Redis.
-    /// - Parameter wasHeld: whether the lease stood until then.
+    /// Called when a heartbeat has reached Redis.
+    /// - Parameter wasHeld: whether the lease existed until then.
     func leaseTaken(wasHeld: Bool) {
         if !wasHeld, hadLease { reconcile() }
         hadLease = true
@@ -70,7 +70,7 @@ extension GatewayShard {
         report()
     }
 
-    /// Sets the gauges.
+    /// Updates the gauges.
     private func report() {
         GatewayMetrics.outputWaiting.record(output.waiting)
         GatewayMetrics.connections.record(connections.count)

@@ -7,22 +7,22 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Compares what the shard holds with what Redis records of it, in both directions.
+/// Compares the sessions that the shard holds with those that Redis records for it, in both directions.
 ///
-/// After every outage of either connection, and when the lease was lost, presence is told of all sessions: what Redis forgot
-/// is recorded again, and what the shard missed (kicks, moves, mail) is answered. Once a minute the names alone are compared,
-/// which costs Redis next to nothing, and presence is told of those that differ.
+/// After every outage of either connection, and when the lease was lost, all sessions are reasserted to presence: what
+/// Redis has lost is recorded again, and the replies contain what the shard has missed (kicks, moves, mail). Once a
+/// minute only the ids are compared, which costs Redis almost nothing, and the sessions that differ are reasserted.
 extension GatewayShard {
-    /// Sessions that Redis names in one answer, about.
+    /// The approximate number of sessions that Redis returns in one reply.
     private static let scanPage = 500
 
     func redisConnected() {
-        // At the first connection the shard holds nothing yet.
+        // At the first connect the shard holds nothing yet.
         if wasConnected { reconcile() }
         wasConnected = true
     }
 
-    /// Reasserts all sessions, and looks for those that Redis records here and that are not.
+    /// Reasserts all sessions, and searches for sessions that Redis records for this shard but that it does not hold.
     func reconcile() {
         let held = heldSessions
         logger.notice("reasserting", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
@@ -31,13 +31,13 @@ extension GatewayShard {
         compare()
     }
 
-    /// Asks presence whose a session is.
+    /// Reasserts one session, to learn whether this shard still holds it.
     func ask(about session: SessionID) {
         reassertion.want([session])
         tellHeld()
     }
 
-    /// Compares the names of the sessions.
+    /// Compares the ids of the sessions.
     func compare() {
         mustCompare = true
         guard !isComparing else { return }
@@ -71,7 +71,8 @@ extension GatewayShard {
         }
     }
 
-    /// Redis says that a session is here. Whatever is under way with it tells presence by itself.
+    /// Checks a session that Redis records for this shard. If anything is in progress with it, that will inform
+    /// presence.
     private func lookForConnection(of route: String) {
         guard let line = try? Line(wire: route), sessions[line.session] == nil, !isResuming(line.session),
             !detaching.contains(line.session)
@@ -80,7 +81,7 @@ extension GatewayShard {
         detach(line.session, of: line.user)
     }
 
-    /// Sends what presence and channel-state are to be told now.
+    /// Sends the reassertions that are due.
     func tellHeld() {
         while let request = reassertion.next() {
             switch request {
@@ -116,7 +117,7 @@ extension GatewayShard {
             guard let connection = sessions[held.session] else { continue }
             connection.handle(.mailboxIs(at: held.mailbox), on: self)
             let place = connection.session.place.held
-            // It has changed channels meanwhile: reassert again, so that the last word is right.
+            // The session has changed channels meanwhile: reassert again, so that the final state is right.
             if place != told[held.session]?.place { changed.append(held.session) }
             if place.isSettled, let channel = place.channel, let app = told[held.session]?.line.user.app {
                 members.append((held.session, ChannelKey(app: app, name: channel)))
@@ -125,7 +126,7 @@ extension GatewayShard {
         reassertion.answered(members: members)
         reassertion.want(changed)
         for lost in answer.lost {
-            // A session that was resumed here again meanwhile is not the one that presence means.
+            // A session that was meanwhile resumed here again is not the one that presence means.
             guard let connection = sessions[lost.session],
                 connection.session.held?.hold == told[lost.session]?.hold
             else { continue }

@@ -9,12 +9,12 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// One event loop's gateway: its connections, sessions and channels, and its own two connections to Redis.
+/// The gateway of one event loop: its connections, sessions and channels, and its own two connections to Redis.
 ///
-/// Shards share nothing, so nothing here is locked and no delivery hops between threads; two users on two shards of one
-/// process meet in Redis, as those on two machines do.
+/// Shards share nothing, so nothing here is locked and no delivery changes threads. Two users on two shards of one
+/// process reach each other through Redis, like users on two machines.
 ///
-/// Its executor is the event loop, so that NIO's handlers enter it without a hop, by `assumeIsolated`. What it owns (its
+/// Its executor is the event loop, so that NIO's handlers enter it directly, by `assumeIsolated`. What it owns (its
 /// connections, channels and links to Redis) is not `Sendable` and stays within its isolation.
 actor GatewayShard {
     nonisolated let id: GatewayID
@@ -29,13 +29,13 @@ actor GatewayShard {
     let apps: AppDirectory
     let environment: ShardEnvironment
     private let redisConfiguration: RedisConfiguration
-    /// What is published to this shard and its channels.
+    /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
-    /// Counts what clients do by address, with the other shards.
+    /// Counts connections and failed logins by address, together with the other shards.
     nonisolated let door: AddressDoor
-    /// Sockets of clients, also those that are no WebSockets yet.
+    /// The number of clients' sockets, including those that are not WebSockets yet.
     private(set) var sockets = 0
-    /// What waits for the clients.
+    /// The output that waits for all clients.
     let output: OutputBudget
     private var leftRates = LeftRates()
 
@@ -50,23 +50,23 @@ actor GatewayShard {
     /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
     var payload: [UInt8] = []
 
-    /// Connections whose resume was asked for and not answered, so that a kick meanwhile reaches them.
+    /// Connections waiting for the answer to a resume, so that a kick that arrives meanwhile reaches them.
     private var resuming: [SessionID: [ClientConnection]] = [:]
     var detaching = DetachQueue()
-    /// What presence and channel-state are to be told of what is held here.
+    /// The sessions and members that must be reasserted to presence and channel-state.
     var reassertion = Reassertion()
-    /// Whether the names of the sessions here and in Redis are being compared, and whether they are to be with the next
+    /// Whether the session ids of this shard and of Redis are being compared, and whether to compare them at the next
     /// heartbeat.
     var isComparing = false
     var mustCompare = false
-    /// Whether Redis was connected to before, and whether there was a lease.
+    /// Whether Redis was connected before, and whether there was a lease.
     var wasConnected = false
     var hadLease = false
     var isDraining = false
     private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
 
-    /// A topic's name compares by bytes, like all identifiers.
+    /// Topics are compared by bytes, like all identifiers.
     private struct Topic: ByteIdentifier {
         let rawValue: String
     }
@@ -98,7 +98,7 @@ actor GatewayShard {
         ownTopic = Topic(rawValue: KeySpace.topic(id))
     }
 
-    /// Unowned, as what a weak reference points to is slower to retain.
+    /// Unowned, because the target of a weak reference is slower to retain.
     private func makeSubscriber() -> RedisSubscriber {
         RedisSubscriber(
             configuration: redisConfiguration, onLoop: eventLoop, logger: logger,
@@ -109,19 +109,19 @@ actor GatewayShard {
 
     // MARK: - Connections and sessions
 
-    /// Counts a client's socket, which is to be given back by ``socketClosed()``.
-    /// - Returns: false when there are too many: it is not counted.
+    /// Counts a client's socket; ``socketClosed()`` must follow.
+    /// - Returns: false when there are too many; the socket is not counted then.
     func takeSocket() -> Bool {
         guard sockets < configuration.connectionBound + configuration.handshakeBound else { return false }
         sockets += 1
         return true
     }
 
-    /// A socket that was counted is no more.
+    /// Called when a counted socket was closed.
     func socketClosed() { sockets -= 1 }
 
-    /// Takes a new connection in.
-    /// - Returns: false when the bound is hit.
+    /// Adds a new connection.
+    /// - Returns: false when the bound is reached.
     func admit(_ connection: ClientConnection) -> Bool {
         guard connections.count < configuration.connectionBound else { return false }
         connections[ObjectIdentifier(connection)] = connection
@@ -130,15 +130,15 @@ actor GatewayShard {
 
     func remove(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = nil }
 
-    /// Binds a session to a connection; an older connection of the same session is dropped silently.
+    /// Registers a session for a connection, and closes an older connection of the session without a `close` frame.
     func bind(_ session: SessionID, to connection: ClientConnection) {
         detaching.bound(session)
         let older = sessions.updateValue(connection, forKey: session)
         if let older, older !== connection { older.handle(.superseded(.silent), on: self) }
     }
 
-    /// Unbinds a session, unless another connection has taken it over.
-    /// - Returns: whether it was this connection's.
+    /// Removes a session's registration, unless another connection has taken the session over.
+    /// - Returns: whether it was registered for this connection.
     @discardableResult
     func unbind(_ session: SessionID, from connection: ClientConnection) -> Bool {
         guard sessions[session] === connection else { return false }
@@ -146,12 +146,12 @@ actor GatewayShard {
         return true
     }
 
-    /// Remembers a connection that waits to take a session over.
+    /// Records that a connection waits for the answer to a resume.
     func awaitResume(of session: SessionID, on connection: ClientConnection) {
         resuming[session, default: []].append(connection)
     }
 
-    /// The resume was answered, and where it succeeded the session bound.
+    /// Called when the resume was answered, after a successful one has registered the session.
     func resumeAnswered(of session: SessionID, on connection: ClientConnection) {
         resuming[session]?.removeAll { $0 === connection }
         if resuming[session]?.isEmpty == true { resuming[session] = nil }
@@ -160,34 +160,34 @@ actor GatewayShard {
         tellDetached()
     }
 
-    /// Whether a connection here waits to take the session over.
+    /// Whether a connection of this shard is resuming the session.
     func isResuming(_ session: SessionID) -> Bool { resuming[session] != nil }
 
-    /// What a new session's line has.
+    /// Generates the id and the secret of a new session.
     func nameSession() -> (session: SessionID, secret: String) {
         sessionsMade += 1
         return (SessionID("\(id)-\(String(sessionsMade, radix: 36))"), SecureRandom.hex(bytes: 16))
     }
 
-    /// Sends one frame, framed in a buffer that all connections share.
+    /// Sends one frame, encoded in a buffer that all connections share.
     func send(_ opcode: WebSocketOpcode, _ payload: [UInt8], to outlet: FrameOutlet, isAnswer: Bool = false) {
-        // A large one's memory is given back.
+        // The memory of a large frame is freed.
         if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
         frame.writeWebSocketFrame(opcode, payload)
         outlet.send(frame, isAnswer: isAnswer)
     }
 
-    /// Remembers how much of its rates a session has used whose connection is gone.
+    /// Keeps the rates of a session whose connection has ended.
     func keep(_ rates: SessionRates, of session: SessionID) {
         leftRates.keep(rates, of: session, now: NIODeadline.now().uptimeNanoseconds)
     }
 
-    /// What a session that is resumed has left of its rates; nil when nothing is known of it.
+    /// Removes and returns the rates of a session that is resumed; nil when none are kept.
     func leftRates(of session: SessionID) -> SessionRates? { leftRates.take(session) }
 
     // MARK: - Channels
 
-    /// The channel as this shard knows it; subscribes when it is the first to ask, or when that has failed before.
+    /// The channel in this shard. Subscribes to it on the first request, or when an earlier subscription has failed.
     func channel(_ key: ChannelKey) -> LocalChannel {
         let topic = Topic(rawValue: KeySpace.topic(key))
         let channel = channels[key] ?? LocalChannel(key: key)
@@ -203,7 +203,7 @@ actor GatewayShard {
         return channel
     }
 
-    /// Forgets the channel when nobody here is in it.
+    /// Removes a channel without members in this shard.
     func releaseIfEmpty(_ channel: LocalChannel) {
         guard channel.fanout.members.isEmpty, !channel.hasWaiters, channels[channel.key] === channel else { return }
         let topic = Topic(rawValue: KeySpace.topic(channel.key))
@@ -212,14 +212,14 @@ actor GatewayShard {
         subscriber.unsubscribe(topic.rawValue)
     }
 
-    /// Whether both connections to Redis stand.
+    /// Whether both connections to Redis are up.
     var isConnected: Bool { redis.isConnected && subscriber.isConnected }
 
     // MARK: - Events
 
     private func received(_ topic: Topic, _ payload: ByteBuffer) {
         do {
-            // Plain ASCII, so that texts compare as bytes do, and faster.
+            // The topic is plain ASCII, so strings compare like bytes, and faster.
             if topic.rawValue == ownTopic.rawValue {
                 handle(try payload.withBytes(GatewayEvent.decode).get())
             } else if let channel = topics[topic] {
@@ -236,7 +236,8 @@ actor GatewayShard {
         case .reply(let command, let outcome):
             sender.received(command, outcome)
         case .mail(let deliveries):
-            // An unknown session's connection was lost and its detaching is under way: the entry waits in the mailbox.
+            // For an unknown session, the connection was lost and its detach is in progress: the entry waits in the
+            // mailbox.
             for delivery in deliveries {
                 sessions[delivery.session]?.handle(.mail(delivery.entry, after: delivery.previous), on: self)
             }
@@ -272,7 +273,7 @@ actor GatewayShard {
         }
     }
 
-    /// Reads what a channel's feed lacks, unless nobody here is in the channel any more.
+    /// Reads the events that a channel's feed lacks, unless the channel has no members in this shard any more.
     private func readLog(of channel: LocalChannel, after position: ChannelPosition) {
         guard channels[channel.key] === channel else { return }
         messages.readLog(channel.key, after: position) { [self] result in
@@ -301,7 +302,7 @@ actor GatewayShard {
         for channel in channels { channel.endCollecting(on: self) }
     }
 
-    /// Begins to connect to Redis.
+    /// Starts to connect to Redis.
     func start() {
         redis.onConnected { [unowned self] in assumeIsolated { $0.redisConnected() } }
         redis.start()
@@ -311,8 +312,8 @@ actor GatewayShard {
         }
     }
 
-    /// Subscribes to the shard's own topic: no answer would come before.
-    /// - Returns: false when it was not confirmed in time.
+    /// Subscribes to the shard's own topic, without which no reply would arrive.
+    /// - Returns: false when the subscription was not confirmed in time.
     func subscribeToOwnTopic() async throws -> Bool {
         try await withCheckedThrowingContinuation { subscribed in
             subscriber.subscribe(ownTopic.rawValue) { result in
@@ -325,7 +326,7 @@ actor GatewayShard {
         }
     }
 
-    /// Ends the connections to Redis.
+    /// Closes the connections to Redis.
     func stop() async {
         numberKeeping?.cancel()
         await subscriber.close()
@@ -337,7 +338,7 @@ actor GatewayShard {
         for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
         for connection in sessions.values { connection.handle(.resynchronizeMailbox, on: self) }
         sender.resendPending()
-        // A kick or a move may be among what was lost.
+        // A kick or a move may have been lost.
         reconcile()
     }
 }

@@ -1,7 +1,7 @@
 /// Renews leases periodically.
 enum Heartbeats {
-    /// Beats for each member after each pause, until cancelled. No heartbeat waits for another, of its member or of others: a
-    /// slow answer or a broken connection costs the others nothing.
+    /// Calls `beat` for each member after each pause, until cancelled. Heartbeats do not wait for each other: a slow
+    /// reply or a broken connection delays no other heartbeat.
     static func run<Member: Sendable>(
         of members: [Member], every pause: Duration, _ beat: @escaping @Sendable (Member) async -> Void
     ) async {

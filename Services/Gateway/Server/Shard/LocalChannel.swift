@@ -5,15 +5,15 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// A channel that has members at this shard: its subscription, the order of its events, and when its members are told.
+/// A channel that has members on this shard: its subscription, the order of its events, and when they are written.
 final class LocalChannel {
     let key: ChannelKey
-    /// Its members here.
+    /// The channel's members on this shard.
     let fanout: ChannelFanout
     var feed = ChannelFeed()
-    /// Events of the present read from Redis; at its end they are written to each member at once.
+    /// Events from the current read of the Redis socket; written to all members together when it ends.
     private var batch: [ChannelEvent] = []
-    /// Whether ``endCollecting(on:)`` is to come.
+    /// Whether ``endCollecting(on:)`` will be called.
     private var isCollecting = false
     private var pacing = MovePacing()
     private var isPostponed = false
@@ -21,11 +21,12 @@ final class LocalChannel {
     private var waiters: [(Bool) -> Void] = []
 
     private enum Subscription {
-        /// Not asked for, or not confirmed in time: it may still come, and whoever needs it asks again. Goes to `pending`.
+        /// Not requested, or not confirmed in time. A late confirmation is possible; whoever needs the channel requests
+        /// again. Goes to `pending`.
         case none
-        /// Asked for. Goes to `standing`, `none`.
+        /// Requested. Goes to `standing`, `none`.
         case pending
-        /// Confirmed; renewed by the subscriber.
+        /// Confirmed; after a reconnect the subscriber renews it.
         case standing
     }
 
@@ -34,8 +35,8 @@ final class LocalChannel {
         fanout = ChannelFanout(key.name)
     }
 
-    /// Calls back when the subscription stands, or has failed; at once when none is under way. The subscriber answers within
-    /// its time, whatever becomes of Redis.
+    /// Calls back when the subscription is confirmed or has failed; at once when none is in progress. The subscriber
+    /// always responds within its time limit.
     func whenSubscribed(_ callback: @escaping (Bool) -> Void) {
         switch subscription {
         case .standing: callback(true)
@@ -44,7 +45,7 @@ final class LocalChannel {
         }
     }
 
-    /// Whether the subscription is to be asked for, now.
+    /// Whether the caller must request the subscription now.
     func beginsSubscription() -> Bool {
         guard case .none = subscription else { return false }
         subscription = .pending
@@ -60,15 +61,16 @@ final class LocalChannel {
 
     var hasWaiters: Bool { !waiters.isEmpty }
 
-    /// Collects events of the present read.
-    /// - Returns: whether ``endCollecting(on:)`` is to be called at its end; true once a read.
+    /// Collects events from the current read of the socket.
+    /// - Returns: whether ``endCollecting(on:)`` must be called when it ends; true once per read.
     func collect(_ events: [ChannelEvent]) -> Bool {
         batch.append(contentsOf: events)
         defer { isCollecting = true }
         return !isCollecting
     }
 
-    /// The end of the read: writes the collected events, now or, if they only tell who came and went, when it is time.
+    /// Called at the end of the read: writes the collected events, or postpones them when they are only joins and
+    /// leaves.
     func endCollecting(on shard: isolated GatewayShard) {
         isCollecting = false
         let until = pacing.postponement(of: batch.count, onlyMoves: batch.allSatisfy(\.isMove), now: Self.now)
@@ -81,7 +83,7 @@ final class LocalChannel {
         }
     }
 
-    /// Writes the collected events to every member.
+    /// Writes the collected events to all members.
     private func flush(on shard: isolated GatewayShard) {
         guard !batch.isEmpty else { return }
         let start = Self.now
@@ -95,7 +97,7 @@ final class LocalChannel {
 }
 
 extension ChannelEvent {
-    /// Whether somebody came or went.
+    /// Whether the event is a join or a leave.
     var isMove: Bool {
         switch kind {
         case .joined, .left: true

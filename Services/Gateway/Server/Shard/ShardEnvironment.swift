@@ -3,7 +3,7 @@ internal import GatewayLogic
 internal import NIOCore
 internal import RedisStore
 
-/// The clocks and settings of a shard's sessions.
+/// The clocks and settings for the sessions of a shard.
 final class ShardEnvironment: SessionEnvironment, Sendable {
     private let clock: RedisClock
     let callTimeout: UInt64

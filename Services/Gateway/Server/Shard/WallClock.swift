@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// The time of day, for expiries that Redis stamped.
+/// The system's time of day, compared with expiries that Redis has set.
 enum WallClock {
     /// Milliseconds since 1970.
     static var milliseconds: Int64 {
