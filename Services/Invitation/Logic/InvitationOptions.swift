@@ -3,21 +3,21 @@ internal import SignalingWire
 
 /// The keys of an invitation's `extra` that the system reads. Source: Signaling API, "channelInviteUser2".
 package struct InvitationOptions: Equatable, Sendable {
-    /// Fail at once when the callee is offline (`_require_peer_online` 1).
+    /// Whether to fail at once when the callee is offline (`_require_peer_online` 1).
     package var requiresPeerOnline: Bool
-    /// `_timeout`, ms, clamped to ``Limits/invitationTimeout``; nil when not said.
+    /// `_timeout` in ms, clamped to ``Limits/invitationTimeout``; nil when not given.
     package var statedTimeout: Int64?
-    /// Whether a number is to be shown (`srcNum`, not empty).
+    /// Whether a number is to be shown to the telephone (`srcNum`, not empty).
     package var showsNumber: Bool
 
-    /// Options by hand.
+    /// Creates options.
     package init(requiresPeerOnline: Bool = false, statedTimeout: Int64? = nil, showsNumber: Bool = false) {
         self.requiresPeerOnline = requiresPeerOnline
         self.statedTimeout = statedTimeout
         self.showsNumber = showsNumber
     }
 
-    /// Reads them from JSON text; text that is not a JSON object is passed on to the callee and sets nothing.
+    /// Parses JSON text; text that is not a JSON object is only passed on to the callee and sets nothing.
     package init(extra: String) {
         self.init()
         guard let json = try? JSONValue.parse(Array(extra.utf8)), case .object = json else { return }
@@ -32,7 +32,7 @@ package struct InvitationOptions: Equatable, Sendable {
         }
     }
 
-    /// How long the invitation of a user waits for the acknowledgement, ms. 0: now or never.
+    /// How long an invitation of a user waits for the acknowledgement, in ms; 0 for an immediate one.
     package var timeout: Int64 { statedTimeout ?? Int64(Limits.invitationTimeoutDefault) * 1000 }
 
     /// Apps send numbers also as text.

@@ -1,22 +1,22 @@
 package import SignalingProtocol
 
-/// An act of inviting, checked.
+/// A validated invitation.
 package struct InvitationRequest: Equatable, Sendable {
-    /// The fresh call's id.
+    /// The new call's id.
     package var call: CallID
-    /// Who invites.
+    /// The caller.
     package var caller: Actor
-    /// What the call is about.
+    /// The channel that the call is about.
     package var channel: ChannelName
-    /// Who is invited, and by which way.
+    /// The callee, and whether it is a user or a telephone.
     package var route: CallRoute
-    /// Passed on to the callee.
+    /// Text passed on to the callee.
     package var extra: String
-    /// What the system reads in it.
+    /// The options in `extra` that the system reads.
     package var options: InvitationOptions
 
-    /// Checks a client's invitation.
-    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for a peer that is no account or the caller;
+    /// Validates a client's invitation.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for an invalid peer, or the caller itself;
     ///   ``SignalingCode/largeParameter`` for too large an `extra`.
     package init(
         call: CallID, caller: Actor, channel: ChannelName, peer: String, extra: String
@@ -34,40 +34,41 @@ package struct InvitationRequest: Equatable, Sendable {
     }
 }
 
-/// What presence knows of the callee at the moment of an invitation.
+/// What is known about the callee at the time of an invitation.
 package struct CalleePresence: Equatable, Sendable {
-    /// Whether a session of theirs exists, connected or detached.
+    /// Whether the callee has a session, connected or detached.
     package var online: Bool
-    /// Their number; 0 when they never logged in.
+    /// The callee's numeric id; 0 if it never logged in.
     package var uid: UInt32
 
-    /// Joins the two.
+    /// Creates it from both facts.
     package init(online: Bool, uid: UInt32) {
         self.online = online
         self.uid = uid
     }
 }
 
-/// The durations of calls, ms.
+/// Durations of calls, in ms.
 package struct CallDurations: Equatable, Sendable {
     /// The wait for the acknowledgement of an invitation with `_timeout` 0 whose callee is online. Default 2 s.
     package var immediate: Int64 = 2_000
-    /// The wait for a telephone's first ringing: SIP gives up after 32 s, and tells so. Default 40 s.
+    /// The wait for a telephone's first ringing. Default 40 s; SIP itself reports a timeout after 32 s.
     package var dial: Int64 = 40_000
     /// How long an acknowledged invitation rings. Default 60 s.
     package var ring: Int64 = 60_000
-    /// How long an answered call with a telephone lasts at most, unless its trunk says otherwise.
+    /// The longest duration of an answered call with a telephone, unless its trunk overrides it.
     static let longestPhoneCall = Int64(Limits.longestPhoneCall) * 1000
-    /// How much longer than its call a line is held if nothing gives it back: covers the time that a timer may be late.
+    /// How much longer than its call a line is reserved if nothing releases it: a margin for late timers.
     package static let lineGrace: Int64 = 60_000
-    /// How long an event waits for a party whose connection is away: as long as a session outlives its connection.
+    /// How long an event waits for a party without a connection: as long as a session outlives its connection.
     static let event = Int64(Limits.connectionTimeout.upperBound) * 1000
-    /// How much longer than its deadline an invitation stays in the mailbox if nothing removes it: covers the time
-    /// that a timer may be late. Default 2 s.
+    /// How much longer than its deadline an invitation stays in the mailbox if nothing removes it: a margin for late
+    /// timers. Default 2 s.
     package var mailGrace: Int64 = 2_000
-    /// How late after its deadline a call whose timer was lost counts as over when it stands in the way. Default 15 s.
+    /// How long after its deadline a pending call is regarded as ended, if it would prevent a new call: its timer was
+    /// lost. Default 15 s.
     package var lostTimer: Int64 = 15_000
 
-    /// The defaults.
+    /// The default durations.
     package init() {}
 }

@@ -2,18 +2,18 @@ internal import InvitationLogic
 internal import RedisStore
 package import ServiceKit
 
-/// The service's own settings.
+/// The settings of the invitation service.
 package struct InvitationConfiguration: Sendable {
     /// How long an acknowledged invitation rings; default 60 s. Source: wire protocol, section 12.
     package var ringLimit: Duration = .seconds(60)
-    /// Days that the call log keeps a call; 0: for ever. Default 400.
+    /// How many days the call log keeps a call; 0: for ever. Default 400.
     package var callsKeptDays = 400
     /// How often the call log is compared with the calls; default 15 s.
     package var reconciliation = Duration.seconds(15)
-    /// Connections to PostgreSQL; default 2: the call log goes there, and trunks come from there.
+    /// Connections to PostgreSQL, for writing the call log and reading trunks; default 2.
     package var postgresConnections = 2
 
-    /// The defaults.
+    /// The default settings.
     package init() {}
 
     /// Reads `HELIOGRAPH_INVITATION_RING_LIMIT` and `HELIOGRAPH_CALLS_KEPT_DAYS`.

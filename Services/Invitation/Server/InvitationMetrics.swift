@@ -1,7 +1,7 @@
 internal import InvitationLogic
 internal import Metrics
 
-/// What the service counts besides its commands.
+/// The service's metrics besides those of its commands.
 enum InvitationMetrics {
     static let started = Counter(label: "heliograph_invitation_calls_started_total")
     static let accepted = Counter(label: "heliograph_invitation_calls_accepted_total")
@@ -34,7 +34,7 @@ enum InvitationMetrics {
             return (role, Dictionary(uniqueKeysWithValues: counters))
         })
 
-    /// Counts what a commit brought about; repetitions are not counted.
+    /// Counts the effects of a commit; repetitions are not counted.
     static func count(_ actions: [CallAction]) {
         for case .log(let entry) in actions {
             if entry.call.acknowledgedAt == nil, entry.endedAt == nil || entry.endedAt == entry.call.startedAt {

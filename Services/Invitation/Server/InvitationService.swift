@@ -19,7 +19,7 @@ package struct InvitationService: ServiceDeclaration {
 
     private let configuration: InvitationConfiguration
 
-    /// Declares the service with its settings.
+    /// Creates the service with its settings.
     package init(_ configuration: InvitationConfiguration = InvitationConfiguration()) {
         self.configuration = configuration
     }

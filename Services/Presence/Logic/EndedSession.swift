@@ -1,29 +1,29 @@
 package import SignalingProtocol
 
-/// A session that is over, as its record in Redis tells, and what follows from it.
+/// A session that has ended, from its record in Redis, and the consequences of its end.
 package struct EndedSession: Equatable, Sendable {
-    /// Which session.
+    /// The session's id.
     package var session: SessionID
-    /// The gateway that held it last.
+    /// The gateway that last held the session.
     package var gateway: GatewayID
-    /// The account's number.
+    /// The account's numeric id.
     package var uid: UInt32
-    /// Why, as members of its channel are told.
+    /// The reason, as announced to the members of its channel.
     package var reason: SignalingCode
-    /// Whether a newer session of the account took its place, so that the user did not go offline.
+    /// Whether a newer session of the account has replaced it, so that the user did not go offline.
     package var isReplaced: Bool
     /// The number of the change, for the mirror.
     package var change: Int64
-    /// When, on the Redis clock (ms).
+    /// When the session ended, in ms of Redis' clock.
     package var time: Int64
-    /// The channels that it was in or was leaving.
+    /// The channels that the session was in or still had to leave.
     package var channels: [ChannelName]
     /// The client's `device` field.
     package var device: String
-    /// When it began, on the Redis clock (ms).
+    /// When the session began, in ms of Redis' clock.
     package var since: Int64
 
-    /// Reads the fields of a record in the order of `end_session` in presence.lua; nil for another shape.
+    /// Parses the fields of a record, in the order of `end_session` in presence.lua; nil when they have another form.
     package init?(fields: [String]) {
         guard fields.count == 11, let uid = UInt32(fields[2]), let reason = Int(fields[3]).flatMap(SignalingCode.init),
             let change = Int64(fields[5]), let time = Int64(fields[6]),
@@ -45,19 +45,19 @@ package struct EndedSession: Equatable, Sendable {
         self.since = since
     }
 
-    /// One thing that follows from the end.
+    /// One consequence of the end.
     package enum Consequence: Equatable, Sendable {
-        /// The gateway's set of sessions no longer names it.
+        /// Remove the session from the gateway's set of sessions.
         case forgetRoute
-        /// It leaves a channel.
+        /// Let the session leave a channel.
         case leave(ChannelName, SignalingCode)
-        /// Its calls end.
+        /// End the session's calls.
         case endCalls
-        /// The special channel and the mirror hear that the user is offline.
+        /// Announce in the special channel, and to the mirror, that the user is offline.
         case offline(SignalingCode)
     }
 
-    /// All that follows, in any order; each may be carried out again.
+    /// All consequences, in any order; each may be repeated.
     package var consequences: [Consequence] {
         var list: [Consequence] = [.forgetRoute]
         list += channels.map { .leave($0, reason) }

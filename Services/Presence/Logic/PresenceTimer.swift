@@ -1,17 +1,17 @@
 package import SignalingProtocol
 
-/// A deadline of presence, as it stands in `due:presence`.
+/// A timer of presence, a member of the sorted set `due:presence`.
 ///
-/// A timer that fires tells only where to look: what is to be done is read from Redis and PostgreSQL then.
+/// A timer only tells where to look; what has to be done is then read from Redis and PostgreSQL.
 package enum PresenceTimer: Hashable, Sendable {
-    /// A gateway's lease may have ended. Its heartbeat function moves this timer on.
+    /// A gateway's lease may have ended. The gateway's heartbeats postpone this timer.
     case gateway(GatewayID)
-    /// A detached session's time may be over, or the consequences of its end unfinished.
+    /// A detached session may have timed out, or the consequences of its end may be unfinished.
     case session(UserKey, SessionID)
     /// A change of the user's attributes may be committed and not yet cached.
     case attributes(UserKey)
 
-    /// Reads a member of the set; nil for what no version of this service wrote.
+    /// Parses a member of the set; nil for text that no version of this service has written.
     package init?(member: String) {
         let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         switch (parts.first, parts.count) {
@@ -28,7 +28,7 @@ package enum PresenceTimer: Hashable, Sendable {
         }
     }
 
-    /// The member of the set.
+    /// The timer as a member of the set.
     package var member: String {
         switch self {
         case .gateway(let id): "gateway:\(id)"

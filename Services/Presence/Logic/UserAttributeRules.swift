@@ -1,11 +1,11 @@
 package import SignalingProtocol
 
-/// What a user's attribute may be.
+/// Which attributes a user may have.
 package enum UserAttributeRules {
-    /// Checks an attribute that is about to be set.
-    /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes`` bytes;
-    ///   ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, or a built-in's value of the wrong
-    ///   form.
+    /// Checks an attribute before it is set.
+    /// - Throws: `SignalingError`: ``SignalingCode/largeParameter`` for a value above ``Limits/attributeValueBytes``
+    ///   bytes; ``SignalingCode/wrongParameter`` for an unknown name with a leading underscore, or an invalid value of
+    ///   a built-in attribute.
     package static func check(_ attribute: Attribute) throws(SignalingError) {
         guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
             throw SignalingError(
@@ -22,7 +22,7 @@ package enum UserAttributeRules {
         }
     }
 
-    /// The session timeout (seconds) that an attribute sets; nil for all but `_conn_timeout`.
+    /// The session timeout (seconds) that an attribute sets; nil unless it is `_conn_timeout`.
     package static func sessionTimeout(_ attribute: Attribute) -> Int? {
         attribute.name.rawValue == BuiltInAttribute.connectionTimeout ? ConnectionTimeout.seconds(attribute.value) : nil
     }

@@ -2,7 +2,7 @@ import ClusterService
 import PresenceServer
 import ServiceKit
 
-/// The presence service's process; see `presence --help`.
+/// The process of the presence service; see `presence --help`.
 @main
 struct PresenceMain {
     static func main() async {

@@ -13,7 +13,7 @@ package struct PresenceService: ServiceDeclaration {
     package static let libraries: [RedisFunctionLibrary] = [.presence, .messages, .leases]
     package let postgresConnections = 4
 
-    /// Declares the service; it has no settings of its own.
+    /// Creates the service; it has no settings of its own.
     package init() {}
 
     package func parts(on resources: ServiceResources<PresenceTimer>) -> ServiceParts<PresenceTimer> {
@@ -42,7 +42,8 @@ package struct PresenceService: ServiceDeclaration {
         return parts
     }
 
-    /// Reads users' numbers and attributes. In a storm of logins a statement for many costs little more than one for one.
+    /// Reads users' numeric ids and attributes in batches: when many users log in, one statement for many costs little
+    /// more than one for a single user.
     private func logins(_ pool: PostgresPool) -> Batcher<UserKey, UserLogin> {
         let users = UserStore(pool: pool)
         return Batcher(gathering: .milliseconds(10)) { keys throws(PostgresError) in try await users.logins(of: keys) }

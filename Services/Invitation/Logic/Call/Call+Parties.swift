@@ -1,6 +1,6 @@
 internal import SignalingProtocol
 
-/// Which party may do what, and what each party is told.
+/// Which party may do what, and how each party is informed.
 extension Call {
     static let unknown = SignalingError(
         .failed, .unknownCall, "there is no such call with that peer in that channel")
@@ -15,7 +15,8 @@ extension Call {
         guard try role(of: actor) == .callee else { throw Self.unknown }
     }
 
-    /// The call with what an act of the callee shows: that its client has the invitation, in which session.
+    /// The call, updated with what an act of the callee shows: its client has received the invitation, and in which
+    /// session.
     func answered(by actor: Actor, now: Int64) throws(SignalingError) -> Call {
         try requireCallee(actor)
         var call = self
@@ -25,7 +26,7 @@ extension Call {
         return call
     }
 
-    /// For the session that invited, or the telephone.
+    /// Informs the caller: the session that invited, or the telephone.
     func tellCaller(_ type: CallEventType, _ extra: String) -> [CallAction] {
         if let orders = tellPhone(.caller, type, extra) { return orders }
         guard let callerSession else { return [] }
@@ -37,7 +38,7 @@ extension Call {
         ]
     }
 
-    /// For a callee that answered for the call, empty before; or for the telephone.
+    /// Informs a callee that has acknowledged or answered the call, or the telephone; empty for a user who has not.
     func tellCallee(_ type: CallEventType, _ extra: String) -> [CallAction] {
         if let orders = tellPhone(.callee, type, extra) { return orders }
         guard let calleeSession else { return [] }
@@ -49,9 +50,9 @@ extension Call {
         ]
     }
 
-    /// For a callee that has not answered: waits no longer than the invitation, so that it is never seen without it.
-    /// Empty while the invitation is not queued. A telephone is told as always.
-    /// - Parameter withdraws: when no session can see both, the invitation is withdrawn instead.
+    /// Informs a callee that has not answered. The event does not outlive the invitation, so that it is never delivered
+    /// without it. Empty while the invitation is not queued; a telephone is informed in any case.
+    /// - Parameter withdraws: whether the invitation is withdrawn instead if no session can receive both.
     func tellInvited(
         _ type: CallEventType, _ extra: String, for duration: Int64, withdraws: Bool = false
     ) -> [CallAction] {
@@ -65,14 +66,14 @@ extension Call {
         ]
     }
 
-    /// Takes the invitation out of the callee's mailbox. Empty while it is not queued.
+    /// Removes the invitation from the callee's mailbox. Empty while it is not queued.
     var withdrawal: [CallAction] {
         mail.map { [.withdrawInvitation(callee: callee, version: $0)] } ?? []
     }
 
     var longestTimer: CallTimer { CallTimer(.longest, of: id) }
 
-    /// Bounds a call with a telephone from its answer on; nothing for a call between users.
+    /// Starts the time limit of an answered call with a telephone; nothing for a call between users.
     var bounding: [CallAction] {
         guard let hangUp else { return [] }
         let timer = CallAction.schedule(longestTimer, at: hangUp)
@@ -80,14 +81,14 @@ extension Call {
             ? [timer, .keepLine(id, caller, until: hangUp + CallDurations.lineGrace)] : [timer]
     }
 
-    /// Tells the parties of a call whose record is lost, where their sessions are known.
+    /// Informs the parties of a call whose record is lost, as far as their sessions are known.
     package var lostDeliveries: [CallDelivery] {
         let extra = CallEnd.lost.extra
         let actions = tellCaller(acceptedAt == nil ? .failed : .ended, extra) + tellCallee(.ended, extra)
         return actions.compactMap { if case .deliver(let delivery) = $0 { delivery } else { nil } }
     }
 
-    /// Takes the ended call from all that noted it.
+    /// Removes the ended call from the lists of its users and its bridge.
     var forgetting: [CallAction] {
         var actions: [CallAction] = []
         if phone?.role != .caller { actions.append(.forget(id, caller)) }

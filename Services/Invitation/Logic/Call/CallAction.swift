@@ -1,60 +1,60 @@
 package import SignalingProtocol
 
-/// What the driver does after the state is committed, in order; each is idempotent.
+/// What the driver does, in order, after the new state is committed. Each action is idempotent.
 package enum CallAction: Equatable, Sendable {
-    /// Queue the invitation for the callee, then report the entry's version with
+    /// Add the invitation to the callee's mailbox, then report its version with
     /// ``CallStateMachine/invitationQueued(call:version:)``.
     case deliverInvitation(CallDelivery)
-    /// Queue an event for a party.
+    /// Add an event to a party's mailbox.
     case deliver(CallDelivery)
     /// Remove the invitation from the callee's mailbox, if it still waits there.
     case withdrawInvitation(callee: Account, version: Int64)
-    /// Have ``CallStateMachine/timerFired(_:now:calleeOnline:)`` called at a time (ms of the Redis clock).
+    /// Call ``CallStateMachine/timerFired(_:now:calleeOnline:)`` at a time (ms of Redis' clock).
     case schedule(CallTimer, at: Int64)
-    /// Forget a timer that was scheduled for that time.
+    /// Cancel a timer that was scheduled for that time (ms of Redis' clock).
     case cancel(CallTimer, at: Int64)
-    /// Note the call among a user's calls, so that the end of their session finds it.
+    /// Add the call to the list of a user's calls, so that the end of the user's session finds it.
     case remember(CallID, Account)
-    /// Take the call from a user's calls.
+    /// Remove the call from the list of a user's calls.
     case forget(CallID, Account)
-    /// Ask the sip-bridges to call a telephone, with the caller's `extra`, until a time (ms of the Redis clock).
+    /// Ask the sip-bridges to call a telephone, with the caller's `extra`; expires at a time (ms of Redis' clock).
     case dial(PhoneCall, extra: String, until: Int64)
-    /// Tell the sip-bridge that holds the telephone.
+    /// Send an order to the sip-bridge that holds the telephone.
     case order(PhoneOrder)
-    /// Note the call among a sip-bridge's, so that the bridge's loss ends it.
+    /// Add the call to the list of a sip-bridge's calls, so that it ends when the bridge is lost.
     case hold(CallID, BridgeID)
-    /// Take the call from a sip-bridge's.
+    /// Remove the call from the list of a sip-bridge's calls.
     case release(CallID, BridgeID)
-    /// Keep the caller's line to the telephones until a time (ms of the Redis clock).
+    /// Reserve the caller's line to telephones until a time (ms of Redis' clock).
     case keepLine(CallID, Account, until: Int64)
-    /// Give the caller's line to the telephones back.
+    /// Release the caller's line to telephones.
     case freeLine(CallID, Account)
-    /// Write the call log.
+    /// Write to the call log.
     case log(CallLogEntry)
 }
 
-/// One mailbox entry about a call.
+/// A mailbox entry about a call.
 package struct CallDelivery: Equatable, Sendable {
-    /// The call.
+    /// The call's id.
     package var call: CallID
-    /// What happened.
+    /// The type of the entry.
     package var type: CallEventType
-    /// Whose mailbox.
+    /// The user whose mailbox gets the entry.
     package var receiver: Account
     /// The other party, as the receiver sees it.
     package var peer: Account
-    /// The other party's number; 0 when unknown.
+    /// The other party's numeric id; 0 when unknown.
     package var peerUID: UInt32
-    /// Passed on verbatim, or the system's own JSON text.
+    /// Text passed on unchanged, or JSON text from the system.
     package var extra: String
-    /// Which session may see it.
+    /// Which session may receive the entry.
     package var audience: CallAudience
-    /// How long it may wait, ms.
+    /// How long the entry may wait in the mailbox, in ms.
     package var timeToLive: Int64
-    /// Nobody may see the event: then the invitation, which is still undelivered, is withdrawn instead.
+    /// Whether the invitation, which is still undelivered, is withdrawn instead if no session may receive the entry.
     package var withdrawsWhenMissed: Bool
 
-    /// Makes a delivery.
+    /// Creates a delivery.
     package init(
         call: CallID, type: CallEventType, receiver: Account, peer: Account, peerUID: UInt32, extra: String,
         audience: CallAudience, timeToLive: Int64, withdrawsWhenMissed: Bool = false
@@ -71,11 +71,11 @@ package struct CallDelivery: Equatable, Sendable {
     }
 }
 
-/// The types of mailbox entries about calls, as they stand on the wire.
+/// The types of mailbox entries about calls, as sent to clients.
 package enum CallEventType: String, Sendable, CaseIterable {
     /// The callee is invited.
     case invitation = "voip_invite"
-    /// The callee's client has the invitation.
+    /// The callee's client has received the invitation.
     case acknowledged = "voip_invite_ack"
     /// The callee accepted.
     case accepted = "voip_invite_accept"
@@ -83,58 +83,59 @@ package enum CallEventType: String, Sendable, CaseIterable {
     case refused = "voip_invite_refuse"
     /// The other party, or the system, ended the call.
     case ended = "voip_invite_bye"
-    /// A message of the other party.
+    /// A message from the other party.
     case message = "voip_invite_msg"
-    /// The system tells the caller that nothing came of the invitation.
+    /// The invitation has failed; sent to the caller by the system.
     case failed = "voip_invite_failed"
 }
 
-/// Which session may see an event. A client that is told of a call it does not know breaks, so others never are.
+/// Which sessions may receive an event. Clients fail on events of calls that they do not know, so they must never get
+/// one.
 package enum CallAudience: Equatable, Sendable {
-    /// Any session, also a later one: only for invitations.
+    /// Any session, including later ones; only for invitations.
     case anyone
-    /// That session of the receiver.
+    /// This session of the receiver.
     case session(SessionID)
-    /// A session that was shown, or will be shown first, the mailbox entry of that version: the invitation.
+    /// Any session that received, or will receive before this event, the entry with this version: the invitation.
     case invited(Int64)
 }
 
-/// A deadline of a call.
+/// A timer of a call.
 package struct CallTimer: Hashable, Sendable {
-    /// What it limits.
+    /// What the timer limits.
     package enum Kind: String, Sendable, CaseIterable {
-        /// The wait for the callee's acknowledgement.
+        /// The time until the callee's acknowledgement.
         case acknowledgement
-        /// The ringing.
+        /// The time of ringing.
         case ring
-        /// The call with a telephone, from its answer on.
+        /// The duration of a call with a telephone, from its answer.
         case longest
     }
-    /// The call.
+    /// The call's id.
     package var call: CallID
     /// What it limits.
     package var kind: Kind
 
-    /// Names a timer.
+    /// Creates the timer of a kind.
     package init(_ kind: Kind, of call: CallID) {
         self.call = call
         self.kind = kind
     }
 
-    /// The id under which its effect happens once, however often it fires.
+    /// The command id under which the timer's effect happens once, even if it fires repeatedly.
     package var command: CommandID { CommandID("\(call.rawValue).\(kind.rawValue)") }
 }
 
-/// What the call log holds of a call; each entry tells all that is known by then.
+/// A record for the call log: everything that is known about the call at the time.
 package struct CallLogEntry: Equatable, Sendable {
     /// The call.
     package var call: Call
-    /// When it ended, ms of the Redis clock; nil while it lives.
+    /// When the call ended, in ms of Redis' clock; nil before.
     package var endedAt: Int64?
-    /// How it ended; nil while it lives.
+    /// How the call ended; nil before.
     package var end: CallEnd?
 
-    /// Makes an entry.
+    /// Creates an entry.
     package init(call: Call, endedAt: Int64? = nil, end: CallEnd? = nil) {
         self.call = call
         self.endedAt = endedAt

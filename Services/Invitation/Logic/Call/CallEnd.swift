@@ -1,45 +1,45 @@
 package import SignalingProtocol
 
-/// How a call came to its end.
+/// How a call ended.
 package enum CallEnd: String, Sendable, CaseIterable {
     /// The callee refused.
     case refused
-    /// The caller ended it.
+    /// The caller ended the call.
     case endedByCaller = "ended_by_caller"
-    /// The callee ended it.
+    /// The callee ended the call.
     case endedByCallee = "ended_by_callee"
     /// The callee's mailbox is full.
     case undeliverable
-    /// The callee was offline all the time.
+    /// The callee was offline during the whole time.
     case calleeOffline = "callee_offline"
     /// The callee was online, but its client did not acknowledge in time; or a telephone did not ring in time.
     case notAcknowledged = "not_acknowledged"
-    /// It rang up to the limit.
+    /// Nobody answered within the time of ringing.
     case notAnswered = "not_answered"
-    /// A call with a telephone went on up to the limit.
+    /// A call with a telephone reached the longest duration.
     case tooLong = "too_long"
-    /// Nobody knows the call any more: Redis came back without it.
+    /// The call's record is lost: Redis returned without it.
     case lost
     /// The caller's session ended.
     case callerGone = "caller_gone"
     /// The callee's session ended.
     case calleeGone = "callee_gone"
-    /// The app has no trunk to call telephones through.
+    /// The app has no trunk.
     case noTrunk = "no_trunk"
-    /// No sip-bridge took the call upon itself.
+    /// No sip-bridge claimed the call.
     case noBridge = "no_bridge"
-    /// The sip-bridge that held the telephone is lost.
+    /// The sip-bridge that held the telephone was lost.
     case bridgeLost = "bridge_lost"
-    /// The telephone's side cannot be called, such as a wrong number.
+    /// The telephone could not be called, for example because of a wrong number.
     case phoneFailed = "phone_failed"
     /// The network between bridge and telephone failed.
     case phoneNetwork = "phone_network"
-    /// The telephone is not there at present.
+    /// The telephone is not reachable at present.
     case phoneAbsent = "phone_absent"
-    /// The telephone's side gave no answer.
+    /// The telephone did not answer in time.
     case phoneTimeout = "phone_timeout"
 
-    /// The end that a sip-bridge reports by a code, of an invitation that came to nothing or of a call that broke off.
+    /// The end for a code from a sip-bridge, of an invitation that failed or a call that was cut off.
     init(phone code: SignalingCode) {
         let named: [SignalingCode: CallEnd] = [
             .inviteNetwork: .phoneNetwork, .invitePeerOffline: .phoneAbsent, .inviteTimeout: .phoneTimeout,
@@ -47,7 +47,7 @@ package enum CallEnd: String, Sendable, CaseIterable {
         self = named[code] ?? .phoneFailed
     }
 
-    /// The public code of such an end.
+    /// The public code of the end.
     package var code: SignalingCode {
         switch self {
         case .endedByCaller, .endedByCallee: .success
@@ -58,7 +58,7 @@ package enum CallEnd: String, Sendable, CaseIterable {
         }
     }
 
-    /// The `extra` of an event that the system itself sends about such an end: JSON text.
+    /// The `extra` (JSON text) of the event by which the system announces the end.
     package var extra: String {
         let reason =
             switch self {

@@ -1,14 +1,14 @@
 package import SignalingProtocol
 internal import SignalingWire
 
-/// Checks of what parties send each other in a call.
+/// Checks the text that parties send each other in a call.
 package enum CallMessage {
-    /// The characters of DTMF.
+    /// The characters of DTMF digits.
     static let digits = Set("0123456789*#ABCD".utf8)
-    /// Half a second without a digit.
+    /// A pause of half a second.
     static let pause = UInt8(ascii: ",")
 
-    /// Checks the bound of any act's `extra`.
+    /// Checks the size of an act's `extra`.
     /// - Throws: `SignalingError` with ``SignalingCode/largeParameter`` above ``Limits/messageBytes``.
     package static func checkSize(_ extra: String) throws(SignalingError) {
         guard extra.utf8.count <= Limits.messageBytes else {
@@ -17,9 +17,9 @@ package enum CallMessage {
         }
     }
 
-    /// Checks a message within a call: `{"msgtype":"dtmf","msgdata":DIGITS}` must hold digits and pauses
-    /// only; other messages are passed on as they are.
-    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for digits that are none.
+    /// Checks a message within a call. One of the form `{"msgtype":"dtmf","msgdata":DIGITS}` may contain only digits
+    /// and pauses; others are passed on unchecked.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` for invalid digits.
     package static func check(_ extra: String) throws(SignalingError) {
         guard let json = try? JSONValue.parse(Array(extra.utf8)), case .object = json,
             json["msgtype"] == .string("dtmf")

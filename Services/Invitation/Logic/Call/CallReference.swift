@@ -1,20 +1,20 @@
-/// A call and where its record lies, as the lists of a user's and of a sip-bridge's calls name it.
+/// A call and the place of its record: an element of the lists of a user's or a sip-bridge's calls.
 package struct CallReference: Equatable, Sendable {
-    /// The call.
+    /// The call's id.
     package var call: CallID
-    /// The hash tag of its record's keys.
+    /// The hash tag of the record's keys.
     package var tag: String
 
-    /// The element, `CALLID TAG`; neither part holds a space.
+    /// The element's text, `CALLID TAG`; neither part contains a space.
     package var text: String { "\(call) \(tag)" }
 
-    /// Joins the two.
+    /// Creates a reference.
     package init(call: CallID, tag: String) {
         self.call = call
         self.tag = tag
     }
 
-    /// Reads an element of such a list; nil for another form.
+    /// Parses an element; nil when it has another form.
     package init?(text: String) {
         let parts = text.split(separator: " ")
         guard parts.count == 2 else { return nil }

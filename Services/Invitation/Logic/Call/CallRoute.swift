@@ -1,17 +1,18 @@
 package import SignalingProtocol
 
-/// Where an invitation goes, as far as the callee's name and the `extra` tell.
+/// Where an invitation goes, judged by the callee's name and the `extra`.
 package enum CallRoute: Equatable, Sendable {
     /// To a user of the app.
     case user(Account)
     /// To a telephone: `+` and digits, a `tel:` or a `sip:` URI.
     case telephone(Account)
-    /// To a telephone if the app has a trunk, else to a user: digits only, or any name with a `srcNum`.
+    /// To a telephone if the app has a trunk, else to a user: digits only, or any name together with `srcNum`.
     case either(Account)
 
-    /// Decides.
-    /// - Parameter showsNumber: the caller wants a number shown (`srcNum`), which only telephones do.
-    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when it can be none of them.
+    /// Determines the route.
+    /// - Parameter showsNumber: whether the caller wants a number to be shown (`srcNum`), which only telephones do.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter`` when the name is neither an account nor a
+    ///   number.
     package init(callee: String, showsNumber: Bool = false) throws(SignalingError) {
         let account: Account
         do { account = try Account(callee) } catch {
@@ -26,12 +27,12 @@ package enum CallRoute: Equatable, Sendable {
         }
     }
 
-    /// Digits of the longest telephone number (E.164 has 15; prefixes of exchanges add some).
+    /// Digits of the longest telephone number: E.164 allows 15, and exchanges' prefixes add some.
     static let longestNumber = 20
-    /// Digits of the shortest one without `+`.
+    /// Digits of the shortest telephone number without `+`.
     static let shortestNumber = 3
 
-    /// The name under which the callee's party of the call is kept.
+    /// The account under which the callee is recorded in the call.
     package var account: Account {
         switch self {
         case .user(let account), .telephone(let account), .either(let account): account
@@ -43,7 +44,7 @@ package enum CallRoute: Equatable, Sendable {
             && text.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// The scheme in any case, and something behind it.
+    /// Whether the text starts with `tel:` or `sip:`, in any case, and continues.
     private static func isURI(_ text: String) -> Bool {
         text.utf8.count > 4 && ["tel:", "sip:"].contains(text.prefix(4).lowercased())
     }

@@ -1,4 +1,4 @@
-/// What the states carry.
+/// The data of the states.
 extension CallStateMachine {
     struct Waiting: Equatable, Sendable {
         var call: Call
@@ -8,7 +8,7 @@ extension CallStateMachine {
         var timer: CallTimer { CallTimer(.acknowledgement, of: call.id) }
         var cancellation: CallAction { .cancel(timer, at: deadline) }
 
-        /// How long an event behind the invitation may wait: never longer than the invitation itself.
+        /// How long an event after the invitation may wait, in ms: never longer than the invitation itself.
         func patience(_ now: Int64, _ durations: CallDurations) -> Int64 {
             max(1, deadline - now + durations.mailGrace / 2)
         }
@@ -26,8 +26,8 @@ extension CallStateMachine {
         var call: Call
         var at: Int64
         var end: CallEnd
-        /// The invitation was withdrawn without a word: should the callee have read it in that moment, its first act
-        /// shows so, and then it is told.
+        /// Whether the callee must still be informed of the end. The invitation was withdrawn silently; if the callee
+        /// had received it just before, its first act shows that, and it is then informed.
         var owesCalleeEnd: Bool
     }
 }

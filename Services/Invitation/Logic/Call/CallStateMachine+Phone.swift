@@ -1,12 +1,13 @@
 package import SignalingProtocol
 
-/// Calls in which a party is a telephone: what its sip-bridge reports, and the bridge's loss.
+/// Calls in which one party is a telephone: reports of its sip-bridge, and the loss of the bridge.
 ///
-/// A report of another bridge than the one that holds the telephone, or about a call that is over, changes nothing: the
-/// bridge learns from ``CallSnapshot/stands(_:with:)`` that it must let go of the telephone.
+/// A report from a bridge that does not hold the telephone, or about a call that has ended, changes nothing. The bridge
+/// learns from ``CallSnapshot/stands(_:with:)`` that it must hang up.
 extension CallStateMachine {
-    /// A user invites a telephone. From none or ended to waiting, or to ended when the app has no trunk.
-    /// - Throws: ``SignalingCode/inviteReinvite`` while a call is pending between the two; it stays as it is.
+    /// Handles a user's invitation of a telephone. From none or ended to waiting, or to ended when the app has no
+    /// trunk.
+    /// - Throws: ``SignalingCode/inviteReinvite`` while a call between the two is pending; that call is not changed.
     package mutating func dial(
         _ request: InvitationRequest, trunk: TrunkTerms?, now: Int64
     ) throws(SignalingError) -> [CallAction] {
@@ -34,14 +35,14 @@ extension CallStateMachine {
         ]
     }
 
-    /// A telephone calls a user. From none or ended to waiting, or to ended when the user is offline: then nobody is told,
-    /// the bridge learns it by the answer.
+    /// Handles a telephone's call to a user. From none or ended to waiting; or to ended when the user is offline, which
+    /// only the bridge is told, by the reply.
     package mutating func invite(
         from phone: PhoneLeg, in phoneCall: PhoneCall, extra: String, callee: CalleePresence, now: Int64
     ) -> [CallAction] {
         switch state {
         case .none, .ended: break
-        case .waiting, .ringing, .accepted: return []  // It was delivered before, and its result is forgotten.
+        case .waiting, .ringing, .accepted: return []  // Delivered before; its result is not stored any more.
         }
         let call = Call(
             id: CallID(phoneCall.id), channel: phoneCall.channel, caller: phoneCall.phone, callerUID: 0,
@@ -64,7 +65,7 @@ extension CallStateMachine {
         ]
     }
 
-    /// A sip-bridge reports.
+    /// Handles a report of a sip-bridge.
     package mutating func phoneActed(_ report: PhoneReport, now: Int64) -> [CallAction] {
         let (id, extra) = (CallID(report.call.id), report.extra)
         if report.act == .claimed { return claim(id, by: report.bridge, report.record) }
@@ -81,7 +82,7 @@ extension CallStateMachine {
         }
     }
 
-    /// The sip-bridge that holds a call's telephone is lost. To ended.
+    /// Handles the loss of the sip-bridge that holds a call's telephone. To ended.
     package mutating func bridgeLost(_ bridge: BridgeID, call id: CallID, now: Int64) -> [CallAction] {
         guard note(PhoneRecord(), in: id, by: bridge) != nil else { return [] }
         return phoneLeft(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
@@ -89,7 +90,7 @@ extension CallStateMachine {
 }
 
 extension CallStateMachine {
-    /// The first bridge that wants an outgoing call has it; it may say so again.
+    /// Handles a claim: the first bridge that claims an outgoing call gets it, and may repeat the claim.
     private mutating func claim(_ id: CallID, by bridge: BridgeID, _ record: PhoneRecord) -> [CallAction] {
         guard case .waiting(var it) = state, it.call.id == id, let phone = it.call.phone, phone.role == .callee,
             phone.bridge == nil
@@ -100,8 +101,8 @@ extension CallStateMachine {
         return [.hold(id, bridge)]
     }
 
-    /// Keeps what a report says of the SIP side.
-    /// - Returns: what the telephone is in the call; nil when the call is not that bridge's, or over.
+    /// Records the SIP facts of a report.
+    /// - Returns: the telephone's role in the call; nil when the call is not the bridge's, or has ended.
     private mutating func note(_ record: PhoneRecord, in id: CallID, by bridge: BridgeID) -> CallRole? {
         func noting(_ call: Call) -> Call? {
             guard call.id == id, let phone = call.phone, phone.bridge == bridge else { return nil }
@@ -129,7 +130,7 @@ extension CallStateMachine {
         }
     }
 
-    /// From waiting to ringing.
+    /// Handles the telephone's ringing. From waiting to ringing.
     private mutating func phoneRang(_ extra: String, _ now: Int64) -> [CallAction] {
         switch state {
         case .waiting(let it):
@@ -141,18 +142,18 @@ extension CallStateMachine {
                 it.cancellation, .log(CallLogEntry(call: call)),
             ]
         case .none, .ringing, .accepted, .ended:
-            return []  // It rang before, or was answered at once.
+            return []  // A repeated ringing, or one after the answer.
         }
     }
 
-    /// From waiting or ringing to accepted.
+    /// Handles the telephone's answer. From waiting or ringing to accepted.
     private mutating func phoneAccepted(_ extra: String, _ now: Int64) -> [CallAction] {
         var call: Call
         let cancellation: CallAction
         switch state {
         case .waiting(let it): (call, cancellation) = (it.call, it.cancellation)
         case .ringing(let it): (call, cancellation) = (it.call, it.cancellation)
-        case .none, .accepted, .ended: return []  // Said twice.
+        case .none, .accepted, .ended: return []  // A repeated answer.
         }
         call.acknowledgedAt = call.acknowledgedAt ?? now
         call.acceptedAt = now
@@ -160,8 +161,8 @@ extension CallStateMachine {
         return call.bounding + call.tellCaller(.accepted, extra) + [cancellation, .log(CallLogEntry(call: call))]
     }
 
-    /// From waiting, ringing or accepted to ended.
-    /// - Parameter type: how a user who invited is told before the answer; after it, and to a callee, it is a bye.
+    /// Ends the call because of the telephone. From waiting, ringing or accepted to ended.
+    /// - Parameter type: the event for a user who invited, before the answer; after it, and for a callee, it is a bye.
     private mutating func phoneLeft(
         _ end: CallEnd, _ type: CallEventType, _ extra: String, _ now: Int64
     ) -> [CallAction] {
@@ -186,7 +187,7 @@ extension CallStateMachine {
         }
     }
 
-    /// Changes no state.
+    /// Passes a telephone's message on. Changes no state.
     private func phoneSaid(_ extra: String, _ now: Int64) -> [CallAction] {
         let call: Call
         var patience: Int64 = 0
@@ -203,12 +204,12 @@ extension CallStateMachine {
 }
 
 extension CallSnapshot {
-    /// Whether that call is the present one, not over, and that sip-bridge's.
+    /// Whether this call is the current one, has not ended, and belongs to this sip-bridge.
     package func stands(_ id: CallID, with bridge: BridgeID) -> Bool {
         isLive(id) && call.phone?.bridge == bridge
     }
 
-    /// Whether that call is the present one and not over.
+    /// Whether this call is the current one and has not ended.
     package func isLive(_ id: CallID) -> Bool {
         switch phase {
         case .waiting, .ringing, .accepted: call.id == id

@@ -1,8 +1,8 @@
 package import SignalingProtocol
 
-/// Events that no party brings about.
+/// Events that are not acts of a party.
 extension CallStateMachine {
-    /// The invitation stands in the callee's mailbox. Changes no state; an ended call's invitation is withdrawn.
+    /// Records that the invitation is in the callee's mailbox. If the call has ended, the invitation is withdrawn.
     package mutating func invitationQueued(call: CallID, version: Int64) -> [CallAction] {
         switch state {
         case .waiting(var it) where it.call.id == call:
@@ -18,27 +18,29 @@ extension CallStateMachine {
             state = .accepted(it)
             return it.withdrawal
         case .ended(var it) where it.call.id == call && it.call.mail != version:
-            // The end came before the driver that queued the invitation could report it.
+            // The call ended before the driver could report the queued invitation.
             it.call.mail = version
             it.owesCalleeEnd = it.call.calleeSession == nil
             state = .ended(it)
             return it.call.withdrawal
         case .none, .waiting, .ringing, .accepted, .ended:
-            return []  // A later call took the place, or the record expired.
+            return []  // A later call has replaced it, or the record has expired.
         }
     }
 
-    /// The callee's mailbox takes no invitation. From waiting to ended; the caller learns it by the answer to its act.
+    /// Called when the callee's mailbox refuses the invitation. From waiting to ended; the caller gets an error as the
+    /// answer to its act.
     package mutating func invitationUndeliverable(call: CallID, now: Int64) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.call.id == call:
             return finish(it.call, .undeliverable, now, [it.cancellation])
         case .none, .waiting, .ringing, .accepted, .ended:
-            return []  // Another delivery of the same command got it through, or it is over by now.
+            return []  // Another delivery of the same command succeeded, or the call has ended by now.
         }
     }
 
-    /// A timer is due. From waiting, ringing or, with a telephone, accepted to ended; a timer that was overtaken does nothing.
+    /// Called when a timer fires. From waiting, ringing or, with a telephone, accepted to ended; outdated timers do
+    /// nothing.
     package mutating func timerFired(_ timer: CallTimer, now: Int64, calleeOnline: Bool) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.timer == timer:
@@ -70,8 +72,8 @@ extension CallStateMachine {
         }
     }
 
-    /// A session of one of the parties is over. To ended when the call was that session's: an invitation that the
-    /// callee has not acknowledged goes on waiting for the callee's next session.
+    /// Called when a session of one of the parties has ended. To ended when the call belonged to that session. An
+    /// invitation that the callee has not acknowledged keeps waiting for the callee's next session.
     package mutating func sessionEnded(of account: Account, session: SessionID, now: Int64) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.call.caller == account && it.call.callerSession == session:
@@ -91,7 +93,7 @@ extension CallStateMachine {
         }
     }
 
-    /// - Parameter role: whose session is over; nil when it was no party's.
+    /// - Parameter role: the party whose session has ended; nil when it was neither's.
     private mutating func lost(
         _ call: Call, _ role: CallRole?, _ now: Int64, tellsCaller: CallEventType, _ closing: [CallAction]
     ) -> [CallAction] {
@@ -108,7 +110,7 @@ extension CallStateMachine {
 }
 
 extension Call {
-    /// Which party has the call in that session; nil when none has.
+    /// The party that takes part in the call with this session; nil for none.
     fileprivate func role(of account: Account, in session: SessionID) -> CallRole? {
         if caller == account, callerSession == session { return .caller }
         return callee == account && calleeSession == session ? .callee : nil

@@ -1,36 +1,38 @@
 package import SignalingProtocol
 
-/// The life of the call between two parties in one channel, and what to tell whom at each step. The parties are users, or
-/// a user and a telephone.
+/// The life of the call between two parties in one channel, and how each is informed. The parties are two users, or a
+/// user and a telephone.
 ///
-/// One machine serves both directions, so that at most one call is pending between two parties in a channel. Each method
-/// is one event; what it throws is the answer to a refused act, and then nothing has changed. Times are ms of the Redis
-/// clock. Sources: Signaling API, "Calls"; wire protocol, sections 7 and 12.
+/// One machine serves both directions, so that at most one call between two parties is pending in a channel. Each
+/// method handles one event. If it throws, that is the answer to a refused act, and nothing has changed. Times are ms
+/// of Redis' clock. Sources: Signaling API, "Calls"; wire protocol, sections 7 and 12.
 package struct CallStateMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
-        /// No call is known. Can go to: waiting, ended (the callee must be online and is not, the app has no trunk).
+        /// No call is known. Can go to: waiting, ended (the callee must be online and is not, or the app has no trunk).
         case none
-        /// The callee's client has not acknowledged, or the telephone does not ring yet. Can go to: ringing, accepted (the acknowledgement was overtaken),
-        /// ended; waiting again when the next session of the caller invites anew.
+        /// The callee's client has not acknowledged yet, or the telephone does not ring yet. Can go to: ringing,
+        /// accepted (the acceptance has overtaken the acknowledgement), ended; waiting again when the caller's next
+        /// session invites anew.
         case waiting(Waiting)
-        /// The callee's client has the invitation. Can go to: accepted, ended; waiting as above.
+        /// The callee's client has received the invitation. Can go to: accepted, ended; waiting as above.
         case ringing(Ringing)
         /// The callee accepted. Can go to: ended; waiting as above.
         case accepted(Call)
-        /// It is over; kept for a minute for acts that cross the end. Can go to: waiting, ended (the next call).
+        /// The call has ended; kept for a minute for acts sent before the end was known. Can go to: waiting, ended (the
+        /// next call).
         case ended(Ended)
     }
 
     var state: State
     let durations: CallDurations
 
-    /// A pair without a call.
+    /// Creates a machine without a call.
     package init(durations: CallDurations = CallDurations()) {
         state = .none
         self.durations = durations
     }
 
-    /// The state as it was kept.
+    /// Restores a stored state.
     package init(_ snapshot: CallSnapshot, durations: CallDurations = CallDurations()) {
         self.durations = durations
         let call = snapshot.call
@@ -46,7 +48,7 @@ package struct CallStateMachine: Equatable, Sendable {
         }
     }
 
-    /// What to keep; nil when no call is known.
+    /// The state to store; nil when no call is known.
     package var snapshot: CallSnapshot? {
         switch state {
         case .none: nil
@@ -62,8 +64,8 @@ package struct CallStateMachine: Equatable, Sendable {
 
     // MARK: - Acts of the parties
 
-    /// The caller invites. From none or ended to waiting, or to ended when the callee must be online and is not.
-    /// - Throws: ``SignalingCode/inviteReinvite`` while a call is pending between the two; it stays as it is.
+    /// Handles an invitation. From none or ended to waiting, or to ended when the callee must be online and is not.
+    /// - Throws: ``SignalingCode/inviteReinvite`` while a call between the two is pending; that call is not changed.
     package mutating func invite(
         _ request: InvitationRequest, callee: CalleePresence, now: Int64
     ) throws(SignalingError) -> [CallAction] {
@@ -93,7 +95,7 @@ package struct CallStateMachine: Equatable, Sendable {
         ]
     }
 
-    /// The callee's client has the invitation. From waiting to ringing; later ones only renew the callee's session.
+    /// Handles the callee's acknowledgement. From waiting to ringing; later ones only update the callee's session.
     package mutating func acknowledge(
         by actor: Actor, extra: String, now: Int64
     ) throws(SignalingError) -> [CallAction] {
@@ -116,15 +118,15 @@ package struct CallStateMachine: Equatable, Sendable {
             return []
         case .accepted(let call):
             try call.requireCallee(actor)
-            return []  // The acknowledgement was overtaken by the acceptance.
+            return []  // The acceptance has overtaken the acknowledgement.
         case .ended(let it):
             try it.call.requireCallee(actor)
-            return tellOwedEnd(it, actor)  // It crossed the end.
+            return tellOwedEnd(it, actor)  // It was sent before the end was known.
         }
     }
 
-    /// The callee accepts. From waiting or ringing to accepted.
-    /// - Throws: ``SignalingCode/failed`` (`call_ended`) when it crossed the end: the end stands.
+    /// Handles the callee's acceptance. From waiting or ringing to accepted.
+    /// - Throws: ``SignalingCode/failed`` (`call_ended`) when the call has ended; it is not revived.
     package mutating func accept(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
@@ -135,7 +137,7 @@ package struct CallStateMachine: Equatable, Sendable {
             return try accept(it.call, by: actor, extra, now, [it.cancellation])
         case .accepted(let call):
             try call.requireCallee(actor)
-            return []  // Said twice.
+            return []  // A repeated acceptance.
         case .ended(let it):
             try it.call.requireCallee(actor)
             let owed = tellOwedEnd(it, actor)
@@ -144,8 +146,8 @@ package struct CallStateMachine: Equatable, Sendable {
         }
     }
 
-    /// The callee refuses. From waiting or ringing to ended.
-    /// - Throws: ``SignalingCode/failed`` (`wrong_state`) once accepted.
+    /// Handles the callee's refusal. From waiting or ringing to ended.
+    /// - Throws: ``SignalingCode/failed`` (`wrong_state`) after the acceptance.
     package mutating func refuse(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
@@ -165,11 +167,11 @@ package struct CallStateMachine: Equatable, Sendable {
         case .ended(let it):
             try it.call.requireCallee(actor)
             forgetOwedEnd(it)
-            return []  // It crossed the end, and both want it over.
+            return []  // It was sent before the end was known; both want the call to end.
         }
     }
 
-    /// Either party ends the call. From waiting, ringing or accepted to ended.
+    /// Handles the end by either party. From waiting, ringing or accepted to ended.
     package mutating func end(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
@@ -194,11 +196,11 @@ package struct CallStateMachine: Equatable, Sendable {
             return try end(call, by: actor, extra, now, [])
         case .ended(let it):
             if try it.call.role(of: actor) == .callee { forgetOwedEnd(it) }
-            return []  // Both ended it, or it crossed a time-out.
+            return []  // Both parties ended it, or it had timed out.
         }
     }
 
-    /// Either party sends a message. In any live state; changes none.
+    /// Passes a message of either party on, while the call lives. Changes no state.
     package mutating func message(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
@@ -216,10 +218,10 @@ package struct CallStateMachine: Equatable, Sendable {
     }
 }
 
-// MARK: - Steps that several events share
+// MARK: - Steps shared by several events
 
 extension CallStateMachine {
-    /// Ends a pending call that is over but not marked so, and would keep a new one from beginning.
+    /// Ends a pending call that has in fact ended but is not marked so, and that would prevent a new one.
     mutating func makeRoom(
         for caller: Actor, calleeOnline: Bool, _ now: Int64
     ) throws(SignalingError) -> [CallAction] {
@@ -238,7 +240,7 @@ extension CallStateMachine {
             case nil: nil
             }
         if let session, session != caller.session {
-            // The account has logged in anew, and the end of its old session has not arrived yet.
+            // The account has logged in again, and the end of its old session has not been reported yet.
             return sessionEnded(of: account, session: session, now: now)
         }
         if let timer = pending.timer, let deadline = pending.deadline, now >= deadline + durations.lostTimer {

@@ -1,13 +1,13 @@
 package import SignalingProtocol
 
-/// A deadline of a call as it stands in `due:invitation`: `KIND CALLID TAG`.
+/// A call's timer as a member of the sorted set `due:invitation`: `KIND CALLID TAG`.
 package struct CallTimerReference: Equatable, Sendable {
-    /// The deadline.
+    /// The timer.
     package var timer: CallTimer
-    /// The hash tag of its call's record.
+    /// The hash tag of the call's record.
     package var tag: String
 
-    /// Joins the two.
+    /// Creates a reference.
     package init(_ timer: CallTimer, tag: String) {
         self.timer = timer
         self.tag = tag
@@ -23,14 +23,14 @@ package struct CallTimerReference: Equatable, Sendable {
     var text: String { "\(timer.kind.rawValue) \(timer.call) \(tag)" }
 }
 
-/// A deadline of the invitation service, as it stands in `due:invitation`.
+/// A timer of the invitation service, a member of the sorted set `due:invitation`.
 package enum InvitationTimer: Equatable, Sendable {
-    /// A call's.
+    /// A timer of a call.
     case call(CallTimerReference)
-    /// A sip-bridge's lease may have ended: `gateway:ID`. Its heartbeat moves this timer on.
+    /// Fires when a sip-bridge's lease may have ended: `gateway:ID`. The bridge's heartbeats postpone it.
     case bridge(BridgeID)
 
-    /// Reads a member of the set; nil for what no version of this service wrote.
+    /// Parses a member of the set; nil for text that no version of this service has written.
     package init?(member: String) {
         if member.hasPrefix(Self.bridgePrefix) {
             self = .bridge(BridgeID(String(member.dropFirst(Self.bridgePrefix.count))))
@@ -41,7 +41,7 @@ package enum InvitationTimer: Equatable, Sendable {
         }
     }
 
-    /// The member of the set.
+    /// The timer as a member of the set.
     package var member: String {
         switch self {
         case .call(let reference): reference.text

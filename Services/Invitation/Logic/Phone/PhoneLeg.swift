@@ -2,18 +2,18 @@ package import SignalingProtocol
 
 /// The telephone's side of a call.
 package struct PhoneLeg: Equatable, Sendable {
-    /// Which party the telephone is; the other is a user.
+    /// The telephone's role; the other party is a user.
     package var role: CallRole
-    /// The sip-bridge that holds it; nil until one takes an outgoing call upon itself.
+    /// The sip-bridge that holds the telephone; nil until a bridge has claimed an outgoing call.
     package var bridge: BridgeID?
-    /// How long it may ring, ms; nil for the service's own limit.
+    /// How long it may ring, in ms; nil for the service's own limit.
     package var ring: Int64?
-    /// How long the call may last from its answer on, ms; nil for the service's own limit.
+    /// The longest duration of the call from its answer, in ms; nil for the service's own limit.
     package var longest: Int64?
-    /// What SIP said so far.
+    /// The SIP facts known so far.
     package var record: PhoneRecord
 
-    /// A side that begins.
+    /// Creates the telephone's side of a new call.
     package init(
         role: CallRole, bridge: BridgeID? = nil, ring: Int64? = nil, longest: Int64? = nil,
         record: PhoneRecord = PhoneRecord()
@@ -25,7 +25,7 @@ package struct PhoneLeg: Equatable, Sendable {
         self.record = record
     }
 
-    /// Updated by a report; what the report leaves out stays.
+    /// Updated with the facts of a report; facts that the report does not contain stay.
     func noting(_ news: PhoneRecord) -> PhoneLeg {
         var leg = self
         leg.record = PhoneRecord(
@@ -39,14 +39,13 @@ package struct PhoneLeg: Equatable, Sendable {
 package struct PhoneOrder: Equatable, Sendable {
     /// The bridge.
     package var bridge: BridgeID
-    /// The call.
     package var call: PhoneCall
-    /// What it orders.
+    /// The act to order.
     package var act: PhoneOrderAct
     /// JSON text.
     package var extra: String
 
-    /// Makes an order.
+    /// Creates an order.
     package init(bridge: BridgeID, call: PhoneCall, act: PhoneOrderAct, extra: String) {
         self.bridge = bridge
         self.call = call
@@ -55,27 +54,27 @@ package struct PhoneOrder: Equatable, Sendable {
     }
 }
 
-/// What the invitation service needs to know of an app's trunk.
+/// The terms of an app's trunk that concern the invitation service.
 package struct TrunkTerms: Equatable, Sendable {
-    /// How long a telephone may ring, ms.
+    /// How long a telephone may ring, in ms.
     package var ring: Int64
-    /// How long a call may last from its answer on, ms.
+    /// The longest duration of a call from its answer, in ms.
     package var longest = Int64(Limits.longestPhoneCall) * 1000
-    /// Calls of one user to telephones at once.
+    /// The largest number of concurrent calls of one user to telephones.
     package var linesPerUser = Limits.phoneCallsPerUser
-    /// New ones in a minute.
+    /// The largest number of new calls of one user to telephones per minute.
     package var newLinesPerUser = Limits.newPhoneCallsPerUser
-    /// Calls of the app to telephones at once.
+    /// The largest number of concurrent calls of the app to telephones.
     package var linesPerApp = Limits.phoneCallsPerApp
-    /// New ones in a minute.
+    /// The largest number of new calls of the app to telephones per minute.
     package var newLinesPerApp = Limits.newPhoneCallsPerApp
 
-    /// Terms with the default bounds.
+    /// Creates terms with default bounds.
     package init(ring: Int64) { self.ring = ring }
 }
 
 extension Call {
-    /// The name of the call between the service and the sip-bridges; nil for a call between users.
+    /// The call's identification in commands to sip-bridges; nil for a call between users.
     package var phoneCall: PhoneCall? {
         switch phone?.role {
         case .caller: PhoneCall(id: id.rawValue, channel: channel, user: callee, phone: caller)
@@ -84,8 +83,8 @@ extension Call {
         }
     }
 
-    /// Orders for the telephone in the party `role`; nil when that party is a user. Empty while no bridge holds the telephone:
-    /// the bridge that takes it over finds the state of the call.
+    /// Orders for the telephone in the role `role`; nil when that party is a user. Empty while no bridge holds the
+    /// telephone: the bridge that claims it learns the state of the call then.
     func tellPhone(_ role: CallRole, _ type: CallEventType, _ extra: String) -> [CallAction]? {
         guard let phone, phone.role == role, let phoneCall else { return nil }
         guard let bridge = phone.bridge, let act = type.order else { return [] }
@@ -94,7 +93,7 @@ extension Call {
 }
 
 extension CallEventType {
-    /// The same, as a telephone is told it; nil for the invitation, which it gets by being dialled.
+    /// The order for an event; nil for the invitation, which a telephone gets by being dialled.
     fileprivate var order: PhoneOrderAct? {
         switch self {
         case .invitation: nil

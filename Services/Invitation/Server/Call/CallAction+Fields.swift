@@ -2,7 +2,7 @@ internal import InvitationLogic
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Actions as they are kept with the command that caused them, so that a redelivered command repeats them.
+/// Actions are stored with the command that caused them, so that a redelivered command repeats them.
 extension CallAction {
     static func encode(_ actions: [CallAction]) -> [UInt8] {
         var list = FieldWriter()

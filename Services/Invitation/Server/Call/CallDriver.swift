@@ -8,21 +8,22 @@ internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Plays one event into a call's state machine: loads the call, decides, commits, carries out the actions.
+/// Passes an event to a call's state machine: loads the call, decides, commits, performs the actions.
 ///
-/// The new state is committed together with its actions, under the command's id. A redelivered command repeats those actions,
-/// each of which is idempotent, so a process may die at any point.
+/// The new state is committed together with its actions, under the command's id. A redelivered command repeats the
+/// actions, each of which is idempotent, so a process may die at any point.
 struct CallDriver: Sendable {
-    /// An event: what changes at that time (Redis clock, ms), and what is to be done.
+    /// An event: changes the state machine at a time (ms of Redis' clock) and returns the actions.
     typealias Event = @Sendable (inout CallStateMachine, Int64) throws(SignalingError) -> [CallAction]
 
-    /// How often an event is decided anew because another changed the call meanwhile.
+    /// How often an event is decided again because the call was changed concurrently.
     private static let conflictBound = 16
-    /// How long an event is repeated while Redis is away.
+    /// How long an event is repeated while Redis does not answer.
     private static let patience = Duration.seconds(4)
-    /// The same once the event may have been committed: its actions must be carried out, and Redis knows them for a minute.
+    /// The same when the event may have been committed: its actions must be performed, and Redis keeps them for a
+    /// minute.
     private static let debt = Duration.seconds(50)
-    /// The pause before the first repetition; doubles with each, up to a second.
+    /// The pause before the first repetition; doubles each time, up to a second.
     private static let pause = Duration.milliseconds(50)
 
     let records: CallRecordStore
@@ -33,10 +34,10 @@ struct CallDriver: Sendable {
     let durations: CallDurations
     let logger: Logger
 
-    /// Plays an event.
-    /// - Returns: the call as it stands then, if any.
-    /// - Throws: what the machine answers to a refused act, or what the stores say; nothing has changed, or a repetition
-    ///   under the same id completes it.
+    /// Handles an event.
+    /// - Returns: the call afterwards, if any.
+    /// - Throws: the state machine's answer to a refused act, or an error of a store. Either nothing has changed, or a
+    ///   repetition with the same id completes the event.
     @discardableResult
     func play(_ tag: String, _ command: CommandContext, _ event: Event) async throws(SignalingError) -> CallSnapshot? {
         let start = ContinuousClock.now
@@ -51,7 +52,7 @@ struct CallDriver: Sendable {
                 logger.debug(
                     "repeating an event that Redis did not take",
                     metadata: ["command": "\(command.id)", "error": "\(error)"])
-                // A cancelled pause only means an earlier repetition.
+                // If the pause is cancelled, the repetition just comes earlier.
                 try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, .seconds(1))
             }
@@ -130,7 +131,7 @@ struct CallDriver: Sendable {
             case .freeLine(let call, let account):
                 try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
-                note(entry)  // The commit has put it into the stream.
+                note(entry)  // Already written to the stream by the commit.
             }
         }
     }
@@ -138,7 +139,7 @@ struct CallDriver: Sendable {
     private func invite(
         _ delivery: CallDelivery, _ mail: UserMessage, _ tag: String, _ command: CommandContext
     ) async throws(SignalingError) {
-        // By way of `playOnce`: if Redis is away, the whole command is repeated.
+        // Through `playOnce`, so that the whole command is repeated when Redis does not answer.
         do throws(SignalingError) {
             let queued = try await messages.sendToUser(mail)
             let report = CommandContext(id: command.id.derived("queued"), deadline: 0)
@@ -169,7 +170,7 @@ struct CallDriver: Sendable {
             try await withdraw(UserKey(app: channel.app, account: delivery.receiver), version)
         } catch {
             guard error.code == .messageOther else { throw error }
-            // The call goes on: a full mailbox of one party must not affect the other.
+            // The call continues: a full mailbox of one party must not affect the other.
             InvitationMetrics.eventsDropped.increment()
             logger.warning(
                 "dropped a call event, the receiver's mailbox is full",
@@ -177,7 +178,8 @@ struct CallDriver: Sendable {
         }
     }
 
-    /// Notes the call and sets the bridge's timer: the bridge may have been lost just before, and its other calls ended.
+    /// Lists the call among the bridge's, and sets the bridge's timer: the bridge may have been lost just before, when
+    /// its other calls were ended.
     private func hold(_ call: CallReference, _ bridge: BridgeID, _ now: Int64) async throws(SignalingError) {
         try await records.hold(call, by: bridge)
         try await timers.set(.bridge(bridge), at: now + BridgeID.fleet.watchDelay)

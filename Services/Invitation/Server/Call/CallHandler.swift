@@ -5,7 +5,7 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Handles the commands of the service and its timers.
+/// Handles the service's commands about calls, and calls' timers.
 struct CallHandler: Sendable {
     let driver: CallDriver
     let trunks: CachedRecords<AppID, TrunkTerms>
@@ -14,7 +14,7 @@ struct CallHandler: Sendable {
     private var records: CallRecordStore { driver.records }
     private var lines: PhoneLines { driver.lines }
 
-    /// An act of a party.
+    /// Handles an act of a party.
     func act(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) -> Done {
         if command.verb == .invite {
             try await invite(command, context)
@@ -30,7 +30,7 @@ struct CallHandler: Sendable {
         return Done()
     }
 
-    /// A session is over.
+    /// Handles the end of a session.
     func endCalls(_ command: EndSessionCalls, _ context: CommandContext) async throws(SignalingError) -> Done {
         for reference in try await records.calls(of: command.user) {
             let step = CommandContext(id: context.id.derived(reference.call.rawValue), deadline: context.deadline)
@@ -42,7 +42,7 @@ struct CallHandler: Sendable {
         return Done()
     }
 
-    /// A call's timer is due.
+    /// Handles a call's timer.
     func fire(_ reference: CallTimerReference) async throws(SignalingError) {
         let command = CommandContext(id: reference.timer.command, deadline: 0)
         guard let call = try await records.load(reference.tag, command: command.id).snapshot?.call else { return }
@@ -64,7 +64,7 @@ struct CallHandler: Sendable {
         if let present = callingParty.session, present != caller.session {
             throw SignalingError(.notLoggedIn, .sessionOver, "a newer login took the account")
         }
-        // The end of a session goes through all of the user's calls, so their number is bounded.
+        // The end of a session handles all of the user's calls, so their number is bounded.
         guard max(callingParty.calls, calledParty.calls) < Limits.callsPerUser else {
             InvitationMetrics.callsOfUserBoundHit.increment()
             throw SignalingError(.inviteOther, .tooManyCalls, "a party has \(Limits.callsPerUser) calls")
@@ -82,12 +82,12 @@ struct CallHandler: Sendable {
         }
     }
 
-    /// Takes a line of the user and one of the app, then plays the dialling.
+    /// Reserves a line of the user and one of the app, then handles the invitation of the telephone.
     private func dial(
         _ request: InvitationRequest, _ trunk: TrunkTerms?, _ tag: String, _ context: CommandContext
     ) async throws(SignalingError) {
         let user = request.caller.user
-        // Not for a redelivered command: its call may be over, and its lines given back.
+        // Not for a redelivered command: its call may have ended and released its lines.
         if let trunk, try await records.load(tag, command: context.id).done == nil {
             let patience = driver.durations.dial + trunk.ring + CallDurations.lineGrace
             try await lines.take(request.call, of: user, on: trunk, for: patience)
@@ -97,7 +97,7 @@ struct CallHandler: Sendable {
                 try machine.dial(request, trunk: trunk, now: now)
             }
         } catch {
-            // If the outcome is unknown, the call's end gives the lines back, or their expiry does.
+            // If the outcome is unknown, the lines are released at the call's end, or expire.
             if error.reason != .unavailable { try await lines.free(request.call, of: user) }
             throw error
         }
@@ -108,7 +108,7 @@ struct CallHandler: Sendable {
         case telephone(TrunkTerms?)
     }
 
-    /// Asks for the app's trunk only where the route depends on it.
+    /// Determines the route; reads the app's trunk only if the route depends on it.
     private func way(of request: InvitationRequest, isOnline: Bool) async throws(SignalingError) -> Way {
         let app = request.caller.user.app
         switch request.route {
@@ -120,14 +120,16 @@ struct CallHandler: Sendable {
             do throws(SignalingError) {
                 return try await trunks.terms(of: app).map { .telephone($0) } ?? .user
             } catch {
-                // PostgreSQL is away and the app's trunk was never read: a user who is there is called all the same.
+                // PostgreSQL does not answer, and the app's trunk was never read: a user who is online can be called
+                // nevertheless.
                 guard isOnline else { throw error }
                 return .user
             }
         }
     }
 
-    /// The record of two users in a channel: one for both directions, so that one call at most is pending there.
+    /// The tag of the record of two users in a channel: the same for both directions, so that at most one call is
+    /// pending.
     private static func tag(_ user: UserKey, _ channel: ChannelName, _ other: Account) -> String {
         let (first, second) = user.account < other ? (user.account, other) : (other, user.account)
         return KeySpace.callTag(channel: ChannelKey(app: user.app, name: channel), caller: first, callee: second)

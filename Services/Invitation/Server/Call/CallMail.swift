@@ -3,7 +3,7 @@ internal import MessageStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A delivery as a mailbox entry.
+/// Turns a delivery into a mailbox entry.
 struct CallMail {
     private let delivery: CallDelivery
     private let channel: ChannelKey
@@ -13,8 +13,8 @@ struct CallMail {
         self.channel = channel
     }
 
-    /// The entry, idempotent under `command`.
-    /// - Parameter now: the Redis clock, ms.
+    /// The mailbox entry, idempotent by `command`.
+    /// - Parameter now: in ms of Redis' clock.
     func message(_ command: CommandID, now: Int64) -> UserMessage {
         UserMessage(
             to: UserKey(app: channel.app, account: delivery.receiver), line: line(now: now),
@@ -24,7 +24,7 @@ struct CallMail {
     private func line(now: Int64) -> String {
         let content = CallContent(
             channel: channel.name, peer: delivery.peer.rawValue, extra: delivery.extra, peerUID: delivery.peerUID)
-        // Rounded up: the time to live that the line states must not end before the entry's.
+        // Rounded up: the time to live in the line must not end before the entry's.
         let seconds = Int((delivery.timeToLive + 999) / 1000)
         return MessageLine.call(
             type: delivery.type.rawValue, from: delivery.peer.rawValue, to: delivery.receiver, ttl: seconds,

@@ -8,14 +8,14 @@ internal import RedisStore
 internal import ServiceLifecycle
 internal import SignalingProtocol
 
-/// Ends calls whose records Redis has lost: they stand in the call log without an end. The log gets the end, and the parties
-/// whose sessions still live are told.
+/// Ends calls whose records Redis has lost: they are in the call log without an end. The end is written to the log, and
+/// the parties whose sessions still exist are informed.
 actor CallReconciliation: Service {
-    /// Calls of one page, and of one look.
+    /// The number of calls read at a time, and per round.
     private static let page = 200
     private static let pages = 10
-    /// While entries wait longer than this to be copied, the log is too old to compare with: an ended call's record is kept
-    /// for twice as long.
+    /// When entries wait longer than this to be copied, the log is too old to compare with: an ended call's record is
+    /// kept for twice as long.
     private static let delay = Duration.seconds(30)
 
     private let store: CallStore
@@ -25,10 +25,11 @@ actor CallReconciliation: Service {
     private let instance: String
     private let pause: Duration
     private let logger: Logger
-    /// Where the next look begins; nil for the beginning.
+    /// Where the next round starts; nil for the beginning.
     private var cursor: OpenCallCursor?
 
-    /// - Parameter pause: between two looks, over all instances; calls that began less than that ago are left alone.
+    /// - Parameter pause: the pause between two rounds, over all instances. Calls that began less than this ago are
+    ///   skipped.
     init(_ driver: CallDriver, store: CallStore, redis: RedisConnection, instance: String, pause: Duration) {
         self.store = store
         records = driver.records
@@ -43,7 +44,7 @@ actor CallReconciliation: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await self.lookIfItIsMyTurn()
-                // When the pause is cancelled, so is the loop.
+                // Cancelling the pause also ends the loop.
                 try? await Task.sleep(for: self.pause * Double.random(in: 0.9...1.1))
             }
         }
@@ -57,7 +58,7 @@ actor CallReconciliation: Service {
         }
     }
 
-    /// Whether no other instance looked just now.
+    /// Whether this instance may do the round, because no other one did it just before.
     private func isMyTurn() async throws -> Bool {
         let reply = try await redis.answer(
             to: RedisCommand(
@@ -96,7 +97,7 @@ actor CallReconciliation: Service {
 }
 
 extension CallRecord {
-    /// Where the call's record lies.
+    /// The hash tag of the call's record.
     fileprivate var tag: String {
         guard let caller = try? Account(caller), let callee = try? Account(callee) else { return "{}" }
         let (first, second) = caller < callee ? (caller, callee) : (callee, caller)
@@ -105,7 +106,7 @@ extension CallRecord {
 }
 
 extension Call {
-    /// The call of a row; nil for one that nobody can have written.
+    /// Creates a call from a row; nil when the row contains invalid names.
     fileprivate init?(_ record: CallRecord) {
         guard let caller = try? Account(record.caller), let callee = try? Account(record.callee) else { return nil }
         let phone: PhoneLeg? =

@@ -5,41 +5,41 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Calls in Redis, through the functions of ``RedisFunctionLibrary/calls``.
+/// The records of calls in Redis, through the functions of ``RedisFunctionLibrary/calls``.
 struct CallRecordStore: Sendable {
-    /// A call as it was found.
+    /// A call's record as read.
     struct Loaded {
-        /// The Redis clock, ms.
+        /// In ms of Redis' clock.
         var now: Int64
-        /// What the command did, if it was done before.
+        /// The actions of the command, if it was handled before.
         var done: [CallAction]?
-        /// 0 when there is no record.
+        /// The record's version; 0 when there is no record.
         var version: Int64
         /// The call, if any.
         var snapshot: CallSnapshot?
     }
 
-    /// What became of a commit.
+    /// The result of a commit.
     enum Committed {
-        /// The new state stands.
+        /// The new state is committed.
         case now
-        /// The command had been done before, with these actions.
+        /// The command was handled before, with these actions.
         case before([CallAction])
-        /// Someone else changed the call meanwhile.
+        /// The call was changed concurrently.
         case conflict
     }
 
-    /// What is known of a user.
+    /// What Redis knows about a user.
     struct Party {
-        /// Nil when offline.
+        /// The user's session; nil when offline.
         var session: SessionID?
-        /// 0 when unknown.
+        /// The user's numeric id; 0 when unknown.
         var uid: UInt32
-        /// Calls of theirs that are not over.
+        /// The number of the user's calls that have not ended.
         var calls: Int
     }
 
-    /// Calls that are told in one answer.
+    /// The number of calls in one reply.
     private static let page = 250
 
     private let redis: RedisConnection
@@ -91,19 +91,19 @@ struct CallRecordStore: Sendable {
         }
     }
 
-    /// The ids of the calls that several records hold, over or not; nil where there is no record. In one round trip.
+    /// The ids of the calls in several records, ended or not; nil where there is no record. In one round trip.
     func ids(_ tags: [String]) async throws(SignalingError) -> [CallID?] {
         let replies = try await redis.answers(
             to: tags.map { RedisCommand("HGET", .string(KeySpace.call(tag: $0)), "id") })
         return replies.map { $0.string.map { CallID($0) } }
     }
 
-    /// What is known of a user.
+    /// What Redis knows about a user.
     func party(_ user: UserKey) async throws(SignalingError) -> Party {
         try Self.party(try await redis.answer(to: Self.partyQuestion(user)))
     }
 
-    /// What is known of two users, in one round trip.
+    /// What Redis knows about two users, in one round trip.
     func parties(_ first: UserKey, _ second: UserKey) async throws(SignalingError) -> (Party, Party) {
         let replies = try await redis.answers(to: [Self.partyQuestion(first), Self.partyQuestion(second)])
         return (try Self.party(replies[0]), try Self.party(replies[1]))
@@ -120,37 +120,38 @@ struct CallRecordStore: Sendable {
         return Party(session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0, calls: Int(calls))
     }
 
-    /// Notes a call among a user's.
+    /// Adds a call to the list of a user's calls.
     func remember(_ call: CallReference, of user: UserKey) async throws(SignalingError) {
         try await remember(call, KeySpace.tag(user))
     }
 
-    /// Takes a call from a user's.
+    /// Removes a call from the list of a user's calls.
     func forget(_ call: CallReference, of user: UserKey) async throws(SignalingError) {
         _ = try await self.call("call_forget", KeySpace.tag(user), [.string(call.text)])
     }
 
-    /// A user's calls, the oldest first.
+    /// The list of a user's calls, oldest first.
     func calls(of user: UserKey) async throws(SignalingError) -> [CallReference] {
         try await calls(KeySpace.tag(user))
     }
 
-    /// Notes a call among a sip-bridge's.
+    /// Adds a call to the list of a sip-bridge's calls.
     func hold(_ call: CallReference, by bridge: BridgeID) async throws(SignalingError) {
         try await remember(call, KeySpace.bridgeTag(bridge))
     }
 
-    /// Takes a call from a sip-bridge's.
+    /// Removes a call from the list of a sip-bridge's calls.
     func release(_ call: CallReference, by bridge: BridgeID) async throws(SignalingError) {
         _ = try await self.call("call_forget", KeySpace.bridgeTag(bridge), [.string(call.text)])
     }
 
-    /// A sip-bridge's calls, the oldest first.
+    /// The list of a sip-bridge's calls, oldest first.
     func calls(of bridge: BridgeID) async throws(SignalingError) -> [CallReference] {
         try await calls(KeySpace.bridgeTag(bridge))
     }
 
-    /// In pages, so that no answer holds Redis up; a call that comes or goes meanwhile may be missing, or told twice.
+    /// Read in pages, so that no reply blocks Redis; a call that is added or removed meanwhile may be missing or occur
+    /// twice.
     private func calls(_ tag: String) async throws(SignalingError) -> [CallReference] {
         var found: [CallReference] = []
         var passed = 0

@@ -2,7 +2,8 @@ internal import InvitationLogic
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// The numbers of callees whom Redis has forgotten, because they have been away for long; read from PostgreSQL.
+/// Reads from PostgreSQL the numeric ids of callees that Redis does not know any more, because they were offline for
+/// long.
 struct CalleeNumbers: Sendable {
     private let numbers: Batcher<UserKey, UInt32>
 
@@ -10,11 +11,11 @@ struct CalleeNumbers: Sendable {
         numbers = Batcher { users throws(PostgresError) in try await store.numbers(of: users) }
     }
 
-    /// A callee at the moment of an invitation.
-    /// - Parameter party: what Redis knows of the user.
+    /// What is known about a callee at the time of an invitation.
+    /// - Parameter party: what Redis knows about the user.
     func presence(of user: UserKey, _ party: CallRecordStore.Party) async -> CalleePresence {
         var uid = party.uid
-        // Calls go on while PostgreSQL is away; the caller is told 0 then, as of somebody who was never seen.
+        // Calls must work while PostgreSQL does not answer; the caller then gets 0, as for a user who never logged in.
         if uid == 0, let number = try? await numbers.submit(user) { uid = number }
         return CalleePresence(online: party.session != nil, uid: uid)
     }

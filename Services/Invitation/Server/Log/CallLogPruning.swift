@@ -3,13 +3,13 @@ internal import Metrics
 internal import PostgresStore
 internal import ServiceLifecycle
 
-/// Deletes calls from the log after the days that they are kept, in small batches.
+/// Deletes calls from the log when their retention time is over, in small batches.
 struct CallLogPruning: Service {
-    /// Calls of one step.
+    /// The number of calls deleted by one statement.
     private static let batch = 1000
-    /// Between two steps while there is more.
+    /// The pause after a full batch.
     private static let breath = Duration.milliseconds(200)
-    /// Between two looks.
+    /// The pause after a batch that was not full.
     private static let pause = Duration.seconds(60)
 
     let store: CallStore
@@ -21,13 +21,13 @@ struct CallLogPruning: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 let removed = await step()
-                // When the pause is cancelled, so is the loop.
+                // Cancelling the pause also ends the loop.
                 try? await Task.sleep(for: removed == Self.batch ? Self.breath : Self.pause)
             }
         }
     }
 
-    /// - Returns: how many calls went; 0 while PostgreSQL is away.
+    /// - Returns: the number of deleted calls; 0 when PostgreSQL does not answer.
     private func step() async -> Int {
         do {
             let removed = try await store.prune(olderThanDays: days, limit: Self.batch)

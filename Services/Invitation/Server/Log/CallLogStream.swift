@@ -7,21 +7,21 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The call log on its way to PostgreSQL, in the service's mirror stream. While PostgreSQL is away calls go on and their
-/// entries wait here.
+/// The service's mirror stream, through which the call log gets to PostgreSQL. While PostgreSQL does not answer, calls
+/// continue, and their entries wait in the stream.
 struct CallLogStream: Sendable {
     private let redis: RedisConnection
 
     init(redis: RedisConnection) { self.redis = redis }
 
-    /// Appends an entry of its own; the change of a call's record appends its entry together with the change.
+    /// Appends a separate entry. Changes of a call's record append their entries in the same step.
     func append(_ entry: CallLogEntry) async throws(SignalingError) {
         var fields = FieldWriter()
         entry.write(to: &fields)
         _ = try await redis.answer(to: MirrorStream.recording(fields, for: .invitation))
     }
 
-    /// An entry as it stands in the stream.
+    /// Encodes an entry for the stream.
     static func encode(_ entry: CallLogEntry) -> [UInt8] {
         var fields = FieldWriter()
         entry.write(to: &fields)
@@ -41,8 +41,9 @@ struct CallLogStream: Sendable {
         return .milliseconds(max(0, seconds * 1000 - added))
     }
 
-    /// Copies entries into PostgreSQL; one that PostgreSQL can never take is dropped, with a metric and a log line.
-    /// - Throws: `PostgresError` when PostgreSQL is away: the entries come again.
+    /// Copies entries into PostgreSQL. One that PostgreSQL refuses permanently is dropped, with a metric and a log
+    /// line.
+    /// - Throws: `PostgresError` when PostgreSQL does not answer; the entries are then delivered again.
     static func copy(_ entries: [FieldReader], to store: CallStore, _ logger: Logger) async throws(PostgresError) {
         for fields in entries {
             let call: CallRecord
@@ -78,7 +79,7 @@ struct CallLogStream: Sendable {
 }
 
 extension Call {
-    /// Where the call comes from and goes to.
+    /// Between which kinds of parties the call is.
     var direction: CallRecord.Direction {
         switch phone?.role {
         case .caller: .inbound

@@ -7,14 +7,14 @@ internal import SignalingProtocol
 
 /// Ends the calls of sip-bridges whose lease has ended.
 struct LostBridges: Sendable {
-    /// Calls that are ended at once.
+    /// The number of calls that are ended concurrently.
     private static let batch = 50
 
     let watch: LeaseWatch<BridgeID, InvitationTimer>
     let driver: CallDriver
     let logger: Logger
 
-    /// The bridge's timer fired.
+    /// Handles a bridge's timer.
     func check(_ bridge: BridgeID) async throws(SignalingError) {
         guard let lease = try await watch.ended(bridge) else { return }
         let calls = try await driver.records.calls(of: bridge)
@@ -25,7 +25,7 @@ struct LostBridges: Sendable {
         for start in stride(from: 0, to: calls.count, by: Self.batch) {
             try await end(calls[start..<min(start + Self.batch, calls.count)], of: bridge)
         }
-        // A bridge that is back was told that its lease had ended, and let go of its calls; its stream is in use.
+        // A bridge that is back knows that its lease had ended, and has given up its calls; its stream is in use.
         if try await watch.isBack(bridge) { return }
         try await driver.phones.close(bridge)
         try await watch.forget(bridge)
@@ -43,7 +43,7 @@ struct LostBridges: Sendable {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        // When one has failed the timer fires again; the others are found ended then.
+        // If one has failed, the timer fires again, and the others are then found ended.
         for result in results { try result.get() }
     }
 
@@ -52,7 +52,7 @@ struct LostBridges: Sendable {
         try await driver.play(reference.tag, command) { machine, now throws(SignalingError) in
             machine.bridgeLost(bridge, call: reference.call, now: now)
         }
-        // The record may have been replaced or expired, and then nothing released it.
+        // The record may have been replaced or have expired; then nothing has released the call.
         try await driver.records.release(reference, by: bridge)
         logger.notice(
             "ended a call whose sip-bridge is lost",

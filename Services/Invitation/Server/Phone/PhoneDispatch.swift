@@ -6,13 +6,13 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The way to the sip-bridges.
+/// Sends commands to sip-bridges.
 struct PhoneDispatch: Sendable {
     let redis: RedisConnection
     let logger: Logger
 
-    /// Asks any bridge to call a telephone.
-    /// - Parameter time: nobody needs to after it (Redis clock, ms).
+    /// Asks the sip-bridges to call a telephone; any of them may claim the call.
+    /// - Parameter time: when the request expires, in ms of Redis' clock.
     func dial(
         _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: Int64
     ) async throws(SignalingError) {
@@ -22,7 +22,8 @@ struct PhoneDispatch: Sendable {
                 deadline: RedisTime(milliseconds: time)))
     }
 
-    /// Gives an order to the bridge that holds a call. If the bridge is gone the order is dropped: its loss ends the call.
+    /// Sends an order to the bridge that holds a call. If the bridge is gone, the order is dropped: the bridge's loss
+    /// ends the call.
     func send(_ order: PhoneOrder, _ id: CommandID) async throws(SignalingError) {
         let command = OrderPhone(call: order.call, act: order.act, extra: order.extra)
         let reply = try await redis.answer(to: PostedCommand.command(for: command, id: id, to: order.bridge))
@@ -35,7 +36,7 @@ struct PhoneDispatch: Sendable {
             ])
     }
 
-    /// Removes a lost bridge's stream.
+    /// Deletes the stream of a lost bridge.
     func close(_ bridge: BridgeID) async throws(SignalingError) {
         _ = try await redis.answer(to: RedisCommand("DEL", .string(KeySpace.commands(bridge))))
     }

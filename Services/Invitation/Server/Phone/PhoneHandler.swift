@@ -4,13 +4,13 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Handles what sip-bridges say.
+/// Handles the commands of sip-bridges.
 struct PhoneHandler: Sendable {
     let driver: CallDriver
     let trunks: CachedRecords<AppID, TrunkTerms>
     let callees: CalleeNumbers
 
-    /// A telephone did something.
+    /// Handles a report about a telephone.
     func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
         try CallMessage.checkSize(command.extra)
         let id = CallID(command.call.id)
@@ -20,13 +20,13 @@ struct PhoneHandler: Sendable {
         return PhoneStanding(stands: snapshot?.stands(id, with: command.bridge) == true)
     }
 
-    /// A telephone calls.
+    /// Handles a telephone's call to a user.
     func invite(_ command: InviteFromPhone, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
         try CallMessage.checkSize(command.extra)
         let call = command.call
         let user = UserKey(app: call.channel.app, account: call.user)
         let callee = await callees.presence(of: user, try await driver.records.party(user))
-        // If PostgreSQL is away and the app's trunk was never read, the service's own limit applies.
+        // If PostgreSQL does not answer and the app's trunk was never read, the service's own limit applies.
         let longest = try? await trunks.terms(of: user.app)?.longest
         let phone = PhoneLeg(
             role: .caller, bridge: command.bridge, ring: command.ring, longest: longest, record: command.record)
@@ -44,7 +44,7 @@ struct PhoneHandler: Sendable {
 }
 
 extension PhoneCall {
-    /// Where the call's record lies.
+    /// The hash tag of the call's record.
     var tag: String {
         let (first, second) = user < phone ? (user, phone) : (phone, user)
         return KeySpace.callTag(channel: channel, caller: first, callee: second)

@@ -4,18 +4,18 @@ internal import Metrics
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Bounds the calls to telephones per user and per app, through the functions of `calls.lua`.
+/// Limits the calls to telephones per user and per app, through the functions of `calls.lua`.
 ///
-/// Redis keeps the set of calls, each with an expiry, rather than a number: a call that is never given back counts no longer
-/// than a call can last.
+/// Redis stores the set of calls, each with an expiry, rather than a number: so a call that is never released counts no
+/// longer than a call can last.
 struct PhoneLines: Sendable {
     private let redis: RedisConnection
 
     init(redis: RedisConnection) { self.redis = redis }
 
-    /// Takes a line of the user and one of the app for a call that begins, unless it has them.
-    /// - Parameter time: how long they are held unless ``keep(_:of:until:)`` says otherwise, ms.
-    /// - Throws: `SignalingError` with ``SignalingCode/inviteOther`` past one of the terms' bounds.
+    /// Reserves a line of the user and one of the app for a new call, unless it has them already.
+    /// - Parameter time: how long they are reserved unless ``keep(_:of:until:)`` extends that, in ms.
+    /// - Throws: `SignalingError` with ``SignalingCode/inviteOther`` when one of the terms' bounds is reached.
     func take(
         _ call: CallID, of user: UserKey, on terms: TrunkTerms, for time: Int64
     ) async throws(SignalingError) {
@@ -26,15 +26,15 @@ struct PhoneLines: Sendable {
         try Self.check(ofApp, .appCalls, .appRate)
     }
 
-    /// Holds the lines of an answered call for longer.
-    /// - Parameter time: the Redis clock, ms.
+    /// Extends the reservation of an answered call's lines.
+    /// - Parameter time: in ms of Redis' clock.
     func keep(_ call: CallID, of user: UserKey, until time: Int64) async throws(SignalingError) {
         for tag in [KeySpace.tag(user), KeySpace.tag(user.app)] {
             _ = try await execute("line_keep", tag, [.string(call.rawValue), .int64(time)])
         }
     }
 
-    /// Gives the lines back.
+    /// Releases the lines.
     func free(_ call: CallID, of user: UserKey) async throws(SignalingError) {
         for tag in [KeySpace.tag(user), KeySpace.tag(user.app)] { try await free(call, tag) }
     }
@@ -57,7 +57,7 @@ struct PhoneLines: Sendable {
         try await redis.answer(to: .function(function, tag: tag, arguments: arguments))
     }
 
-    /// Which bound was hit; the raw value is the metric's label.
+    /// Which bound was reached; the raw value is the metric's label.
     private enum Bound: String, CaseIterable {
         case userCalls = "user_calls"
         case userRate = "user_rate"

@@ -3,13 +3,13 @@ internal import PostgresStore
 internal import SignalingProtocol
 
 extension CachedRecords<AppID, TrunkTerms> {
-    /// Which apps have a trunk, and on what terms.
+    /// Reads the terms of apps' trunks.
     init(store: TrunkStore) {
         self.init { app async throws(PostgresError) in try await store.find(app).map(TrunkTerms.init) }
     }
 
-    /// - Returns: nil for an app without a trunk.
-    /// - Throws: `SignalingError` when PostgreSQL is not available and the app's trunk was never read.
+    /// The terms of an app's trunk; nil for an app without a trunk.
+    /// - Throws: `SignalingError` when PostgreSQL does not answer and the app's trunk was never read.
     nonisolated func terms(of app: AppID) async throws(SignalingError) -> TrunkTerms? {
         do {
             return try await find(app)

@@ -1,12 +1,12 @@
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// The apps of the cluster and their settings, read from PostgreSQL; while PostgreSQL is away, as they were last known.
+/// The cluster's apps and their settings, read from PostgreSQL; while it does not answer, as they were last read.
 ///
-/// Whether there is an app is judged by the list of all ids, read ten times a second at most: an id that somebody made up
-/// costs no query of its own.
+/// Whether an app exists is determined from the list of all ids, which is read at most ten times a second: invented ids
+/// do not cost a query each.
 actor AppRegistry {
-    /// From the beginning of one reading of the ids to that of the next.
+    /// The shortest time from the start of one read of the ids to the start of the next.
     private static let pause = Duration.milliseconds(100)
 
     private typealias Reading = Task<Result<Void, PostgresError>, Never>
@@ -14,14 +14,14 @@ actor AppRegistry {
     private let records: CachedRecords<AppID, AppSettings>
     private let readIDs: @Sendable () async throws(PostgresError) -> Set<AppID>
     private var ids: Set<AppID> = []
-    /// When the last reading of the ids began.
+    /// When the last read of the ids began.
     private var begunAt: ContinuousClock.Instant?
-    /// The last reading that was asked for.
+    /// The last read that was requested.
     private var last: Reading?
-    /// That reading, until it begins.
+    /// The last requested read, while it has not begun.
     private var upcoming: Reading?
 
-    /// Answers from the table `apps`; settings are at most a second old.
+    /// Reads the table `apps`; settings are at most a second old.
     init(store: AppStore) {
         records = CachedRecords { app async throws(PostgresError) in
             try await store.find(app).map {
@@ -31,8 +31,9 @@ actor AppRegistry {
         readIDs = { () async throws(PostgresError) in try await store.ids() }
     }
 
-    /// The settings of one app.
-    /// - Throws: `SignalingError` with reason `unknown_app`, or that PostgreSQL is not available and the app was never read.
+    /// The settings of an app.
+    /// - Throws: `SignalingError` with reason `unknown_app`, or that PostgreSQL does not answer and the app was never
+    ///   read.
     func settings(of app: AppID) async throws(SignalingError) -> AppSettings {
         let settings: AppSettings?
         do throws(PostgresError) {
@@ -46,8 +47,8 @@ actor AppRegistry {
         return settings
     }
 
-    /// An app that is known counts as there: whether it was removed since is for its record to tell. One that is not known
-    /// is looked for in a reading that begins after the question, together with all that are asked for until then.
+    /// Whether an app exists. A known app is assumed to exist; reading its record shows if it was removed. For an
+    /// unknown one, the ids are read again: one read serves all requests that came before it began.
     private func exists(_ app: AppID) async throws(PostgresError) -> Bool {
         if ids.contains(app) { return true }
         let reading: Reading

@@ -5,9 +5,10 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Users' attributes: kept in PostgreSQL, read from Redis where they are loaded there.
+/// Users' attributes: stored in PostgreSQL, and read from Redis where they are cached.
 struct UserAttributeCache: Sendable {
-    /// Reads of PostgreSQL after which attributes are used even though a concurrent change has overtaken them.
+    /// The number of reads of PostgreSQL after which attributes are used although a concurrent change has overtaken
+    /// them.
     static let attempts = 3
 
     let functions: PresenceFunctions
@@ -21,7 +22,7 @@ struct UserAttributeCache: Sendable {
         reads = Batcher { users throws(PostgresError) in try await store.userAttributes(users) }
     }
 
-    /// One attribute's value; empty when missing.
+    /// The value of an attribute; empty when it is not set.
     func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
         let keys = UserKeys(user)
         let replies = try await functions.redis.answers(to: [
@@ -32,7 +33,7 @@ struct UserAttributeCache: Sendable {
         return try await load(user).first { $0.name == name }?.value ?? ""
     }
 
-    /// All attributes, by name.
+    /// All attributes, sorted by name.
     func list(of user: UserKey) async throws(SignalingError) -> [Attribute] {
         let keys = UserKeys(user)
         let replies = try await functions.redis.answers(to: [
@@ -62,10 +63,10 @@ struct UserAttributeCache: Sendable {
         return read.attributes
     }
 
-    /// Makes the cache equal to PostgreSQL. PostgreSQL may be the older one, after a failover that lost commits or a restored
-    /// backup; the cache follows it then too, and new versions begin above the highest that was cached.
+    /// Makes the cache agree with PostgreSQL. If PostgreSQL is older, because it has lost commits in a failover or was
+    /// restored from a backup, the cache is replaced too, and new versions begin above the highest cached one.
     func mend(_ user: UserKey) async throws(SignalingError) {
-        // The cache is read first: PostgreSQL, read later, then is older only if it has lost commits.
+        // The cache is read first: if PostgreSQL, read later, is older nevertheless, it has lost commits.
         guard let cached = try await functions.cachedVersion(of: user) else { return }
         do {
             let stored = try await store.userVersion(user)

@@ -5,9 +5,9 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Sets and tells users' attributes.
+/// Sets users' attributes, and answers queries for them.
 struct UserAttributeHandler: Sendable {
-    /// After this long a timer looks whether a change that was committed is cached too.
+    /// How long after a change a timer checks whether the committed change is cached.
     private static let patience = Duration.seconds(10)
 
     let functions: PresenceFunctions
@@ -50,8 +50,8 @@ struct UserAttributeHandler: Sendable {
             throw .tooManyAttributes(of: "user")
         }
         let committed = try await functions.committed(command.attribute, of: command.user, version: version)
-        // The version was cached already: a redelivery or a reload brought it, or PostgreSQL lost commits and gives versions
-        // again.
+        // The version was cached already: by a redelivery or a reload, or because PostgreSQL has lost commits and
+        // assigns their versions again.
         if committed.isKnown { try await cache.mend(command.user) }
         if let moved = committed.moved {
             try await timers.set(.session(command.user, moved.session), at: moved.over)

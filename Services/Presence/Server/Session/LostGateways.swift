@@ -8,11 +8,11 @@ internal import SignalingProtocol
 
 /// Detaches the sessions of gateways whose lease has ended.
 struct LostGateways: Sendable {
-    /// Sessions looked at in one pipeline.
+    /// The number of sessions handled in one pipeline.
     private static let page = 250
-    /// How long one look may take, because other timers wait for it. What is left then has a look of its own.
+    /// The time limit of one round, because other timers wait for it. The rest is done in a further round.
     private static let slice = Duration.milliseconds(250)
-    /// After this long a gateway is looked at again whose sessions could not all be detached.
+    /// The pause before the next round when not all sessions could be detached.
     private static let pause = Duration.seconds(1)
 
     let functions: PresenceFunctions
@@ -20,7 +20,7 @@ struct LostGateways: Sendable {
     let sessions: SessionHandler
     let logger: Logger
 
-    /// The gateway's timer fired.
+    /// Handles a gateway's timer.
     func check(_ gateway: GatewayID) async throws(SignalingError) {
         guard let lease = try await watch.ended(gateway) else { return }
         let start = ContinuousClock.now
@@ -30,7 +30,7 @@ struct LostGateways: Sendable {
             ).texts
             if routes.isEmpty { return try await forget(gateway, lease) }
             let kept = try await detach(routes, of: gateway, lease)
-            // It is back and reasserts what it holds.
+            // The gateway is back and reasserts what it holds.
             if try await watch.isBack(gateway) { return }
             if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause.wholeMilliseconds) }
         }
@@ -47,7 +47,7 @@ struct LostGateways: Sendable {
         }
     }
 
-    /// - Returns: how many sessions are attached all the same.
+    /// - Returns: the number of sessions that are still attached.
     private func detach(
         _ texts: [String], of gateway: GatewayID, _ lease: EndedLease
     ) async throws(SignalingError) -> Int {
@@ -70,7 +70,7 @@ struct LostGateways: Sendable {
             case .kept: break
             }
         }
-        // The last step, so that whoever comes after a crash finds again what was not done.
+        // The last step, so that after a crash the unfinished sessions are found again.
         if !done.isEmpty {
             let routes = [RedisArgument.string(KeySpace.sessions(gateway))] + done.map { .string($0) }
             commands.append(RedisCommand("SREM", arguments: routes))

@@ -1,8 +1,8 @@
 internal import Logging
 internal import PostgresStore
 
-/// Keeps the mirrors' tables from growing: deletes rows of users and members who have long been absent, once a minute, and
-/// again a second later where a batch did not reach.
+/// Deletes mirror rows of users and members that have been absent for long: once a minute, and again after a second
+/// when one batch was not enough.
 actor MirrorPruning {
     private let store: MirrorStore
     private let logger: Logger

@@ -4,27 +4,27 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Reassertion: sessions that gateways hold, or that PostgreSQL's copy has, compared with those in Redis.
+/// Compares sessions that a gateway holds, or that PostgreSQL's copy has, with those in Redis.
 extension PresenceFunctions {
-    /// What a reassertion found.
+    /// The result of a reassertion.
     enum Reassertion: Equatable {
-        /// The session is the gateway's.
+        /// The gateway holds the session.
         case held(Held)
-        /// It is over.
+        /// The session has ended.
         case lost(reason: SignalingCode)
-        /// Another gateway got it later.
+        /// Another gateway took the session over later.
         case moved
-        /// Redis records another session of the account, opened earlier; asking again with its id replaces it.
+        /// Redis has another session of the account, opened earlier; a second call with that id replaces it.
         case older(SessionID)
     }
 
     struct Held: Equatable {
-        /// The number of the change; nil when nothing has changed that the mirror is to be told of.
+        /// The number of the change; nil when the mirror need not be informed.
         var change: Int64?
         var since: Int64
-        /// The last version given in the user's mailbox.
+        /// The last version assigned in the user's mailbox.
         var mailbox: Int64
-        /// A channel that Redis had recorded wrongly for the session; it is now among those to be left.
+        /// A channel that Redis had recorded wrongly; the session is now recorded as having to leave it.
         var wrongChannel: ChannelName?
     }
 
@@ -40,7 +40,7 @@ extension PresenceFunctions {
             .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""))
     }
 
-    /// Reads the answer of ``reassert(_:on:replacing:)``.
+    /// Parses the reply to ``reassert(_:on:replacing:)``.
     static func reasserted(_ reply: RedisValue) throws(SignalingError) -> Reassertion {
         let fields = reply.texts
         switch (fields.first, fields.count) {
@@ -58,11 +58,11 @@ extension PresenceFunctions {
         }
     }
 
-    /// The answer for a session that PostgreSQL's copy has and Redis does not.
+    /// The result for a session that PostgreSQL's copy has and Redis does not.
     enum Forgotten: Equatable {
-        /// It ends now.
+        /// The session is now recorded as ended.
         case ended(EndedSession)
-        /// It had ended; the number of the change that tells the mirror.
+        /// The session had ended before; the number is that of the change for the mirror.
         case over(change: Int64)
         /// The user has a session after all.
         case present

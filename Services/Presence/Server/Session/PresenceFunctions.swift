@@ -5,18 +5,18 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// The functions of ``RedisFunctionLibrary/presence``, and the reads beside them.
+/// The functions of ``RedisFunctionLibrary/presence``, and other reads.
 ///
-/// Every method throws `SignalingError`: what a function refused, or that Redis is not available.
+/// Every method throws `SignalingError`: a function's refusal, or that Redis is not available.
 struct PresenceFunctions: Sendable {
-    /// How long staged attributes are kept that nobody takes into the cache, because their process died.
+    /// How long staged attributes are kept that no process takes into the cache, because the one that staged them died.
     private static let stagingLife = Duration.seconds(60)
 
     let redis: RedisConnection
 
     // MARK: - Sessions
 
-    /// What Redis knows of a user.
+    /// What Redis knows about a user.
     struct KnownUser: Equatable {
         var uid: UInt32?
         var session: SessionID?
@@ -40,16 +40,16 @@ struct PresenceFunctions: Sendable {
         var change: Int64
         var hold: SessionHold
         var replaced: EndedSession?
-        /// False when the gateway has no lease: nobody would notice its end.
+        /// Whether the gateway has a lease; otherwise nobody would notice its loss.
         var gatewayLives: Bool
         /// Whether a server is in the special channel where logins are announced.
         var hasAudience: Bool
     }
 
     /// - Parameters:
-    ///   - timeout: seconds that the session outlives its connection.
-    ///   - read: what PostgreSQL has of the user's attributes, to be cached; nil when they are.
-    /// - Returns: nil when a later commit of the attributes is known: they are to be read again.
+    ///   - timeout: the number of seconds for which the session outlives its connection.
+    ///   - read: the user's attributes as read from PostgreSQL, to be cached; nil when they are cached.
+    /// - Returns: nil when the attributes must be read again, because a later commit is known.
     func open(
         _ command: OpenSession, _ context: CommandContext, uid: UInt32, timeout: Int, caching read: VersionedAttributes?
     ) async throws(SignalingError) -> Opened? {
@@ -110,7 +110,7 @@ struct PresenceFunctions: Sendable {
     }
 
     struct Detached: Equatable {
-        /// When the session's time is over, ms.
+        /// When the session times out, in ms.
         var over: Int64
         var change: Int64
         var uid: UInt32
@@ -118,8 +118,8 @@ struct PresenceFunctions: Sendable {
         var since: Int64
     }
 
-    /// - Parameter loss: since when the gateway is lost, and when that was found (Redis clock, ms); nil when it tells of the
-    ///   detachment by itself.
+    /// - Parameter loss: when the gateway was lost, and when that was found (ms of Redis' clock); nil when the gateway
+    ///   itself reports the lost connection.
     static func detach(
         _ route: SessionRoute, from gateway: GatewayID, lostSince loss: (Int64, foundAt: Int64)? = nil, _ id: CommandID,
         deadline: Int64
@@ -130,17 +130,17 @@ struct PresenceFunctions: Sendable {
         )
     }
 
-    /// What a detachment found.
+    /// The result of a detach.
     enum Detachment: Equatable {
-        /// The session is without a connection now.
+        /// The session is now detached.
         case detached(Detached)
-        /// It stays attached: it was attached again since.
+        /// The session stays attached, because it was attached again since.
         case kept
-        /// It is not that gateway's.
+        /// The gateway does not hold the session.
         case absent
     }
 
-    /// Reads the answer of ``detach(_:from:lostSince:_:deadline:)``.
+    /// Parses the reply to ``detach(_:from:lostSince:_:deadline:)``.
     static func detached(_ reply: RedisValue) throws(SignalingError) -> Detachment {
         let fields = reply.texts
         if fields.isEmpty { return .absent }
@@ -151,7 +151,7 @@ struct PresenceFunctions: Sendable {
         return .detached(Detached(over: over, change: change, uid: uid, device: fields[3], since: since))
     }
 
-    /// - Returns: nil when it was not the user's present session.
+    /// - Returns: nil when it was not the user's current session.
     func close(_ command: CloseSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> EndedSession?
     {
         let reply = try await redis.answer(
@@ -167,7 +167,7 @@ struct PresenceFunctions: Sendable {
         case none
     }
 
-    /// - Parameter since: since when Redis answers, ms: clients could not resume before.
+    /// - Parameter since: when Redis began to answer, in ms: clients could not resume before.
     func due(_ user: UserKey, _ session: SessionID, since: Int64) async throws(SignalingError) -> Due {
         let reply = try await redis.answer(
             to: .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since)))
@@ -194,7 +194,8 @@ struct PresenceFunctions: Sendable {
         var over: Int64
     }
 
-    /// Asks whether the session may set the attribute, as the last check before the commit in PostgreSQL.
+    /// The command that asks whether the session may set the attribute, as the last check before the commit in
+    /// PostgreSQL.
     static func begin(_ command: SetUserAttribute, _ context: CommandContext) -> RedisCommand {
         .function(
             "user_attribute_begin", tag: KeySpace.tag(command.user), .int64(context.deadline),
@@ -203,13 +204,13 @@ struct PresenceFunctions: Sendable {
     }
 
     struct Committed: Equatable {
-        /// Whether that version was cached already.
+        /// Whether this version was cached already.
         var isKnown: Bool
-        /// The new end of a detached session's time, when the attribute changed that.
+        /// The detached session whose timeout has changed with the attribute, and its new end.
         var moved: MovedDeadline?
     }
 
-    /// Tells the cache of a committed attribute.
+    /// Applies a committed attribute to the cache.
     func committed(
         _ attribute: Attribute, of user: UserKey, version: Int64
     ) async throws(SignalingError) -> Committed {
@@ -234,9 +235,9 @@ struct PresenceFunctions: Sendable {
         }
     }
 
-    /// Puts PostgreSQL's attributes into the cache. Many are first staged under another key, in steps, so that no single call
-    /// holds Redis up.
-    /// - Returns: false when a later commit is known: read again.
+    /// Puts PostgreSQL's attributes into the cache. Many are first staged under another key, in steps, so that no
+    /// single call blocks Redis.
+    /// - Returns: false when the attributes must be read again, because a later commit is known.
     func load(_ attributes: [Attribute], of user: UserKey, version: Int64) async throws(SignalingError) -> Bool {
         let keys = UserKeys(user)
         let steps = AttributeSteps.of(attributes)

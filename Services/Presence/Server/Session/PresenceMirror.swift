@@ -3,7 +3,7 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The stream of changes of sessions that is copied into PostgreSQL.
+/// Changes of sessions, in the stream that is copied into PostgreSQL.
 enum PresenceMirror {
     static func entry(_ row: PresenceMirrorRow) -> RedisCommand {
         var fields = FieldWriter()

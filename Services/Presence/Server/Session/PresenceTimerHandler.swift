@@ -4,9 +4,9 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Acts when timers of presence fire.
+/// Handles the timers of presence.
 struct PresenceTimerHandler: Sendable {
-    /// After this long a session is looked at again while it is not known since when Redis answers.
+    /// How long to wait before a session is checked again, while it is unknown since when Redis has been answering.
     private static let pause = Duration.seconds(1)
 
     let functions: PresenceFunctions
@@ -20,7 +20,7 @@ struct PresenceTimerHandler: Sendable {
         switch timer {
         case .gateway(let gateway): try await gateways.check(gateway)
         case .session(let user, let session): try await look(at: session, of: user)
-        // A process may have died after a commit in PostgreSQL and before the cache was told.
+        // A process may have died after a commit in PostgreSQL and before the cache was updated.
         case .attributes(let user): try await cache.mend(user)
         }
     }

@@ -8,15 +8,15 @@ internal import SignalingProtocol
 
 /// Carries out the consequences of a session's end. Interrupted work is repeated from the start, which does no harm.
 struct SessionEnding: Sendable {
-    /// After this long an ending that its process did not finish is taken up by the timer.
+    /// How long after a session's end a timer checks whether its process has finished the consequences.
     static let patience = Duration.seconds(10)
 
     let functions: PresenceFunctions
     let logger: Logger
 
-    /// - Throws: `SignalingError` when a step fails; the session's timer repeats all of them.
+    /// - Throws: `SignalingError` when a step fails; the session's timer repeats all steps.
     func carryOut(_ ended: EndedSession, of user: UserKey) async throws(SignalingError) {
-        // Ids derive from the session, which ends once: every process that carries this out sends the same commands.
+        // The ids derive from the session, which ends only once: every process that does this sends the same commands.
         let base = CommandID(ended.session.rawValue)
         var commands: [RedisCommand] = []
         for consequence in ended.consequences {
@@ -40,7 +40,7 @@ struct SessionEnding: Sendable {
             }
         }
         _ = try await functions.redis.answers(to: commands)
-        // Only after the pipeline above has succeeded: otherwise the timer must repeat it.
+        // Only after the pipeline above has succeeded; otherwise the timer must repeat it.
         _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
         logger.info(
             "session ended",

@@ -10,12 +10,12 @@ internal import SignalingProtocol
 
 /// Opens, resumes, detaches and closes sessions.
 ///
-/// Each act is one call of a Redis Function. What it entails for keys of other hash slots is done in later steps; if this
+/// Each is one call of a Redis Function. Its consequences for keys in other hash slots follow in later steps; if this
 /// process dies in between, the redelivered command or the session's timer does them.
 struct SessionHandler: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
-    /// Reads users' numbers and attributes.
+    /// Reads users' numeric ids and attributes.
     let logins: Batcher<UserKey, UserLogin>
     let timers: ServiceTimers<PresenceTimer>
     let logger: Logger
@@ -43,7 +43,7 @@ struct SessionHandler: Sendable {
             SessionOpened(uid: uid, hold: opened.hold), then: commands(after: opened, command, uid: uid))
     }
 
-    /// Reads what Redis does not know of the user, and opens the session.
+    /// Opens a session, after reading from PostgreSQL what Redis does not know about the user.
     private func open(
         _ command: OpenSession, _ known: PresenceFunctions.KnownUser, _ context: CommandContext
     ) async throws(SignalingError) -> (uid: UInt32, opened: PresenceFunctions.Opened) {
@@ -59,7 +59,7 @@ struct SessionHandler: Sendable {
             do {
                 login = try await logins.submit(command.line.user)
             } catch {
-                // While PostgreSQL is away, a user whose number is known logs in with the default timeout.
+                // While PostgreSQL does not answer, a user whose numeric id is known logs in with the default timeout.
                 guard known.uid != nil else { throw error.signaling }
                 login = nil
             }
@@ -70,7 +70,7 @@ struct SessionHandler: Sendable {
                 timeout = ConnectionTimeout.seconds(read?.attributes.first { $0.name.rawValue == name }?.value)
             }
             guard let uid = known.uid ?? login?.uid else { throw .unreadableAnswer }
-            // Attributes that concurrent changes overtake again and again are used, but no longer cached.
+            // Attributes that concurrent changes keep overtaking are used, but not cached.
             var cached = attempt < UserAttributeCache.attempts ? read : nil
             if let large = cached, AttributeSteps.of(large.attributes).count > 1 {
                 guard try await functions.load(large.attributes, of: command.line.user, version: large.version) else {
@@ -85,7 +85,7 @@ struct SessionHandler: Sendable {
         throw .unreadableAnswer
     }
 
-    /// Tells the mirror, and the servers that listen, of a new session.
+    /// The commands that inform the mirror and the app's servers of a new session.
     private func commands(
         after opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
     ) -> [RedisCommand] {
@@ -97,7 +97,7 @@ struct SessionHandler: Sendable {
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(
                 .online, of: Actor(user: user, uid: uid, session: session), seconds: opened.hold.since / 1000)
-            // Of the session, not of the command: a session comes online once.
+            // Derived from the session, not from the command, because a session comes online only once.
             after.append(announcement.publishing(CommandID(session.rawValue).derived("online")))
         }
         return after
@@ -109,7 +109,7 @@ struct SessionHandler: Sendable {
         do {
             resumed = try await functions.resume(command, context.id, deadline: context.deadline)
         } catch {
-            // The route was added before the attempt, so that no crash can leave a session without one.
+            // The route was added before the session was opened, so that no crash can leave a session without one.
             _ = try? await functions.redis.answer(
                 to: PresenceFunctions.removeRoute(user, command.line.session, from: command.gateway))
             throw error
@@ -139,7 +139,7 @@ struct SessionHandler: Sendable {
         case .detached(let detached):
             _ = try await functions.redis.answers(to: commands(after: detached, route, on: command.gateway))
         case .absent:
-            // With the route left in place, the gateway would report once a minute that it does not hold the session.
+            // If the route stayed, the gateway would report once a minute that it does not hold the session.
             _ = try await functions.redis.answer(
                 to: PresenceFunctions.removeRoute(command.user, command.session, from: command.gateway))
         case .kept: break
@@ -147,7 +147,7 @@ struct SessionHandler: Sendable {
         return Done()
     }
 
-    /// Sets the timer of a detached session and tells the mirror.
+    /// The commands that set the timer of a detached session and inform the mirror.
     func commands(
         after detached: PresenceFunctions.Detached, _ route: SessionRoute, on gateway: GatewayID
     ) -> [RedisCommand] {
@@ -184,8 +184,9 @@ struct SessionHandler: Sendable {
         return UserStatus(online: exists.int == 1)
     }
 
-    /// Runs the later steps of a change that has already taken effect. If one fails, the command succeeds all the same: a
-    /// client told otherwise would be turned away while its session lives. The session's timer repeats an unfinished ending.
+    /// Runs the later steps of a change that has already taken effect. If one fails, the command succeeds nevertheless:
+    /// an error would turn the client away although its session lives. The session's timer repeats an unfinished
+    /// ending.
     private func afterwards(_ line: Line, _ follow: () async throws(SignalingError) -> Void) async {
         do throws(SignalingError) {
             try await follow()

@@ -7,22 +7,22 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Ends sessions that stand in PostgreSQL's copy but not in Redis. They were detached when Redis lost its data, or their
-/// gateways were lost with it, so that nobody reasserts them.
+/// Ends sessions that are in PostgreSQL's copy but not in Redis. They were detached when Redis lost its data, or their
+/// gateways were lost at the same time, so that nobody reasserts them.
 struct SessionMirrorCheck: Sendable {
-    /// Rows looked at in one pipeline.
+    /// The number of rows checked in one pipeline.
     private static let page = 500
-    /// Between two pages.
+    /// The pause between two pages.
     private static let pause = Duration.milliseconds(100)
 
     let functions: PresenceFunctions
     let store: MirrorStore
     let ending: SessionEnding
     let uptime: RedisUptime
-    /// How long gateways have, after Redis is back, to tell what they hold: several times what they need.
+    /// How long to wait for gateways to reassert what they hold after Redis is back: several times what they need.
     var settling = Duration.seconds(30)
 
-    /// Looks at all rows.
+    /// Checks all rows.
     func round(_ renew: () async throws -> Void) async throws {
         var last: UserKey?
         repeat {

@@ -5,8 +5,8 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Compares the sessions that a gateway holds with those in Redis: restores what Redis has lost, and tells the gateway which
-/// of its sessions are over.
+/// Compares the sessions that a gateway holds with those in Redis: restores those that Redis has lost, and reports to
+/// the gateway which of its sessions have ended.
 struct SessionReassertion: Sendable {
     let functions: PresenceFunctions
     let ending: SessionEnding
@@ -18,7 +18,8 @@ struct SessionReassertion: Sendable {
     ) async throws(SignalingError) -> SessionsReasserted {
         let gateway = command.gateway
         guard !command.sessions.isEmpty else { return SessionsReasserted(held: [], lost: []) }
-        // The routes first, so that no crash can leave a session that its gateway's loss would not reach.
+        // The routes are added first, so that no crash can leave a session that the loss of its gateway would not
+        // detach.
         let routes = PresenceFunctions.addRoutes(command.sessions.map(\.line), to: gateway)
         let calls = command.sessions.map { PresenceFunctions.reassert($0, on: gateway) }
         let replies = try await functions.redis.answers(to: [routes] + calls).dropFirst()
@@ -50,12 +51,12 @@ struct SessionReassertion: Sendable {
         return answer
     }
 
-    /// Redis records an older session of the account, because it has lost the login that replaced it: ends that one.
+    /// Ends an older session of the account, which Redis still has because it has lost the login that replaced it.
     private func replace(
         _ older: SessionID, by held: HeldSession, on gateway: GatewayID
     ) async throws(SignalingError) -> PresenceFunctions.Reassertion {
         let user = held.line.user
-        // If this process dies, the timer carries out the older session's end.
+        // If this process dies, the timer completes the older session's end.
         try await timers.set(.session(user, older), after: SessionEnding.patience)
         let result = try PresenceFunctions.reasserted(
             try await functions.redis.answer(to: PresenceFunctions.reassert(held, on: gateway, replacing: older)))
@@ -65,7 +66,7 @@ struct SessionReassertion: Sendable {
         return result
     }
 
-    /// Tells the mirror, and channel-state what Redis had forgotten wrongly.
+    /// The commands that inform the mirror, and channel-state of a leave that Redis had lost.
     private func commands(
         after held: PresenceFunctions.Held, _ session: HeldSession, _ gateway: GatewayID, _ id: CommandID
     ) -> [RedisCommand] {
@@ -89,7 +90,7 @@ struct SessionReassertion: Sendable {
 }
 
 extension SignalingCode {
-    /// What the client of a session that ended for this reason is closed with.
+    /// The code with which the client of a session is closed that ended for this reason.
     fileprivate var closing: SignalingCode {
         switch self {
         case .leaveKicked: .logoutKicked
