@@ -5,27 +5,28 @@ package struct DTMFInfo: Equatable, Sendable {
     /// The body.
     package var body: [UInt8]
 
-    /// `application/dtmf-relay`, which most gateways know.
-    /// - Parameter duration: how long the digit sounds, ms.
+    /// A body of type `application/dtmf-relay`, which most gateways support.
+    /// - Parameter duration: how long the digit is pressed, in ms.
     package static func relay(_ event: DTMFEvent, duration: Int = 160) -> DTMFInfo {
         DTMFInfo(
             contentType: "application/dtmf-relay",
             body: Array("Signal=\(event.character)\r\nDuration=\(duration)\r\n".utf8))
     }
 
-    /// `application/dtmf`: the digit alone. As a character, because some peers read no further than the first.
+    /// A body of type `application/dtmf`: only the digit, as one character, because some peers read no further than the
+    /// first.
     package static func plain(_ event: DTMFEvent) -> DTMFInfo {
         DTMFInfo(contentType: "application/dtmf", body: Array(String(event.character).utf8))
     }
 
-    /// Bytes of a body that are looked at.
+    /// The largest body, in bytes, that is parsed.
     package static let maxBodyBytes = 1024
 
-    /// What a request says.
+    /// The content of a request.
     package enum Content: Equatable, Sendable {
-        /// A digit: press and release.
+        /// A digit was pressed and released.
         case digit(DTMFEvent)
-        /// A key event that is no digit, such as a hook flash: answered with 200 and ignored.
+        /// A key event other than a digit, such as a hook flash: answered with 200 and ignored.
         case noDigit
         /// A body that cannot be parsed: answered with 400.
         case malformed
@@ -33,20 +34,20 @@ package struct DTMFInfo: Equatable, Sendable {
         case unsupportedType
     }
 
-    /// The values for `Accept` in a 415.
+    /// The value of the Accept header in a 415.
     package static let acceptedTypes = "application/dtmf-relay, application/dtmf, audio/telephone-event"
 }
 
 /// Reads the digits of a dialog's INFO requests. Retransmissions of a request must not get here.
 package struct DTMFInfoReceiver {
-    /// The event that a body of `audio/telephone-event` began and none has ended yet.
+    /// The event begun by a body of `audio/telephone-event`, until a later one ends it.
     private var begun: UInt8?
 
-    /// Makes a receiver that has heard nothing.
+    /// Creates a receiver.
     package init() {}
 
-    /// Reads a request's content.
-    /// - Parameter contentType: the value of Content-Type, with parameters or not.
+    /// Parses a request's content.
+    /// - Parameter contentType: the value of Content-Type, with or without parameters.
     package mutating func receive(contentType: String, body: [UInt8]) -> DTMFInfo.Content {
         guard body.count <= DTMFInfo.maxBodyBytes else { return .malformed }
         let type = contentType.prefix { $0 != ";" }.trimmed.lowercased()
@@ -69,7 +70,7 @@ package struct DTMFInfoReceiver {
 
     private mutating func payload(_ packet: DTMFPacket) -> DTMFInfo.Content {
         guard let event = DTMFEvent(code: packet.event) else { return .noDigit }
-        // Some senders report only the end of a press, others its beginning and its end: those two are one press.
+        // Some senders report only the end of a press, others its beginning and its end; the latter two are one press.
         if packet.isEnd, begun == packet.event {
             begun = nil
             return .noDigit
@@ -87,7 +88,7 @@ package struct DTMFInfoReceiver {
         return .malformed
     }
 
-    /// Reads `5`, `*`, `#`, `A`, or the code of an event: `10` and `11` are `*` and `#`.
+    /// Parses `5`, `*`, `#`, `A`, or the code of an event, where `10` and `11` mean `*` and `#`.
     private func signal(_ text: Substring) -> DTMFInfo.Content {
         if text.count == 1, let character = text.uppercased().first, let event = DTMFEvent(character) {
             return .digit(event)

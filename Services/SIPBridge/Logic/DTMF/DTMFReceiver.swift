@@ -1,13 +1,15 @@
-/// Turns the packets of telephone-event into one digit per key press, whatever is lost, repeated or reordered on the way.
+/// Turns packets of telephone-event into one digit per key press, even if some are lost, repeated or reordered.
 ///
-/// A press is identified by SSRC, time stamp and event. The latest are remembered, since late packets arrive during the next
-/// digit. The marker, the end bit and sequence numbers are not used: many senders get them wrong.
+/// A press is identified by SSRC, timestamp and event. The latest presses are remembered, because late packets arrive
+/// during the next digit. The marker, the end bit and sequence numbers are not used, because many senders set them
+/// wrongly.
 package struct DTMFReceiver {
-    /// Presses that are remembered.
+    /// The number of remembered presses.
     package static let maxRemembered = 64
-    /// How much of a long press may be lost before its next segment, in units of the time stamp: 1 s.
+    /// How much of a long press may be lost before its next segment, in units of the timestamp: 1 s.
     fileprivate static let maxLostUnits: UInt32 = 8000
-    /// How long a segment lasts at least: senders stop at 0xFFFF, or at their last whole packet before it.
+    /// The shortest duration of a segment that is continued: senders stop at 0xFFFF, or at their last whole packet
+    /// before it.
     fileprivate static let minSegment: UInt32 = 0xF000
 
     fileprivate struct Press {
@@ -21,14 +23,14 @@ package struct DTMFReceiver {
     /// Oldest first.
     private var presses: [Press] = []
 
-    /// Makes a receiver that has heard nothing.
+    /// Creates a receiver.
     package init() { presses.reserveCapacity(Self.maxRemembered) }
 
-    /// A packet with the payload type of telephone-event came.
+    /// Takes a packet with the payload type of telephone-event.
     /// - Parameters:
     ///   - source: the packet's SSRC.
-    ///   - timestamp: the packet's time stamp.
-    /// - Returns: the digit, with the first packet of a press that gets here; else nil.
+    ///   - timestamp: the packet's timestamp.
+    /// - Returns: the digit, for the first packet that arrives of a press; else nil.
     package mutating func receive(_ packet: DTMFPacket, source: UInt32, timestamp: UInt32) -> DTMFEvent? {
         guard let event = DTMFEvent(code: packet.event) else { return nil }
         // Most packets belong to the latest press.
@@ -51,8 +53,8 @@ package struct DTMFReceiver {
 }
 
 extension DTMFReceiver.Press {
-    /// Whether a packet with this new time stamp is the next segment of the same press (RFC 4733 section 2.5.1.3): the
-    /// duration has 16 bits, so a press longer than 8.19 s goes on under a new time stamp, where the segment stopped.
+    /// Whether a packet with this new timestamp is the next segment of the same press (RFC 4733, section 2.5.1.3). The
+    /// duration has 16 bits, so a press longer than 8.19 s continues with a new timestamp where the segment ended.
     fileprivate func continues(at next: UInt32, source: UInt32, event: UInt8) -> Bool {
         guard self.source == source, self.event == event, !hasEnded else { return false }
         let length = next &- timestamp

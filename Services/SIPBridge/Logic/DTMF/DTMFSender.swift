@@ -1,12 +1,13 @@
-/// Decides for each 20 ms frame of a call whether audio goes out, or a packet of the digit that is played.
+/// Decides for each 20 ms frame of a call whether to send audio or a packet of the digit being played.
 ///
-/// Time enters as the frame's RTP time stamp, which rises by 160 per frame whatever is sent. All packets of an event carry the
-/// time stamp of its first frame; every packet has a sequence number of its own, repetitions too (RFC 4733, 2.5.1).
+/// Time is given by the frame's RTP timestamp, which advances by 160 per frame whatever is sent. All packets of an
+/// event have the timestamp of its first frame. Every packet, including repetitions, has its own sequence number (RFC
+/// 4733, 2.5.1).
 package struct DTMFSender: ~Copyable {
-    /// Names a text of digits to its sender.
+    /// Identifies a text of digits for its sender.
     package typealias ID = Int
 
-    /// What to send in one frame.
+    /// What to send in a frame.
     package enum Frame: Equatable, Sendable {
         /// A frame of audio.
         case audio
@@ -18,30 +19,30 @@ package struct DTMFSender: ~Copyable {
     package struct Action: Equatable, Sendable {
         /// What to send.
         package var frame: Frame
-        /// The texts whose last step is over.
+        /// The texts whose last step has ended.
         package var finished: [ID] = []
     }
 
-    /// What to do when playing stops in the middle.
+    /// What to do when playing stops before the end.
     package struct Interruption: Equatable, Sendable {
         /// End packets of the digit that was cut off, to be sent at once.
         package var packets: [DTMFPacket] = []
-        /// Their time stamp.
+        /// The timestamp of the packets.
         package var timestamp: UInt32 = 0
-        /// The texts whose last digit is out.
+        /// The texts whose last digit was sent.
         package var finished: [ID] = []
         /// The texts that were not played to their end.
         package var unfinished: [ID] = []
     }
 
-    /// Steps that wait at most.
+    /// The largest number of waiting steps.
     package static let maxQueued = 256
     /// How often the end of an event is sent.
     package static let endCopies = 3
 
     private struct Entry {
         var step: DTMFDigits.Step
-        /// The text of which this is the last step.
+        /// The text whose last step this is; nil for other steps.
         var closes: ID?
     }
 
@@ -55,9 +56,9 @@ package struct DTMFSender: ~Copyable {
     private enum State {
         /// To `tone` or `silence` when a step is queued.
         case idle
-        /// To `ending` when the tone has its length.
+        /// To `ending` when the tone has its full length.
         case tone(Tone)
-        /// Sends copies of the end; to `silence` after the last.
+        /// Sending copies of the end packet; to `silence` after the last.
         case ending(Tone, copiesLeft: Int)
         /// A gap or a pause; to `idle`, `tone` or `silence` at its end.
         case silence(until: UInt32, closes: ID?)
@@ -67,17 +68,17 @@ package struct DTMFSender: ~Copyable {
     private var state = State.idle
     private var queue: [Entry] = []
 
-    /// Makes a sender with nothing to play.
+    /// Creates a sender with nothing to play.
     package init(timing: DTMFTiming = DTMFTiming()) { self.timing = timing }
 
-    /// Whether nothing is played and nothing waits.
+    /// Whether nothing is being played and nothing waits.
     package var isIdle: Bool {
         guard case .idle = state else { return false }
         return queue.isEmpty
     }
 
     /// Queues a text behind those that wait.
-    /// - Throws: ``DTMFError/full(bound:)``; then nothing of the text was queued.
+    /// - Throws: ``DTMFError/full(bound:)``; then nothing of the text is queued.
     package mutating func enqueue(_ digits: DTMFDigits, id: ID) throws(DTMFError) {
         guard queue.count + digits.steps.count <= Self.maxQueued else { throw .full(bound: Self.maxQueued) }
         for (index, step) in digits.steps.enumerated() {
@@ -85,8 +86,8 @@ package struct DTMFSender: ~Copyable {
         }
     }
 
-    /// The next frame's turn.
-    /// - Parameter timestamp: the frame's time stamp; it may have jumped when frames were skipped.
+    /// What to do in the next frame.
+    /// - Parameter timestamp: the frame's timestamp; it may have jumped when frames were skipped.
     package mutating func frame(at timestamp: UInt32) -> Action {
         switch state {
         case .idle:
@@ -104,14 +105,15 @@ package struct DTMFSender: ~Copyable {
             }
             return Action(frame: .event(end, marker: false, timestamp: tone.start))
         case .silence(let until, let closes):
-            // The difference is read as signed: time stamps wrap around.
+            // The difference is taken as signed, because timestamps wrap around.
             guard Int32(bitPattern: timestamp &- until) >= 0 else { return Action(frame: .audio) }
             state = .idle
             return startNext(at: timestamp, finished: closes.map { [$0] } ?? [])
         }
     }
 
-    /// The peer is on hold, so nothing may be sent: ends the digit that sounds, keeps those that wait.
+    /// Called when the peer is put on hold, so that nothing may be sent: ends the digit being played, keeps those that
+    /// wait.
     package mutating func pause() -> Interruption {
         switch state {
         case .idle, .silence:
@@ -127,7 +129,7 @@ package struct DTMFSender: ~Copyable {
         }
     }
 
-    /// The call is over: ends the digit that sounds, forgets those that wait.
+    /// Called when the call has ended: ends the digit being played, drops those that wait.
     package mutating func stop() -> Interruption {
         let isCutShort = if case .tone = state { true } else { false }
         var interruption = pause()
@@ -148,14 +150,14 @@ package struct DTMFSender: ~Copyable {
             state = .silence(until: timestamp &+ timing.pause, closes: entry.closes)
             return Action(frame: .audio, finished: finished)
         case .digit(let event):
-            // The frame ends 20 ms after its time stamp, so the duration is never 0.
+            // The frame ends 20 ms after its timestamp, so the duration is never 0.
             let tone = Tone(
                 event: event, start: timestamp, duration: UInt16(DTMFTiming.frame), closes: entry.closes)
             return Action(frame: send(tone, marker: true), finished: finished)
         }
     }
 
-    /// Sends the tone as far as it is; with the first packet of its end when it has its length.
+    /// Sends the tone's next packet, or the first of its end packets when it has its full length.
     private mutating func send(_ tone: Tone, marker: Bool) -> Frame {
         let isEnd = UInt32(tone.duration) >= timing.tone
         state = isEnd ? .ending(tone, copiesLeft: Self.endCopies - 1) : .tone(tone)

@@ -1,38 +1,39 @@
 package import SignalingProtocol
 
-/// What the driver has to do, in order.
+/// What the driver must do, in order.
 package enum DialogAction: Equatable, Sendable {
-    /// Report to the invitation service. If it no longer has the call, call ``DialogStateMachine/reportRefused()``; a
-    /// claim has an answer of its own, ``DialogStateMachine/claimAnswered(stands:)``.
+    /// Report to the invitation service. If it does not have the call any more, call
+    /// ``DialogStateMachine/reportRefused()``; for a claim, call ``DialogStateMachine/claimAnswered(stands:)``.
     case report(PhoneAct, DialogNote)
-    /// Invite the user that the called number belongs to, then call ``DialogStateMachine/invitationAnswered(stands:code:)``.
+    /// Invite the user to whom the called number belongs, then call
+    /// ``DialogStateMachine/invitationAnswered(stands:code:)``.
     case inviteUser
     /// Find the trunk and everything an INVITE needs, then call ``DialogStateMachine/prepared(ring:)`` or
     /// ``DialogStateMachine/unprepared(_:_:)``.
     case prepare
-    /// Send the first INVITE, with credentials for all challenges so far; also anew after a challenge or a 422.
+    /// Send the INVITE, with credentials for all challenges so far; also after a challenge or a 422.
     case sendInvite(SessionHeaders)
-    /// CANCEL the INVITE that is under way.
+    /// CANCEL the INVITE that is in progress.
     case sendCancel
     /// Send the ACK for the current 2xx, in the dialog with this tag. The first 2xx establishes that dialog.
     case acknowledge(tag: String)
-    /// End the dialog with this tag, which is not the call's: another telephone answered too.
+    /// End the dialog with this tag, which is not the call's, because another telephone answered too.
     case endFork(tag: String)
     /// Apply the session description of the current 2xx or ACK (or, if it has none, that of the latest provisional
     /// response), then call ``DialogStateMachine/descriptionTaken(_:)``.
     case takeDescription
-    /// Begin to send and receive media.
+    /// Start to send and receive media.
     case startMedia
-    /// Respond to the first INVITE, the call's own.
+    /// Respond to the first INVITE, which began the call.
     case respondInvite(DialogReply)
-    /// Respond 200 to that INVITE, with an answer (or, if it had no offer, with an offer).
+    /// Respond with 200 to that INVITE, with an answer, or with an offer if it had none.
     case acceptInvite(SessionHeaders)
     /// Respond to the current request.
     case respond(DialogReply)
-    /// Answer the current re-INVITE or UPDATE: 200 with these fields and an answer (or an offer, if it had none), or
-    /// 488; then call ``DialogStateMachine/offerAnswered(_:)``.
+    /// Respond to the current re-INVITE or UPDATE with 200, these fields and an answer (or an offer, if it had none),
+    /// or with 488; then call ``DialogStateMachine/offerAnswered(_:)``.
     case answerOffer(DialogOffer, SessionHeaders)
-    /// Send the latest 2xx of ours once more.
+    /// Send our latest 2xx again.
     case resendAnswer
     /// Refresh the session with an UPDATE without a description.
     case sendUpdate(SessionHeaders)
@@ -40,13 +41,13 @@ package enum DialogAction: Equatable, Sendable {
     case sendReinvite(SessionHeaders)
     /// End the dialog.
     case sendBye
-    /// Call ``DialogStateMachine/timerFired(_:dice:)`` after so many ms.
+    /// Call ``DialogStateMachine/timerFired(_:dice:)`` after this many ms.
     case schedule(DialogTimer, after: Int64)
     /// Cancel that timer.
     case cancel(DialogTimer)
-    /// The call is over: stop the media and all timers but what is scheduled after this.
+    /// The call has ended: stop the media and all timers except those scheduled after this action.
     case close
-    /// No message of the dialog is expected any more: drop it.
+    /// Forget the dialog, because no message of it is expected any more.
     case forget
 }
 
@@ -78,12 +79,12 @@ package enum DialogReply: Equatable, Sendable {
     case pending
     /// 415.
     case unsupportedMediaType
-    /// 500 with Retry-After, s: an earlier offer is not answered yet.
+    /// 500 with Retry-After in seconds: an earlier offer is not answered yet.
     case retryLater(seconds: Int)
     /// 503.
     case serviceUnavailable
 
-    /// The status code.
+    /// The response's status code.
     package var status: Int {
         switch self {
         case .trying: 100
@@ -103,7 +104,7 @@ package enum DialogReply: Equatable, Sendable {
         }
     }
 
-    /// The header fields that it comes with.
+    /// The header fields of the response.
     package var headers: [SIPHeaderField] {
         switch self {
         case .refreshed(let headers): headers.lines
@@ -116,22 +117,22 @@ package enum DialogReply: Equatable, Sendable {
     }
 }
 
-/// A peer's request that may change the session.
+/// A request from the peer that may change the session.
 package struct DialogOffer: Equatable, Sendable {
     /// The request's method.
     package enum Kind: Equatable, Sendable {
-        /// A re-INVITE: its 200 is repeated until the ACK.
+        /// A re-INVITE: the 200 to it is repeated until the ACK.
         case reinvite
         /// An UPDATE.
         case update
     }
 
-    /// How it came.
+    /// The kind of request.
     package var kind: Kind
-    /// Whether it has a description. A re-INVITE without one asks for ours; the ACK has the answer.
+    /// Whether it contains a description. A re-INVITE without one asks for ours; the ACK then contains the answer.
     package var hasDescription: Bool
 
-    /// Makes an offer.
+    /// Creates an offer.
     package init(_ kind: Kind, hasDescription: Bool) {
         self.kind = kind
         self.hasDescription = hasDescription

@@ -1,35 +1,35 @@
-/// Sends digits by INFO, one request at a time, each after the answer to the last.
+/// Sends digits by INFO, one request at a time, each after the response to the previous one.
 ///
-/// A peer that refuses `application/dtmf-relay` (405, 415) is offered `application/dtmf`; one that refuses both takes
-/// no digits.
+/// If the peer refuses `application/dtmf-relay` (405, 415), `application/dtmf` is tried; if it refuses both, no digits
+/// are sent.
 package struct DialogInfoQueue: Equatable, Sendable {
-    /// What the driver has to do.
+    /// What the driver must do.
     package enum Action: Equatable, Sendable {
         /// Send an INFO with this content, then call ``answered(status:)``.
         case send(DTMFInfo)
-        /// Call ``paused()`` after so many ms.
+        /// Call ``paused()`` after this many ms.
         case wait(Int64)
-        /// A digit was not accepted: the status of the response, or nil without one.
+        /// A digit was refused, with the response's status; nil when there was no response.
         case digitFailed(status: Int?)
-        /// The peer takes no digits by INFO: all that waited are dropped.
+        /// The peer does not support digits by INFO: all that waited are dropped.
         case refused(status: Int)
     }
 
-    /// Steps that wait at most.
+    /// The largest number of waiting steps.
     package static let bound = 256
-    /// Pause between the response to a digit and the next digit, ms: the peer plays the digit meanwhile.
+    /// The pause between the response to a digit and the next digit, in ms, in which the peer plays the digit.
     static let gap: Int64 = 160
-    /// The pause that a `,` stands for, ms.
+    /// The pause for one `,`, in ms.
     static let pause: Int64 = 500
 
     private enum State: Equatable, Sendable {
-        /// Nothing to do. Goes to sending, waiting.
+        /// Nothing waits. Goes to sending, waiting.
         case idle
-        /// An INFO is under way. Goes to waiting, sending (with the other content), refused.
+        /// An INFO is in progress. Goes to waiting, sending (with the other content type), refused.
         case sending(DTMFEvent)
-        /// Goes to sending, waiting, idle.
+        /// Pausing. Goes to sending, waiting, idle.
         case waiting
-        /// The peer accepts no digits by INFO. Final.
+        /// The peer does not support digits by INFO. Final.
         case refused
     }
 
@@ -37,14 +37,15 @@ package struct DialogInfoQueue: Equatable, Sendable {
     private var queue: [DTMFDigits.Step] = []
     private var usesPlain = false
 
-    /// A queue without digits.
+    /// Creates an empty queue.
     package init() {}
 
-    /// Whether the peer takes no digits by INFO.
+    /// Whether the peer does not support digits by INFO.
     package var isRefused: Bool { state == .refused }
 
     /// Queues digits behind those that wait.
-    /// - Throws: ``DTMFError/full(bound:)`` when they are too many, ``DTMFError/unavailable`` when the peer takes none.
+    /// - Throws: ``DTMFError/full(bound:)`` when there are too many, ``DTMFError/unavailable`` when the peer does not
+    ///   support them.
     package mutating func enqueue(_ digits: DTMFDigits) throws(DTMFError) -> [Action] {
         guard state != .refused else { throw .unavailable }
         guard queue.count + digits.steps.count <= Self.bound else { throw .full(bound: Self.bound) }
@@ -52,7 +53,7 @@ package struct DialogInfoQueue: Equatable, Sendable {
         return state == .idle ? next() : []
     }
 
-    /// The final response of the INFO that is under way; nil: there was none.
+    /// Takes the final response to the INFO in progress; nil when there was none.
     package mutating func answered(status: Int?) -> [Action] {
         guard case .sending(let event) = state else { return [] }
         switch status {
@@ -73,7 +74,7 @@ package struct DialogInfoQueue: Equatable, Sendable {
         }
     }
 
-    /// The pause is over.
+    /// Called when the pause is over.
     package mutating func paused() -> [Action] { state == .waiting ? next() : [] }
 
     private mutating func next() -> [Action] {

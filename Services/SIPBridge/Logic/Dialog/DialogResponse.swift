@@ -1,17 +1,17 @@
-/// The parts of a response that ``DialogStateMachine`` decides by.
+/// The parts of a response on which ``DialogStateMachine`` bases its decisions.
 package struct DialogResponse: Equatable, Sendable {
     /// The status code.
     package var status: Int
     /// The reason phrase.
     package var phrase: String
-    /// The To tag: identifies the telephone, when an INVITE reached several.
+    /// The To tag; identifies the telephone when an INVITE has reached several.
     package var tag: String
-    /// What it says of session timers.
+    /// The response's session timer fields.
     package var session: SessionTerms
     /// Whether it is a challenge (401, 407) that can be answered.
     package var isAnswerable: Bool
 
-    /// Makes a response.
+    /// Creates a response.
     package init(
         status: Int, phrase: String = "", tag: String = "", session: SessionTerms = SessionTerms(),
         isAnswerable: Bool = false
@@ -28,6 +28,6 @@ package struct DialogResponse: Equatable, Sendable {
 package enum DialogFailure: Equatable, Sendable {
     /// The transaction timed out.
     case timedOut
-    /// It could not be sent.
+    /// The request could not be sent.
     case unreachable
 }

@@ -1,28 +1,28 @@
-/// Which side refreshes the session (RFC 4028): the `refresher` parameter, relative to one request.
+/// The side that refreshes the session (RFC 4028): the `refresher` parameter, relative to one request.
 package enum SessionRole: String, Sendable, CaseIterable {
     /// The side that sent the request.
     case uac
-    /// The side that answered it.
+    /// The side that responded to it.
     case uas
 }
 
-/// The header fields of a message that concern session timers and UPDATE.
+/// The header fields of a received message that concern session timers and UPDATE.
 package struct SessionTerms: Equatable, Sendable {
-    /// Session-Expires, s.
+    /// Session-Expires, in seconds.
     package var interval: Int?
-    /// Its `refresher`, relative to the request.
+    /// The `refresher` of Session-Expires, relative to the request.
     package var refresher: SessionRole?
-    /// Min-SE, s.
+    /// Min-SE, in seconds.
     package var minimum: Int?
-    /// Whether `timer` is among Supported or Require.
+    /// Whether `timer` is listed in Supported or Require.
     package var supportsTimer = false
-    /// Whether UPDATE is among Allow; nil without an Allow.
+    /// Whether UPDATE is listed in Allow; nil without an Allow field.
     package var allowsUpdate: Bool?
 
-    /// A message without any of these fields.
+    /// Creates the terms of a message without any of these fields.
     package init() {}
 
-    /// Reads header fields, each as its values joined with commas; nil for one that is absent. What cannot be read
+    /// Parses header fields; each is given as its values joined by commas, nil for an absent one. A malformed field
     /// counts as absent.
     package init(sessionExpires: String?, minimum: String?, supported: String?, allow: String?) {
         if let sessionExpires {
@@ -51,18 +51,18 @@ package struct SessionTerms: Equatable, Sendable {
     }
 }
 
-/// The fields of session timers that a message of ours carries.
+/// The session timer fields of a message that we send.
 package struct SessionHeaders: Equatable, Sendable {
-    /// Session-Expires, s.
+    /// Session-Expires, in seconds.
     package var interval: Int?
-    /// Its `refresher`.
+    /// The `refresher` of Session-Expires.
     package var refresher: SessionRole?
-    /// Min-SE, s.
+    /// Min-SE, in seconds.
     package var minimum: Int?
-    /// Whether the message says `Require: timer`.
+    /// Whether the message contains `Require: timer`.
     package var requiresTimer = false
 
-    /// Makes the fields.
+    /// Creates the fields.
     package init(interval: Int? = nil, refresher: SessionRole? = nil, minimum: Int? = nil, requiresTimer: Bool = false)
     {
         self.interval = interval
@@ -71,7 +71,7 @@ package struct SessionHeaders: Equatable, Sendable {
         self.requiresTimer = requiresTimer
     }
 
-    /// The header fields.
+    /// The fields as header lines.
     package var lines: [SIPHeaderField] {
         var lines: [SIPHeaderField] = []
         if let interval {
@@ -84,30 +84,30 @@ package struct SessionHeaders: Equatable, Sendable {
     }
 }
 
-/// A session timer that both sides agreed on.
+/// The session timer that both sides have agreed on.
 package struct SessionTimer: Equatable, Sendable {
-    /// Seconds from one refresh to the session's end.
+    /// The number of seconds from a refresh to the session's end.
     package var interval: Int
-    /// Whether we refresh; else the peer does.
+    /// Whether we send the refreshes; otherwise the peer does.
     package var isOurs: Bool
 
-    /// Makes a timer.
+    /// Creates a timer.
     package init(interval: Int, isOurs: Bool) {
         self.interval = interval
         self.isOurs = isOurs
     }
 
-    /// When we refresh, ms after the last refresh.
+    /// When we refresh, in ms after the last refresh.
     var refreshAfter: Int64 { Int64(interval) * 500 }
 
-    /// When the session counts as expired, ms after the last refresh: before its end by 32 s or a third of it,
-    /// whichever is less (RFC 4028, 10).
+    /// When we regard the session as expired, in ms after the last refresh: 32 s or a third of the interval before its
+    /// end, whichever is less (RFC 4028, 10).
     var expireAfter: Int64 { Int64(interval) * 1000 - min(32_000, Int64(interval) * 1000 / 3) }
 }
 
-/// How session timers are agreed on (RFC 4028).
+/// The rules by which session timers are negotiated (RFC 4028).
 package struct SessionPolicy: Equatable, Sendable {
-    /// How a peer's request is answered.
+    /// The response to a peer's request.
     enum Answer: Equatable {
         /// 422 with this Min-SE.
         case tooSmall(minimum: Int)
@@ -115,45 +115,47 @@ package struct SessionPolicy: Equatable, Sendable {
         case agreed(SessionTimer, SessionHeaders)
     }
 
-    /// The smallest interval that RFC 4028 lets us insist on, s.
+    /// The smallest interval, in seconds, that RFC 4028 lets us insist on.
     static let floor = 90
-    /// The smallest interval that is kept when a peer answers with less than it may, s: shorter ones would flood both sides.
+    /// The smallest interval, in seconds, that is used when a peer answers with less than allowed: shorter ones would
+    /// flood both sides.
     private static let shortest = 2
-    /// The largest interval that a peer's Min-SE can make us ask for, s.
+    /// The largest interval, in seconds, that we request because of a peer's Min-SE.
     private static let longest = 86_400
 
-    /// Seconds that we ask for; default 1800.
+    /// The interval that we request, in seconds; default 1800.
     package var interval = 1800
 
-    /// The defaults.
+    /// The default policy.
     package init() {}
 
-    /// The fields of a request of ours.
-    /// - Parameter timer: the timer agreed on so far, whose roles stay; nil for the first INVITE.
+    /// The fields of a request that we send.
+    /// - Parameter timer: the timer agreed on so far, whose roles are kept; nil for the first INVITE.
     func request(_ timer: SessionTimer?, minimum: Int?) -> SessionHeaders {
         SessionHeaders(
             interval: max(timer?.interval ?? interval, minimum ?? 0),
             refresher: timer.map { $0.isOurs ? .uac : .uas }, minimum: minimum)
     }
 
-    /// The Min-SE for another attempt after a 422; nil when another attempt would fail too.
+    /// The Min-SE with which to try again after a 422; nil when that would fail too.
     func minimumAfterRefusal(_ terms: SessionTerms, before: Int?) -> Int? {
         guard let minimum = terms.minimum, minimum <= Self.longest, minimum > before ?? 0 else { return nil }
         return max(minimum, Self.floor)
     }
 
-    /// The timer that a 2xx to a request of ours agrees to; nil for none.
+    /// The timer agreed on by a 2xx to a request of ours; nil for none.
     func agreed(_ terms: SessionTerms) -> SessionTimer? {
         guard let interval = terms.interval else { return nil }
         // A 2xx must name the refresher. If it does not, we refresh: two refreshers do no harm.
         return SessionTimer(interval: max(interval, Self.shortest), isOurs: terms.refresher != .uas)
     }
 
-    /// How a peer's INVITE or UPDATE is answered.
+    /// The response to a peer's INVITE or UPDATE, as far as session timers are concerned.
     func answer(_ terms: SessionTerms) -> Answer {
         var interval = terms.interval ?? max(self.interval, terms.minimum ?? 0)
         if interval < Self.floor {
-            // Without `timer` in Supported, a proxy asked for the timer; the peer would not understand a 422 (RFC 4028, 9).
+            // Without `timer` in Supported, a proxy has requested the timer; the peer would not understand a 422 (RFC
+            // 4028, 9).
             if terms.supportsTimer { return .tooSmall(minimum: Self.floor) }
             interval = Self.floor
         }

@@ -1,37 +1,37 @@
-/// What the machine knows at each stage of a dialog.
+/// The states of a dialog, with their data.
 enum DialogState: Equatable, Sendable {
     /// Before the first event. Goes to claiming, inviting, over.
     case fresh
-    /// Outbound: the invitation service is asked whether the call is ours. Goes to preparing, over.
+    /// Outbound: asking the invitation service whether this bridge gets the call. Goes to preparing, over.
     case claiming
-    /// Outbound: the trunk is looked up. Goes to calling, over.
+    /// Outbound: looking up the trunk. Goes to calling, over.
     case preparing
-    /// Outbound: INVITE is under way. Goes to confirming, cancelling, over.
+    /// Outbound: our INVITE is in progress. Goes to confirming, cancelling, over.
     case calling(Calling)
-    /// Outbound: the call is given up before its answer; CANCEL is due or under way. Goes to leaving, over.
+    /// Outbound: the call was given up before the answer; CANCEL is due or in progress. Goes to leaving, over.
     case cancelling(Cancelling)
-    /// Outbound: the 2xx is acknowledged, its description being taken. Goes to up, leaving, over.
+    /// Outbound: the 2xx is acknowledged, and its description is being applied. Goes to up, leaving, over.
     case confirming(DialogResponse)
-    /// Inbound: the invitation service is asked to invite the user. Goes to alerting, over.
+    /// Inbound: asking the invitation service to invite the user. Goes to alerting, over.
     case inviting(Arriving)
-    /// Inbound: the user is invited. Goes to answering, over.
+    /// Inbound: the user has been invited. Goes to answering, over.
     case alerting(Arriving)
     /// Inbound: our 2xx waits for its ACK. Goes to up, leaving, over.
     case answering(Answering)
     /// The call is up. Goes to leaving, over.
     case up(Standing)
-    /// Our BYE is under way. Goes to over.
+    /// Our BYE is in progress. Goes to over.
     case leaving
-    /// The call is over. Final.
+    /// The call has ended. Final.
     case over
 
-    /// An INVITE of ours.
+    /// An INVITE that we have sent.
     struct Calling: Equatable, Sendable {
-        /// Whether a provisional response came, without which CANCEL is not allowed.
+        /// Whether a provisional response has arrived; before that, CANCEL is not allowed.
         var isProceeding = false
-        /// Whether ringing was reported.
+        /// Whether the ringing was reported.
         var isRinging = false
-        /// The Min-SE that a 422 asked for.
+        /// The Min-SE that a 422 requested.
         var minimum: Int?
     }
 
@@ -41,65 +41,65 @@ enum DialogState: Equatable, Sendable {
         var isSent: Bool
     }
 
-    /// An INVITE of the peer's that is not answered.
+    /// The peer's INVITE, not answered yet.
     struct Arriving: Equatable, Sendable {
-        /// Whether it has an offer; else ours goes with the 200.
+        /// Whether it contains an offer; otherwise our 200 does.
         var hasOffer: Bool
-        /// What the 200 will say.
+        /// The session timer fields of the 200.
         var headers: SessionHeaders
-        /// The session timer after that.
+        /// The session timer after the 200.
         var timer: SessionTimer
-        /// Whether the peer takes UPDATE.
+        /// Whether the peer supports UPDATE.
         var allowsUpdate: Bool
     }
 
-    /// A 2xx of ours that waits for its ACK.
+    /// Our 2xx that waits for its ACK.
     struct Answering: Equatable, Sendable {
-        /// The INVITE.
+        /// The INVITE that it answers.
         var invite: Arriving
-        /// When the next copy is due, ms after the last.
+        /// The time from the last copy of the 2xx to the next, in ms.
         var pause: Int64
-        /// Whether the user ended the call meanwhile: BYE must wait for the ACK (RFC 3261, 15).
+        /// Whether the user has ended the call meanwhile: the BYE must wait for the ACK (RFC 3261, 15).
         var wantsEnd = false
     }
 
-    /// A call that is up.
+    /// An answered call.
     struct Standing: Equatable, Sendable {
-        /// A request of ours that is under way and changes the session.
+        /// Our request in progress that changes the session.
         enum Own: Equatable, Sendable {
             case update
             case reinvite
         }
 
-        /// A description of the peer's that is being taken.
+        /// The peer's description that the driver is applying.
         enum Taking: Equatable, Sendable {
-            /// The first: media starts with it.
+            /// The first one: media start with it.
             case first
             /// A later one.
             case later
         }
 
-        /// An answer of ours to a request of the peer's.
+        /// Our response to a request of the peer that changes the session.
         enum Peers: Equatable, Sendable {
-            /// The driver is making the answer.
+            /// The driver is making the response.
             case deciding(DialogOffer, SessionTimer)
-            /// The 2xx to a re-INVITE waits for its ACK; the next copy is due after `pause`.
+            /// The 2xx to a re-INVITE waits for its ACK; its next copy is due after `pause` ms.
             case unacknowledged(pause: Int64, wantsDescription: Bool)
         }
 
-        /// Whether we made the call, and with it the Call-ID.
+        /// Whether we have called, and so have chosen the Call-ID.
         var isCaller: Bool
-        /// The session timer, if there is one.
+        /// The session timer, if any.
         var timer: SessionTimer?
-        /// The Min-SE that a 422 asked for.
+        /// The Min-SE that a 422 requested.
         var minimum: Int?
-        /// Whether the peer takes UPDATE.
+        /// Whether the peer supports UPDATE.
         var allowsUpdate: Bool
-        /// Our request.
+        /// Our request in progress, if any.
         var own: Own?
-        /// The peer's.
+        /// Our response in progress to the peer's request, if any.
         var peers: Peers?
-        /// The peer's answer that the driver is taking.
+        /// The peer's description that is being applied, if any.
         var taking: Taking?
     }
 }

@@ -2,8 +2,9 @@ package import SignalingProtocol
 
 /// Calls from a telephone.
 extension DialogStateMachine {
-    /// A telephone calls a number of ours. From fresh to inviting, or over: its session interval is too small.
-    /// - Parameter hasOffer: whether the INVITE has a description, one that we can answer.
+    /// Handles a telephone's INVITE for one of our numbers. From fresh to inviting; or to over when its session
+    /// interval is too small.
+    /// - Parameter hasOffer: whether the INVITE contains a description that we can answer.
     package mutating func invited(_ session: SessionTerms, hasOffer: Bool) -> [DialogAction] {
         guard state == .fresh else { return [] }
         switch policy.answer(session) {
@@ -17,8 +18,8 @@ extension DialogStateMachine {
         }
     }
 
-    /// The invitation service answered. From inviting to alerting, or over.
-    /// - Parameter code: the error's code, when it did not invite the user.
+    /// Takes the invitation service's reply. From inviting to alerting, or over.
+    /// - Parameter code: the code of the error when the user was not invited.
     package mutating func invitationAnswered(stands: Bool, code: SignalingCode? = nil) -> [DialogAction] {
         switch state {
         case .inviting(let it):
@@ -27,21 +28,21 @@ extension DialogStateMachine {
             return []
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .alerting, .answering, .up, .leaving,
             .over:
-            return []  // An order, or the caller's CANCEL, came before the answer.
+            return []  // An order, or the caller's CANCEL, came before the reply.
         }
     }
 
-    /// The caller gave up. From inviting or alerting to over.
+    /// Handles the caller's CANCEL. From inviting or alerting to over.
     package mutating func callerCancelled() -> [DialogAction] {
         switch state {
         case .inviting, .alerting:
             return [.respondInvite(.terminated), .report(.ended(.success), DialogNote(.hangup))] + finish()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
-            return []  // Our final response was sent already and stands.
+            return []  // Our final response was sent before and remains valid.
         }
     }
 
-    /// The ACK of a 2xx of ours. From answering to up, or leaving.
+    /// Handles the ACK of our 2xx. From answering to up, or leaving.
     package mutating func acknowledged() -> [DialogAction] {
         let stop: [DialogAction] = [.cancel(.retransmission), .cancel(.acknowledgement)]
         switch state {
@@ -67,11 +68,11 @@ extension DialogStateMachine {
         }
     }
 
-    /// The user's client has the invitation.
+    /// Called when the user's client has received the invitation.
     mutating func userRings() -> [DialogAction] {
         switch state {
         case .inviting(let it):
-            // The order overtook the answer to the invitation.
+            // The order has overtaken the reply to the invitation.
             state = .alerting(it)
             return [.respondInvite(.ringing)]
         case .alerting:
@@ -81,7 +82,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// The user accepted. From inviting or alerting to answering.
+    /// Called when the user accepts. From inviting or alerting to answering.
     mutating func userAccepts() -> [DialogAction] {
         switch state {
         case .inviting(let it), .alerting(let it):
@@ -95,7 +96,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// The answer that ``DialogAction/acceptInvite(_:)`` asked for cannot be made. From answering to over.
+    /// Called when the answer for ``DialogAction/acceptInvite(_:)`` cannot be made. From answering to over.
     package mutating func acceptanceFailed() -> [DialogAction] {
         switch state {
         case .answering:
@@ -108,7 +109,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// It is time to repeat our 2xx.
+    /// Called when our 2xx is due to be repeated.
     mutating func retransmissionDue() -> [DialogAction] {
         switch state {
         case .answering(var it):
@@ -130,7 +131,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// Our 2xx was never acknowledged. To leaving.
+    /// Called when our 2xx was not acknowledged in time. To leaving.
     mutating func acknowledgementMissing() -> [DialogAction] {
         let report = DialogAction.report(.ended(.inviteNetwork), DialogNote(.unacknowledged))
         switch state {

@@ -2,36 +2,37 @@ package import SignalingProtocol
 
 /// Calls to a telephone.
 extension DialogStateMachine {
-    /// A telephone is to be called. From fresh to claiming.
+    /// Starts a call to a telephone. From fresh to claiming.
     package mutating func dial() -> [DialogAction] {
         guard state == .fresh else { return [] }
         state = .claiming
         return [.report(.claimed, DialogNote())]
     }
 
-    /// The invitation service answered the claim. From claiming to preparing, or over: another bridge has it.
+    /// Takes the invitation service's reply to the claim. From claiming to preparing; or to over when another bridge
+    /// has the call.
     package mutating func claimAnswered(stands: Bool) -> [DialogAction] {
-        guard state == .claiming else { return [] }  // An order overtook it.
+        guard state == .claiming else { return [] }  // An order came first.
         guard stands else { return finish() }
         state = .preparing
         return [.prepare]
     }
 
-    /// Trunk, dialog and offer are ready. From preparing to calling.
-    /// - Parameter ring: how long the telephone may ring, ms.
+    /// Called when trunk, dialog and offer are ready. From preparing to calling.
+    /// - Parameter ring: how long the telephone may ring, in ms.
     package mutating func prepared(ring: Int64) -> [DialogAction] {
-        guard state == .preparing else { return [] }  // An order overtook it.
+        guard state == .preparing else { return [] }  // An order came first.
         state = .calling(DialogState.Calling())
         return [.sendInvite(policy.request(nil, minimum: nil)), .schedule(.ring, after: ring)]
     }
 
-    /// The telephone cannot be called. From preparing to over.
+    /// Called when the telephone cannot be called. From preparing to over.
     package mutating func unprepared(_ code: SignalingCode, _ reason: DialogReason) -> [DialogAction] {
         guard state == .preparing else { return [] }
         return [.report(.failed(code), DialogNote(reason))] + finish()
     }
 
-    /// A 1xx of our INVITE.
+    /// Takes a provisional response to our INVITE.
     package mutating func provisional(_ response: DialogResponse) -> [DialogAction] {
         switch state {
         case .calling(var it):
@@ -45,11 +46,12 @@ extension DialogStateMachine {
             return [.sendCancel, .schedule(.cancelled, after: durations.transaction)]
         case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
             .over:
-            return []  // From another telephone that the INVITE reached, or after the final response.
+            return []  // From another telephone that the INVITE reached, or late.
         }
     }
 
-    /// The final response of our INVITE. From calling to confirming, calling (again), over; from cancelling to leaving, over.
+    /// Takes the final response to our INVITE. From calling to confirming, calling (again), over; from cancelling to
+    /// leaving, over.
     package mutating func final(_ response: DialogResponse) -> [DialogAction] {
         switch state {
         case .calling(let it):
@@ -66,7 +68,8 @@ extension DialogStateMachine {
             return [.cancel(.ring), .report(act, note)] + finish()
         case .cancelling:
             guard (200..<300).contains(response.status) else { return [.cancel(.cancelled)] + finish() }
-            // The telephone answered before the CANCEL reached it: the call is ended at once, unseen by the user.
+            // The telephone answered before the CANCEL reached it: the call is ended at once, without involving the
+            // user.
             peerTag = response.tag
             return [.cancel(.cancelled), .acknowledge(tag: response.tag)] + leave()
         case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
@@ -75,7 +78,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// Our INVITE got no response. To over.
+    /// Called when our INVITE got no response. To over.
     package mutating func inviteFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
         case .calling:
@@ -84,11 +87,11 @@ extension DialogStateMachine {
         case .cancelling:
             return [.cancel(.cancelled)] + finish()
         case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
-            return []  // Late.
+            return []  // It was too late to matter.
         }
     }
 
-    /// One more 2xx of an INVITE of ours: a copy, or another telephone's.
+    /// Takes a further 2xx to our INVITE: a copy, or one of another telephone.
     package mutating func answeredAgain(tag: String) -> [DialogAction] {
         switch state {
         case .confirming, .up, .leaving, .over, .calling, .cancelling:
@@ -97,22 +100,23 @@ extension DialogStateMachine {
             if forks.count < Self.forkBound { forks.insert(tag) }
             return [.acknowledge(tag: tag)] + (isCopy ? [] : [.endFork(tag: tag)])
         case .fresh, .claiming, .preparing, .inviting, .alerting, .answering:
-            return []  // No INVITE of ours was sent.
+            return []  // We have not sent an INVITE.
         }
     }
 
-    /// The telephone rang for too long. From calling to cancelling.
+    /// Called when the telephone has rung for too long. From calling to cancelling.
     mutating func ringLimitReached() -> [DialogAction] {
         switch state {
         case .calling:
             return [.report(.failed(.inviteTimeout), DialogNote(.timeout))] + reportRefused()
         case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
             .over:
-            return []  // It crossed the answer.
+            return []  // The answer came first.
         }
     }
 
-    /// Nothing came after a CANCEL. From cancelling to over; a late 2xx is still acknowledged and ended.
+    /// Called when nothing arrived after a CANCEL. From cancelling to over; a late 2xx is still acknowledged and its
+    /// dialog ended.
     mutating func cancellationUnanswered() -> [DialogAction] {
         switch state {
         case .cancelling:
@@ -123,7 +127,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// The actions that repeat a refused INVITE, where another attempt can succeed; nil where it cannot.
+    /// The data for another INVITE after a refused one, if it can succeed; else nil.
     private func nextAttempt(_ before: DialogState.Calling, _ response: DialogResponse) -> DialogState.Calling? {
         var next = before
         next.isProceeding = false

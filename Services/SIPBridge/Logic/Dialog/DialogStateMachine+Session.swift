@@ -2,12 +2,12 @@ internal import SignalingProtocol
 
 /// Changes of an established session: re-INVITE, UPDATE, session timers.
 extension DialogStateMachine {
-    /// Seconds after which an early UPDATE with an offer may be tried again.
+    /// The number of seconds after which an early UPDATE with an offer may be tried again.
     private static let retryAfter = 3
 
-    // MARK: - Requests of the peer
+    // MARK: - The peer's requests
 
-    /// A re-INVITE or UPDATE of the peer's.
+    /// Handles a re-INVITE or UPDATE from the peer.
     package mutating func offered(_ offer: DialogOffer, _ session: SessionTerms) -> [DialogAction] {
         switch state {
         case .up(var it):
@@ -16,7 +16,8 @@ extension DialogStateMachine {
             case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
             case .unacknowledged(_, wantsDescription: false), nil: break
             }
-            // Glare: an offer of ours is still unanswered. An UPDATE without a description makes no offer (RFC 3311, 5.2).
+            // Glare: an offer of ours is not answered yet. An UPDATE without a description makes no offer (RFC 3311,
+            // 5.2).
             let isOffer = offer.kind == .reinvite || offer.hasDescription
             if isOffer, it.own == .reinvite || it.taking != nil { return [.respond(.pending)] }
             switch policy.answer(session) {
@@ -29,7 +30,7 @@ extension DialogStateMachine {
                     state = .up(it)
                     return [.respond(.refreshed(headers))] + run(timer)
                 }
-                // A new INVITE shows that the peer got our last 2xx, even if its ACK was lost.
+                // A new INVITE shows that the peer has received our last 2xx, even if its ACK was lost.
                 let isUnacknowledged = it.peers != nil
                 it.peers = .deciding(offer, timer)
                 state = .up(it)
@@ -47,8 +48,8 @@ extension DialogStateMachine {
         }
     }
 
-    /// The driver answered what ``DialogAction/answerOffer(_:_:)`` asked for.
-    /// - Parameter isAccepted: false when the offer was refused and the session stays as it was.
+    /// Takes the outcome of ``DialogAction/answerOffer(_:_:)``.
+    /// - Parameter isAccepted: false when the offer was refused and the session has not changed.
     package mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
         switch state {
         case .up(var it):
@@ -77,13 +78,13 @@ extension DialogStateMachine {
             }
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
             .leaving, .over:
-            return []  // It crossed the end.
+            return []  // The call has ended meanwhile.
         }
     }
 
-    // MARK: - Requests of ours
+    // MARK: - Our requests
 
-    /// Begins a session timer, or ends it.
+    /// Starts a session timer, or stops it.
     func run(_ timer: SessionTimer?) -> [DialogAction] {
         guard let timer else { return [.cancel(.refresh), .cancel(.expiry)] }
         return [
@@ -92,11 +93,11 @@ extension DialogStateMachine {
         ]
     }
 
-    /// It is our turn to refresh the session.
+    /// Called when it is our turn to refresh the session.
     mutating func refreshDue() -> [DialogAction] {
         switch state {
         case .up(var it):
-            // A change by the peer is under way: if it succeeds it refreshes the session, else this timer fires again.
+            // The peer is changing the session: if that succeeds it is a refresh, otherwise this timer fires again.
             guard it.own == nil, it.peers == nil, let timer = it.timer else { return [] }
             it.own = it.allowsUpdate ? .update : .reinvite
             state = .up(it)
@@ -104,11 +105,11 @@ extension DialogStateMachine {
             return [it.allowsUpdate ? .sendUpdate(headers) : .sendReinvite(headers)]
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
             .leaving, .over:
-            return []  // It crossed the end.
+            return []  // The call has ended meanwhile.
         }
     }
 
-    /// The final response of our UPDATE or re-INVITE.
+    /// Takes the final response to our UPDATE or re-INVITE.
     /// - Parameter dice: a random number, for the pause after a glare.
     package mutating func refreshAnswered(_ response: DialogResponse, dice: UInt32) -> [DialogAction] {
         switch state {
@@ -125,7 +126,7 @@ extension DialogStateMachine {
             }
             return refreshRefused(it, own, response, dice)
         case .leaving, .over:
-            // A 2xx that crossed our BYE is acknowledged all the same.
+            // A 2xx that arrives after our BYE must still be acknowledged.
             guard (200..<300).contains(response.status) else { return [] }
             return [.acknowledge(tag: peerTag ?? response.tag)]
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering:
@@ -133,7 +134,7 @@ extension DialogStateMachine {
         }
     }
 
-    /// Our UPDATE or re-INVITE got no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
+    /// Called when our UPDATE or re-INVITE got no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
     package mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
         case .up(let it) where it.own != nil:
@@ -145,7 +146,7 @@ extension DialogStateMachine {
             return [.report(.ended(.inviteNetwork), DialogNote(reason))] + leave()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering, .up,
             .leaving, .over:
-            return []  // Late.
+            return []  // It was too late to matter.
         }
     }
 
@@ -157,7 +158,8 @@ extension DialogStateMachine {
         case 408, 481:
             return [.report(.ended(.inviteNetwork), DialogNote(.dialogLost, response))] + leave()
         case 491:
-            // The owner of the Call-ID waits 2.1 to 4 s, the other 0 to 2 s, in steps of 10 ms (RFC 3261, 14.1).
+            // The side that chose the Call-ID waits 2.1 to 4 s, the other one 0 to 2 s, in steps of 10 ms (RFC 3261,
+            // 14.1).
             let pause = it.isCaller ? 2100 + Int64(dice % 191) * 10 : Int64(dice % 201) * 10
             state = .up(it)
             return [.schedule(.glare, after: pause)]
@@ -177,19 +179,19 @@ extension DialogStateMachine {
         default:
             break
         }
-        // The call stays up, as after a 488; unless a later refresh gets through, the session's expiry ends it.
+        // The call continues, as after a 488; unless a later refresh succeeds, it ends when the session expires.
         state = .up(it)
         return it.timer.map { [.schedule(.refresh, after: $0.refreshAfter / 2)] } ?? []
     }
 
-    /// Nobody refreshed the session. From up to leaving.
+    /// Called when the session was not refreshed in time. From up to leaving.
     mutating func sessionExpired() -> [DialogAction] {
         switch state {
         case .up:
             return [.report(.ended(.inviteNetwork), DialogNote(.sessionExpired))] + leave()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
             .leaving, .over:
-            return []  // It crossed the end.
+            return []  // The call has ended meanwhile.
         }
     }
 }

@@ -1,30 +1,31 @@
 package import SignalingProtocol
 
-/// The life of one call's SIP dialog, in either direction, and what to tell the telephone and the invitation service.
+/// The life of one call's SIP dialog, in either direction: what is sent to the telephone and reported to the invitation
+/// service.
 ///
-/// Each method is one event. The machine decides which message is sent when and what the peer's messages mean for the
-/// call; addresses, session descriptions and header fields are the driver's concern. Sources: RFC 3261, RFC 3311
+/// Each method handles one event. The machine decides which message is sent when, and what the peer's messages mean for
+/// the call; addresses, session descriptions and header fields are left to the driver. Sources: RFC 3261, RFC 3311
 /// (UPDATE), RFC 4028 (session timers), RFC 5407.
 package struct DialogStateMachine: Equatable, Sendable {
-    /// Other telephones that answered the same INVITE: how many are remembered. Each 2xx of further ones is
-    /// acknowledged and ended.
+    /// The number of remembered telephones that also answered the INVITE. For telephones beyond it, every 2xx is
+    /// acknowledged and its dialog ended.
     static let forkBound = 16
 
     var state = DialogState.fresh
     let durations: DialogDurations
     let policy: SessionPolicy
-    /// The tag of the telephone that the call is with.
+    /// The tag of the telephone that takes part in the call.
     var peerTag: String?
-    /// The tags of other telephones that answered too and were sent a BYE.
+    /// The tags of other telephones that also answered and were sent a BYE.
     var forks: Set<String> = []
 
-    /// A dialog that has not begun.
+    /// Creates a dialog that has not begun.
     package init(durations: DialogDurations = DialogDurations(), policy: SessionPolicy = SessionPolicy()) {
         self.durations = durations
         self.policy = policy
     }
 
-    /// Whether the call was answered and is not over.
+    /// Whether the call was answered and has not ended.
     package var isUp: Bool {
         switch state {
         case .up: true
@@ -34,13 +35,13 @@ package struct DialogStateMachine: Equatable, Sendable {
         }
     }
 
-    /// Whether the call is over; repeated messages may still arrive.
+    /// Whether the call has ended; repeated messages may still arrive.
     package var isOver: Bool { state == .over }
 
     // MARK: - The user's side
 
-    /// The invitation service tells what the user, or the system, did.
-    /// - Parameter code: the failure's code, of ``SignalingProtocol/PhoneOrderAct/fail``.
+    /// Handles an order of the invitation service: an act of the user or the system.
+    /// - Parameter code: the code of the failure, for ``SignalingProtocol/PhoneOrderAct/fail``.
     package mutating func ordered(_ act: PhoneOrderAct, code: SignalingCode? = nil) -> [DialogAction] {
         switch act {
         case .ringing: userRings()
@@ -48,14 +49,14 @@ package struct DialogStateMachine: Equatable, Sendable {
         case .refuse: letGo(reply: .busy)
         case .end: letGo(reply: .unavailable)
         case .fail: letGo(reply: DialogVerdict.reply(for: code))
-        case .message: []  // The driver plays digits.
+        case .message: []  // Digits are played by the driver.
         }
     }
 
-    /// The invitation service no longer has the call, or cannot be reached.
+    /// Called when the invitation service does not have the call any more, or does not reply.
     package mutating func reportRefused() -> [DialogAction] { letGo(reply: .unavailable) }
 
-    /// The bridge has to give the call up, for this reason.
+    /// Called when the bridge must give the call up, for this reason.
     package mutating func abandoned(_ reason: DialogReason) -> [DialogAction] {
         let note = DialogNote(reason)
         switch state {
@@ -70,7 +71,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         }
     }
 
-    /// Ends the dialog in whatever state it is, without a report.
+    /// Ends the dialog, whatever its state, without a report.
     private mutating func letGo(reply: DialogReply) -> [DialogAction] {
         switch state {
         case .fresh, .claiming, .preparing:
@@ -88,24 +89,24 @@ package struct DialogStateMachine: Equatable, Sendable {
             state = .answering(it)
             return []
         case .cancelling, .leaving, .over:
-            return []  // It crossed another end.
+            return []  // The call is ending already.
         }
     }
 
     // MARK: - Media
 
-    /// No media came for too long.
+    /// Called when no media have arrived for too long.
     package mutating func mediaTimedOut() -> [DialogAction] {
         switch state {
         case .up:
             return [.report(.ended(.inviteNetwork), DialogNote(.mediaTimeout))] + leave()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
             .leaving, .over:
-            return []  // It crossed the end.
+            return []  // The call has ended meanwhile.
         }
     }
 
-    /// ``DialogAction/takeDescription`` was performed: whether the description could be applied.
+    /// Takes the outcome of ``DialogAction/takeDescription``: whether the description could be applied.
     package mutating func descriptionTaken(_ isUsable: Bool) -> [DialogAction] {
         switch state {
         case .confirming(let response):
@@ -124,16 +125,16 @@ package struct DialogStateMachine: Equatable, Sendable {
             guard !isUsable else { return isFirst ? [.startMedia] : [] }
             return [.report(.ended(.inviteOther), DialogNote(.unusableMedia))] + leave()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .inviting, .alerting, .answering, .leaving, .over:
-            return []  // It crossed the end.
+            return []  // The call has ended meanwhile.
         }
     }
 
     // MARK: - The end
 
-    /// Our BYE was answered, or never will be.
+    /// Called when our BYE was answered, or will not be.
     package mutating func byeAnswered() -> [DialogAction] { state == .leaving ? finish() : [] }
 
-    /// The peer's BYE.
+    /// Handles the peer's BYE.
     package mutating func peerEnded() -> [DialogAction] {
         let hangup = DialogAction.report(.ended(.success), DialogNote(.hangup))
         switch state {
@@ -145,7 +146,7 @@ package struct DialogStateMachine: Equatable, Sendable {
             // A caller may send BYE in an early dialog (RFC 3261, 15).
             return [.respond(.ok), .respondInvite(.terminated), hangup] + finish()
         case .leaving:
-            return [.respond(.ok)] + finish()  // Both hung up.
+            return [.respond(.ok)] + finish()  // Both sides hung up.
         case .fresh, .claiming, .preparing, .calling, .cancelling, .over:
             return [.respond(.unknownDialog)]
         }
@@ -158,13 +159,13 @@ package struct DialogStateMachine: Equatable, Sendable {
             + [.cancel(.acknowledgement), .sendBye]
     }
 
-    /// To over.
+    /// Ends the dialog. To over.
     mutating func finish() -> [DialogAction] {
         state = .over
         return [.close, .schedule(.linger, after: durations.transaction)]
     }
 
-    /// A timer fired.
+    /// Called when a timer fires.
     package mutating func timerFired(_ timer: DialogTimer) -> [DialogAction] {
         switch timer {
         case .ring: ringLimitReached()

@@ -2,11 +2,11 @@ internal import SignalingProtocol
 
 /// Why a call ended; the raw value is the `reason` in the user's `extra`.
 package enum DialogReason: String, Sendable, CaseIterable {
-    /// Busy or declined.
+    /// The telephone was busy or declined.
     case refused
-    /// A final response other than busy, declined, unavailable or timeout.
+    /// A final response of any other kind.
     case rejected
-    /// The telephone is not reachable now (480).
+    /// The telephone is not reachable at present (480).
     case offline = "peer_offline"
     /// Nobody answered.
     case timeout
@@ -14,59 +14,59 @@ package enum DialogReason: String, Sendable, CaseIterable {
     case unreachable
     /// The app has no trunk.
     case noTrunk = "no_trunk"
-    /// The trunk's settings cannot be read now.
+    /// The trunk's settings cannot be read at present.
     case storeUnavailable = "store_unavailable"
-    /// The callee is no telephone number that can be dialled.
+    /// The callee is not a telephone number that can be dialled.
     case invalidNumber = "invalid_number"
-    /// The app's users may not call that number.
+    /// The app's users are not allowed to call this number.
     case numberNotAllowed = "number_not_allowed"
-    /// The caller may not be shown under that number.
+    /// The caller is not allowed to show this number.
     case callerNotAllowed = "caller_not_allowed"
-    /// A header that the caller asked for is not allowed.
+    /// A header that the caller requested is not allowed.
     case invalidHeader = "invalid_header"
-    /// The telephone answered with media that we cannot take.
+    /// The telephone answered with media that we do not support.
     case unusableMedia = "unusable_media"
     /// The telephone hung up.
     case hangup
-    /// The telephone never acknowledged our answer.
+    /// The telephone did not acknowledge our answer.
     case unacknowledged
-    /// No media came.
+    /// No media arrived.
     case mediaTimeout = "rtp_timeout"
-    /// Nobody refreshed the session.
+    /// The session was not refreshed.
     case sessionExpired = "session_expired"
-    /// The peer no longer knows the dialog (481, 408).
+    /// The peer does not know the dialog any more (481, 408).
     case dialogLost = "dialog_lost"
-    /// The bridge stops.
+    /// The bridge is stopping.
     case bridgeStopped = "bridge_stopped"
-    /// The bridge lost its lease, so that the invitation service ended the call.
+    /// The bridge has lost its lease, so the invitation service has ended the call.
     case bridgeLost = "bridge_lost"
-    /// The bridge cannot take one more call.
+    /// The bridge cannot accept another call.
     case overloaded
 }
 
-/// Details of a report: the reason, and the SIP response behind it, if there was one.
+/// Details of a report: the reason, and the SIP response that caused it, if any.
 package struct DialogNote: Equatable, Sendable {
-    /// Why; nil for a step that needs no reason.
+    /// The reason; nil for a step that needs none.
     package var reason: DialogReason?
     /// The status of the response.
     package var status: Int?
-    /// Its reason phrase.
+    /// The reason phrase of the response.
     package var phrase: String?
 
-    /// Makes a note.
+    /// Creates a note.
     package init(_ reason: DialogReason? = nil, status: Int? = nil, phrase: String? = nil) {
         self.reason = reason
         self.status = status
         self.phrase = phrase
     }
 
-    /// A note of a response.
+    /// Creates a note about a response.
     init(_ reason: DialogReason?, _ response: DialogResponse) {
         self.init(reason, status: response.status, phrase: response.phrase)
     }
 }
 
-/// What a final response to INVITE means for the caller.
+/// The meaning of a final response to INVITE for the caller.
 enum DialogVerdict {
     /// The act to report for a response of 300 or more.
     static func act(for response: DialogResponse) -> (PhoneAct, DialogNote) {

@@ -1,13 +1,14 @@
 package import SignalingTokens
 
-/// The algorithms of digest authentication; the raw value is the parameter's. Source: RFC 7616 section 3.2, RFC 8760.
+/// The algorithms of digest authentication; the raw value is the one of the `algorithm` parameter. Source: RFC 7616
+/// section 3.2, RFC 8760.
 package enum DigestAlgorithm: String, Sendable, CaseIterable {
     case sha256 = "SHA-256"
     case sha256Session = "SHA-256-sess"
     case md5 = "MD5"
     case md5Session = "MD5-sess"
 
-    /// Reads the parameter, whatever its case; a challenge without one means MD5.
+    /// Parses the parameter, in any case; nil, a challenge without one, means MD5.
     package init?(parameter: String?) {
         guard let parameter else {
             self = .md5
@@ -35,14 +36,14 @@ package enum DigestAlgorithm: String, Sendable, CaseIterable {
     }
 }
 
-/// The calculation that both sides of digest authentication make.
+/// The calculation of both sides of digest authentication.
 struct DigestCalculation {
     var algorithm: DigestAlgorithm
     var username: String
     var realm: String
     var password: String
     var nonce: String
-    /// The count and the client's own nonce when there is a `qop=auth`; nil for the form of RFC 2069.
+    /// The nonce count and the client nonce, with `qop=auth`; nil for the older form of RFC 2069.
     var quality: (count: String, cnonce: String)?
 
     /// The `response` parameter. Source: RFC 7616 section 3.4.1.

@@ -2,7 +2,7 @@ internal import SignalingProtocol
 
 /// A digest challenge: a `WWW-Authenticate` or `Proxy-Authenticate` value.
 package struct DigestChallenge: Equatable, Sendable {
-    /// The realm: whose users are meant.
+    /// The realm: identifies the set of users.
     package var realm: String
     /// The server's nonce.
     package var nonce: String
@@ -10,12 +10,12 @@ package struct DigestChallenge: Equatable, Sendable {
     package var opaque: String?
     /// The algorithm.
     package var algorithm: DigestAlgorithm
-    /// Whether `qop=auth` is offered; without it the form of RFC 2069 answers.
+    /// Whether `qop=auth` is offered; without it, the older form of RFC 2069 is used.
     package var hasQuality: Bool
-    /// Whether the credentials were right and only the nonce is too old.
+    /// Whether the credentials were right and only the nonce has expired.
     package var isStale: Bool
 
-    /// Reads one value of WWW-Authenticate or Proxy-Authenticate; nil when it is none that we can answer: another scheme or
+    /// Parses one value of WWW-Authenticate or Proxy-Authenticate; nil when we cannot answer it: another scheme or
     /// algorithm, or `auth-int` only.
     package init?(_ value: String) {
         guard let parameters = DigestParameters(value), let realm = parameters["realm"],
@@ -34,7 +34,7 @@ package struct DigestChallenge: Equatable, Sendable {
         isStale = parameters["stale"]?.lowercased() == "true"
     }
 
-    /// The one to answer among several: the first that we can. Source: RFC 7616 section 3.7, RFC 8760 section 2.4.
+    /// The first of several challenges that we can answer. Source: RFC 7616 section 3.7, RFC 8760 section 2.4.
     package static func first(of values: [String]) -> DigestChallenge? {
         values.lazy.compactMap { DigestChallenge($0) }.first
     }
@@ -44,10 +44,10 @@ package struct DigestChallenge: Equatable, Sendable {
 package struct DigestCredentials: Equatable, Sendable {
     /// The user's name at the server.
     package var username: String
-    /// The secret.
+    /// The password. Never logged.
     package var password: String
 
-    /// Makes credentials.
+    /// Creates credentials.
     package init(username: String, password: String) {
         self.username = username
         self.password = password
@@ -55,9 +55,9 @@ package struct DigestCredentials: Equatable, Sendable {
 
     /// The value of Authorization or Proxy-Authorization that answers a challenge.
     /// - Parameters:
-    ///   - uri: the request URI, as it is sent.
+    ///   - uri: the request URI as sent.
     ///   - cnonce: the client nonce: unpredictable text.
-    ///   - count: how many requests this nonce was used for, this one included.
+    ///   - count: the number of requests with this nonce, including this one.
     package func authorization(
         for challenge: DigestChallenge, method: String, uri: String, cnonce: String, count: UInt32
     ) -> String {

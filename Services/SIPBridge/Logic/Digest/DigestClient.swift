@@ -1,16 +1,16 @@
-/// Answers the challenges of one peer, by servers (401) and proxies (407) on the way, across the requests of a dialog or of a
+/// Answers the challenges of a peer (401) and of proxies on the way (407), for all requests of a dialog or
 /// registration.
 ///
-/// For each request: add ``headers(method:uri:cnonce:)``; on 401 or 407 call ``challenged(by:)`` and, if it says so, send the
-/// request again; on any other final response call ``concluded()``.
+/// For each request: add ``headers(method:uri:cnonce:)``; on 401 or 407 call ``challenged(by:)`` and, if it returns
+/// true, send the request again; on any other final response call ``concluded()``.
 package struct DigestClient: Sendable {
-    /// Challenges that one request answers; more would be a loop.
+    /// The largest number of challenges that one request answers; more would be a loop.
     package static let maxAttempts = 4
 
     private struct Known {
         var challenge: DigestChallenge
         var count: UInt32 = 0
-        /// Whether the request under way answered a challenge with this.
+        /// Whether the request in progress has answered this challenge.
         var isAnswered = false
     }
 
@@ -19,10 +19,10 @@ package struct DigestClient: Sendable {
     private var proxy: Known?
     private var attempts = 0
 
-    /// Answers with these credentials.
+    /// Creates a client with these credentials.
     package init(credentials: DigestCredentials) { self.credentials = credentials }
 
-    /// The header fields of the next request: none before the first challenge.
+    /// The header fields for the next request; none before the first challenge.
     package mutating func headers(method: String, uri: String, cnonce: String) -> [SIPHeaderField] {
         var fields: [SIPHeaderField] = []
         func answer(_ name: String, _ known: inout Known?) {
@@ -41,8 +41,8 @@ package struct DigestClient: Sendable {
     }
 
     /// Takes a 401 or 407.
-    /// - Returns: whether to send the request again; false when nothing in it can be answered, when the credentials were
-    ///   refused, or after ``maxAttempts``.
+    /// - Returns: whether to send the request again; false when no challenge can be answered, when the credentials were
+    ///   refused, and after ``maxAttempts``.
     package mutating func challenged(by response: SIPMessage) -> Bool {
         attempts += 1
         guard attempts <= Self.maxAttempts else { return false }
@@ -53,7 +53,7 @@ package struct DigestClient: Sendable {
         }
     }
 
-    /// The request ended with something other than a challenge.
+    /// Called when the request has ended without a challenge.
     package mutating func concluded() {
         attempts = 0
         server?.isAnswered = false
@@ -62,7 +62,7 @@ package struct DigestClient: Sendable {
 
     private static func take(_ values: [String], _ known: inout Known?) -> Bool {
         guard let challenge = DigestChallenge.first(of: values) else { return false }
-        // A repeated challenge means that the answer was wrong, unless only the nonce was stale.
+        // A repeated challenge means that the answer was wrong, unless only the nonce has expired.
         if let known, known.isAnswered, !challenge.isStale { return false }
         known = Known(challenge: challenge, isAnswered: true)
         return true

@@ -2,7 +2,7 @@
 struct DigestParameters: Equatable {
     private var values: [String: String] = [:]
 
-    /// Reads a header's value; nil when the scheme is another, or the text is malformed, or a parameter comes twice.
+    /// Parses a header's value; nil for another scheme, malformed text, or a repeated parameter.
     init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         rest = rest.drop(while: SIPText.isSpace)

@@ -1,28 +1,29 @@
 internal import SignalingProtocol
 internal import SignalingTokens
 
-/// The server's side of digest authentication: makes challenges and checks answers.
+/// The server's side of digest authentication: creates challenges and checks answers.
 ///
-/// A nonce carries its time and is signed, so only used ones need to be remembered, each with its highest count, so that an
-/// overheard answer cannot be replayed. Source: RFC 7616.
+/// A nonce contains its time and is signed, so only used nonces are remembered, each with its highest count. An
+/// overheard answer can therefore not be replayed. Source: RFC 7616.
 package struct DigestServer: Sendable {
     /// The outcome of a check.
     package enum Verdict: Equatable, Sendable {
         /// The answer is right.
         case accepted(username: String)
-        /// There is no answer for our realm: challenge.
+        /// There is no answer for our realm: send a challenge.
         case missing
-        /// The answer is right, but its nonce is too old or was used with this count before: challenge with `stale`.
+        /// The answer is right, but its nonce has expired or was used with this count before: send a challenge with
+        /// `stale`.
         case stale
         /// The answer is wrong.
         case refused
     }
 
-    /// Whose users are meant.
+    /// The realm of the users.
     package let realm: String
-    /// How long a nonce is good, ms.
+    /// How long a nonce is valid, in ms.
     package let lifetime: UInt64
-    /// How many used nonces are remembered; past that, answers count as stale until some nonces expire.
+    /// The number of remembered nonces; above it, answers count as stale until some nonces expire.
     package let maxNonces: Int
 
     private struct Use {
@@ -32,8 +33,8 @@ package struct DigestServer: Sendable {
     private let secret: String
     private var uses: [String: Use] = [:]
 
-    /// Makes a server.
-    /// - Parameter secret: signs nonces; this process's own.
+    /// Creates a server.
+    /// - Parameter secret: signs nonces; known only to this process.
     package init(realm: String, secret: String, lifetime: UInt64 = 300_000, maxNonces: Int = 10_000) {
         self.realm = realm
         self.secret = secret
@@ -43,7 +44,8 @@ package struct DigestServer: Sendable {
 
     /// The values of WWW-Authenticate, for MD5 and SHA-256.
     ///
-    /// MD5 comes first: old peers look at the first challenge only, and give up if they do not know it (sipp 3.6).
+    /// MD5 comes first, because old peers look only at the first challenge and give up if they do not support it (sipp
+    /// 3.6).
     /// - Parameters:
     ///   - now: ms of a monotonic clock.
     ///   - salt: unpredictable hexadecimal digits.
@@ -59,7 +61,7 @@ package struct DigestServer: Sendable {
     }
 
     /// Checks a request's Authorization.
-    /// - Parameter password: the secret of a user; nil when there is no such user.
+    /// - Parameter password: returns a user's password; nil when there is no such user.
     package mutating func check(_ request: SIPMessage, now: UInt64, password: (String) -> String?) -> Verdict {
         let answers = request.headers("Authorization").compactMap { DigestParameters($0) }
         guard let answer = answers.first(where: { $0["realm"] == realm }) else { return .missing }
@@ -95,7 +97,7 @@ package struct DigestServer: Sendable {
 
     private func signed(_ text: String) -> String { "\(text).\(ContentDigest.sha256.text(of: text, key: secret))" }
 
-    /// When a nonce was made; nil when it is not ours.
+    /// When a nonce was created; nil when it is not ours.
     private func time(of nonce: String) -> UInt64? {
         guard let dot = nonce.lastIndex(of: ".") else { return nil }
         let text = String(nonce[..<dot])
@@ -103,8 +105,8 @@ package struct DigestServer: Sendable {
         return UInt64(text.prefix { $0 != "." }, radix: 16)
     }
 
-    /// Whether an answer's URI is the requested one. The parameters may be another's on the way, and some senders (sipp)
-    /// name the host alone.
+    /// Whether the URI in an answer is the requested one. Parameters are not compared, because they may be changed on
+    /// the way, and some senders (sipp) name only the host.
     private static func isSame(_ named: String, _ requested: String) -> Bool {
         let named = named.prefix { $0 != ";" }
         let requested = requested.prefix { $0 != ";" }

@@ -1,11 +1,11 @@
-/// Decides what the RTP stream of a call sends in each 20 ms frame: silence or digits.
+/// Decides what a call's RTP stream sends in each 20 ms frame: silence or digits.
 ///
-/// RTP time stamps follow the clock, so they advance during digits, over frames that were skipped because the loop was late,
-/// and during a hold (RFC 4733, 2.5.1). Sequence numbers, which count packets, are given by the socket.
+/// RTP timestamps follow the clock: they advance also during digits, over frames that were skipped because the loop was
+/// late, and during a hold (RFC 4733, 2.5.1). Sequence numbers, which count packets, are assigned by the socket.
 package struct MediaSender: ~Copyable {
     /// One packet.
     package struct Packet: Equatable, Sendable {
-        /// What is in it.
+        /// The packet's content.
         package var content: Content
         /// The marker bit.
         package var marker = false
@@ -13,9 +13,9 @@ package struct MediaSender: ~Copyable {
         package var timestamp: UInt32
     }
 
-    /// What is in a packet.
+    /// The content of a packet.
     package enum Content: Equatable, Sendable {
-        /// 20 ms of silence in the codec.
+        /// 20 ms of silence, encoded.
         case silence
         /// A packet of a digit.
         case event(DTMFPacket)
@@ -23,17 +23,17 @@ package struct MediaSender: ~Copyable {
 
     /// What to do now.
     package struct Output: Equatable, Sendable {
-        /// What to send, in order.
+        /// The packets to send, in order.
         package var packets: [Packet] = []
-        /// The texts of digits that were played.
+        /// The texts of digits that were played completely.
         package var finished: [DTMFSender.ID] = []
         /// The texts of digits that were not played to their end.
         package var unfinished: [DTMFSender.ID] = []
     }
 
-    /// Length of a frame, ms.
+    /// The length of a frame in ms.
     package static let frameMilliseconds: Int64 = 20
-    /// Frames that are sent at once at most when the loop was late; older ones are skipped, as real time is gone.
+    /// The largest number of frames sent together when the loop was late; older ones are skipped.
     package static let maxCatchUp: Int64 = 5
 
     private let firstTimestamp: UInt32
@@ -45,8 +45,8 @@ package struct MediaSender: ~Copyable {
 
     /// Starts a stream.
     /// - Parameters:
-    ///   - firstTimestamp: a random number, RFC 3550 section 5.1.
-    ///   - now: monotonic, ms.
+    ///   - firstTimestamp: a random number (RFC 3550, section 5.1).
+    ///   - now: ms of a monotonic clock.
     ///   - maySend: false while the peer is on hold.
     package init(firstTimestamp: UInt32, now: Int64, maySend: Bool, timing: DTMFTiming = DTMFTiming()) {
         self.firstTimestamp = firstTimestamp
@@ -55,7 +55,7 @@ package struct MediaSender: ~Copyable {
         digits = DTMFSender(timing: timing)
     }
 
-    /// Whether no digit is played or waits.
+    /// Whether no digit is being played or waits.
     package var isIdle: Bool { digits.isIdle }
 
     /// Queues digits; they wait while the peer is on hold.
@@ -64,8 +64,8 @@ package struct MediaSender: ~Copyable {
         try digits.enqueue(text, id: id)
     }
 
-    /// The clock ticked.
-    /// - Parameter now: monotonic, ms.
+    /// Called for each tick of the clock.
+    /// - Parameter now: ms of a monotonic clock.
     package mutating func tick(now: Int64) -> Output {
         var output = Output()
         let lastFrame = (now - startedAt) / Self.frameMilliseconds
@@ -86,17 +86,17 @@ package struct MediaSender: ~Copyable {
         return output
     }
 
-    /// The negotiation is about to change: what this returns still goes out as it was agreed on before.
+    /// Called before the negotiated parameters change; the returned packets must be sent with the previous ones.
     ///
-    /// A digit that sounds is ended when nothing may be sent any more.
-    /// - Parameter takesDigits: false drops the digits that wait, too.
+    /// If nothing may be sent any more, the digit being played is ended.
+    /// - Parameter takesDigits: whether the peer still supports digits; if not, waiting ones are dropped too.
     package mutating func change(maySend: Bool, takesDigits: Bool) -> Output {
         self.maySend = maySend
         if !takesDigits { return abandonDigits() }
         return maySend ? Output() : output(of: digits.pause())
     }
 
-    /// The call is over: a digit that sounds is ended, those that wait are dropped.
+    /// Called when the call has ended: ends the digit being played, drops those that wait.
     package mutating func abandonDigits() -> Output { output(of: digits.stop()) }
 
     private func output(of interruption: DTMFSender.Interruption) -> Output {

@@ -1,37 +1,37 @@
-/// Detects that a call's RTP stream has stopped, which is how a vanished peer shows: SIP alone would not tell.
+/// Detects that a call's RTP stream has stopped, because a peer has vanished; SIP alone would not reveal that.
 package struct MediaWatch: Equatable, Sendable {
-    /// How long the first packet may take, ms.
+    /// How long the first packet may take, in ms.
     package static let firstPacketMilliseconds: Int64 = 30_000
-    /// How long a stream that began may pause, ms.
+    /// How long a stream may pause, in ms.
     package static let silenceMilliseconds: Int64 = 60_000
 
     private var isExpecting: Bool
     private var hasHeard = false
-    /// When the last packet came, or waiting for the first began.
+    /// When the last packet arrived, or when the wait for the first one began.
     private var since: Int64
 
-    /// Begins to wait.
+    /// Starts to wait.
     /// - Parameters:
-    ///   - now: monotonic, ms.
-    ///   - isExpecting: false while either side is on hold: then silence is no fault.
+    ///   - now: ms of a monotonic clock.
+    ///   - isExpecting: false while either side is on hold, when silence is normal.
     package init(now: Int64, isExpecting: Bool) {
         since = now
         self.isExpecting = isExpecting
     }
 
-    /// A packet was accepted.
+    /// Called when a packet was accepted.
     package mutating func received(now: Int64) {
         hasHeard = true
         since = now
     }
 
-    /// The negotiation changed; after a hold the wait begins anew.
+    /// Called when the negotiated parameters have changed; after a hold the wait starts again.
     package mutating func setExpecting(_ isExpecting: Bool, now: Int64) {
         if isExpecting && !self.isExpecting { since = now }
         self.isExpecting = isExpecting
     }
 
-    /// Whether the stream counts as lost.
+    /// Whether the stream is regarded as lost.
     package func isExpired(now: Int64) -> Bool {
         isExpecting && now - since >= (hasHeard ? Self.silenceMilliseconds : Self.firstPacketMilliseconds)
     }

@@ -1,18 +1,19 @@
-/// The header fields of an inbound INVITE that the user's client is shown.
+/// The header fields of an inbound INVITE that are passed on to the user's client.
 package struct IncomingHeaders: Equatable, Sendable {
-    /// Fields at most; further ones are left out.
+    /// The largest number of fields; further ones are omitted.
     package static let countBound = 16
-    /// Bytes of one value at most; a longer one is left out.
+    /// The largest size of one value in bytes; larger ones are omitted.
     package static let valueBound = 512
-    /// Bytes of all values at most.
+    /// The largest total size of values in bytes.
     package static let byteBound = 4096
 
-    /// In the order of the message.
+    /// The selected fields, in the order of the message.
     package private(set) var fields: [SIPHeaderField] = []
-    /// How many were left out.
+    /// The number of omitted fields.
     package private(set) var omitted = 0
 
-    /// Selects from a message's fields: `X-` headers, who is calling on whose behalf, and what the other side attached.
+    /// Selects fields of a message: `X-` headers, those that identify the caller and on whose behalf it calls, and
+    /// those with attached data.
     package init(_ headers: some Sequence<SIPHeaderField>) {
         var bytes = 0
         for header in headers where Self.isShown(header.canonicalName) {

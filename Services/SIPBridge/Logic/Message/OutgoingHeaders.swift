@@ -1,31 +1,31 @@
-/// Why a header that the caller asked for is not sent.
+/// Why a header field that a caller requested is not sent.
 package enum OutgoingHeaderProblem: String, Error, Sendable, CaseIterable {
-    /// The name is empty, too long, or has a character that names cannot have.
+    /// The name is empty, too long, or contains an invalid character.
     case invalidName = "invalid_name"
-    /// The name is neither `X-...` nor `User-to-User`: others are the bridge's and the trunk's own to write.
+    /// The name is neither `X-...` nor `User-to-User`: other fields are set only by the bridge and the trunk.
     case reservedName = "reserved_name"
-    /// The value has a control character.
+    /// The value contains a control character.
     case invalidValue = "invalid_value"
-    /// More than ``OutgoingHeaders/countBound``.
+    /// There are more fields than ``OutgoingHeaders/countBound``.
     case tooMany = "too_many"
-    /// More bytes than ``OutgoingHeaders/byteBound``.
+    /// The fields are larger than ``OutgoingHeaders/byteBound``.
     case tooLong = "too_long"
 }
 
-/// The header fields that a caller adds to an INVITE: `sip_header:NAME` in its `extra`.
+/// The header fields that a caller adds to an INVITE, by `sip_header:NAME` in its `extra`.
 ///
-/// Those are `X-...` and `User-to-User` (RFC 7433); no value can begin another line.
+/// Allowed are `X-...` and `User-to-User` (RFC 7433); no value can start another line.
 package struct OutgoingHeaders: Equatable, Sendable {
-    /// Fields at most.
+    /// The largest number of fields.
     package static let countBound = 32
-    /// Bytes of all names and values at most: an INVITE by UDP has to fit into one datagram.
+    /// The largest total size of names and values in bytes: an INVITE over UDP must fit into one datagram.
     package static let byteBound = 4096
     private static let nameBound = 64
 
-    /// In the order given; each name once, the later of two that differ in case only.
+    /// The fields, in the order given. Names that differ only in case are one field, with the later value.
     package private(set) var fields: [SIPHeaderField] = []
 
-    /// None.
+    /// Creates an empty set of fields.
     package init() {}
 
     /// Adds a field.
@@ -46,7 +46,7 @@ package struct OutgoingHeaders: Equatable, Sendable {
         fields = next
     }
 
-    /// Who calls, on whose behalf, who pays and what may be shown are the trunk's to say, not a caller's; so the few names
-    /// that are the callers' are listed, not the many that are not.
+    /// Fields about who calls, on whose behalf, who pays and what may be shown belong to the trunk, not to callers.
+    /// Because there are many of those, only the allowed names are listed.
     private static func isReserved(_ name: String) -> Bool { !(name.hasPrefix("x-") || name == "user-to-user") }
 }

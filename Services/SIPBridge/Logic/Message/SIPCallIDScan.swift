@@ -1,6 +1,6 @@
-/// Finds the Call-ID in a message on the wire, without reading the rest.
+/// Finds the Call-ID in an encoded message without parsing the rest.
 package enum SIPCallIDScan {
-    /// The value of the first Call-ID field, written out or compact; nil when there is none among the header fields.
+    /// The value of the first Call-ID field, in its full or compact form; nil when no header field has one.
     package static func callID(in packet: some RandomAccessCollection<UInt8>) -> String? {
         for line in packet.split(separator: 0x0a, omittingEmptySubsequences: false).dropFirst() {
             let text = line.last == 0x0d ? line.dropLast() : line

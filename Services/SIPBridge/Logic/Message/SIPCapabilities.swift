@@ -1,4 +1,4 @@
-/// The methods, extensions and content types that the bridge supports, and the header fields that say so.
+/// The methods, extensions and content types that the bridge supports, and the header fields that list them.
 package enum SIPCapabilities {
     /// Supported methods.
     package static let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "INFO", "UPDATE"]
@@ -19,7 +19,7 @@ package enum SIPCapabilities {
     package static let supported = SIPHeaderField("Supported", extensions.joined(separator: ", "))
     /// The `Accept` field.
     package static let accept = SIPHeaderField("Accept", bodies.joined(separator: ", "))
-    /// The fields of a response to OPTIONS. Source: RFC 3261 section 11.2.
+    /// The header fields of a response to OPTIONS. Source: RFC 3261 section 11.2.
     package static let all = [
         allow, supported, accept, SIPHeaderField("Accept-Encoding", "identity"),
         SIPHeaderField("Accept-Language", "en"),

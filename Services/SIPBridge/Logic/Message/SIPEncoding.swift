@@ -5,16 +5,17 @@ package struct SIPBody: Equatable, Sendable {
     /// The bytes.
     package var bytes: [UInt8]
 
-    /// Makes a body.
+    /// Creates a body.
     package init(type: String, bytes: [UInt8]) {
         self.type = type
         self.bytes = bytes
     }
 }
 
-/// Writes the part of a message that follows libre's header fields: our own fields and the body.
+/// Encodes the part of a message after the header fields that libre writes: our own fields and the body.
 package enum SIPEncoding {
-    /// Our header fields, the empty line and the body; nil when a field cannot be sent, such as one with a line break.
+    /// Our header fields, the empty line and the body; nil when a field cannot be sent, for example because of a line
+    /// break.
     package static func rest(headers: [SIPHeaderField], body: SIPBody?) -> [UInt8]? {
         var fields = headers
         if let body { fields.append(SIPHeaderField("Content-Type", body.type)) }
@@ -27,12 +28,12 @@ package enum SIPEncoding {
         return bytes
     }
 
-    /// Whether text can stand inside `<` and `>`, so that it cannot become another header or another address.
+    /// Whether the text may be placed between `<` and `>` without being able to end the address or the header field.
     package static func isURI(_ text: String) -> Bool {
         text.contains(":") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x3c && $0 != 0x3e && $0 != 0x22 }
     }
 
-    /// The inside of a quoted string. Source: RFC 3261 section 25.1.
+    /// Escapes text for a quoted string. Source: RFC 3261 section 25.1.
     package static func quoted(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7f {
@@ -42,6 +43,6 @@ package enum SIPEncoding {
         return result
     }
 
-    /// A numeric address or name as a URI has it: an IPv6 address in brackets.
+    /// A numeric address or host name as written in a URI: an IPv6 address in brackets.
     package static func uriHost(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 }

@@ -1,20 +1,20 @@
 /// One header field.
 package struct SIPHeaderField: Equatable, Sendable {
-    /// The name as it stands in the message.
+    /// The name as written in the message.
     package var name: String
-    /// The value; on one line.
+    /// The value, on one line.
     package var value: String
 
-    /// Makes a field.
+    /// Creates a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// The name in lower case, a compact one written out. Source: RFC 3261 section 7.3.3, RFC 4028, RFC 3515.
+    /// The name in lower case, in its full form. Source: RFC 3261 section 7.3.3, RFC 4028, RFC 3515.
     package var canonicalName: String { Self.canonical(name) }
 
-    /// Whether it can be put in a message: a token for a name, and a value that cannot end the line.
+    /// Whether it can be sent: the name is a token, and the value cannot end the line.
     package var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte)
             && value.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 }

@@ -1,15 +1,15 @@
-/// The URI of a request line, taken apart.
+/// The parsed URI of a request line.
 package struct SIPURI: Equatable, Sendable {
-    /// As it stands in the message.
+    /// The URI as written in the message.
     package var text: String
-    /// In lower case.
+    /// The scheme, in lower case.
     package var scheme: String
     /// The user part, still escaped; empty when there is none.
     package var user: String
     /// The host; an IPv6 address without brackets.
     package var host: String
 
-    /// Names a URI.
+    /// Creates a URI.
     package init(text: String, scheme: String, user: String, host: String) {
         self.text = text
         self.scheme = scheme
@@ -18,31 +18,31 @@ package struct SIPURI: Equatable, Sendable {
     }
 }
 
-/// A From or To header, taken apart.
+/// A parsed From or To header.
 package struct SIPParty: Equatable, Sendable {
     /// The display name, without quotes; empty when there is none.
     package var displayName = ""
     /// The URI.
     package var uri: String
-    /// Its user part, still escaped; empty when there is none.
+    /// The user part of the URI, still escaped; empty when there is none.
     package var user = ""
-    /// Its host.
+    /// The host of the URI.
     package var host = ""
-    /// Its port, if named.
+    /// The port of the URI, if given.
     package var port: Int?
     /// The tag; nil when there is none.
     package var tag: String?
 
-    /// Names a party by its URI; the URI's parts are set one by one.
+    /// Creates a party from its URI; the URI's parts are set separately.
     package init(uri: String, tag: String? = nil) {
         self.uri = uri
         self.tag = tag
     }
 }
 
-/// A request or response that arrived, copied out of libre.
+/// A received request or response, copied from libre.
 package struct SIPMessage: Sendable, Equatable {
-    /// What the first line says.
+    /// The content of the first line.
     package enum Start: Equatable, Sendable {
         /// A request to a URI.
         case request(SIPURI)
@@ -50,13 +50,13 @@ package struct SIPMessage: Sendable, Equatable {
         case response(status: Int, reason: String)
     }
 
-    /// What the first line says, but for the method.
+    /// The content of the first line, except the method.
     package var start: Start
-    /// A request's method; of a response, the method that it answers.
+    /// The method of a request; for a response, of the request that it answers.
     package var method: String
-    /// The caller's end of the request that this is or answers.
+    /// The caller's side, in both a request and the response to it.
     package var from: SIPParty
-    /// The other end.
+    /// The called side.
     package var to: SIPParty
     /// The Call-ID.
     package var callID = ""
@@ -64,20 +64,20 @@ package struct SIPMessage: Sendable, Equatable {
     package var sequence: UInt32 = 0
     /// The method in CSeq.
     package var sequenceMethod: String
-    /// The URI of the first Contact; nil when there is none that can be read.
+    /// The URI of the first Contact; nil when there is none, or it cannot be parsed.
     package var contactURI: String?
-    /// The header fields in their order. Several values on one line stay so, but for Via and Route.
+    /// The header fields, in order. Several values on one line are kept together, except for Via and Route.
     package var headers: [SIPHeaderField] = []
-    /// The body, no longer than Content-Length says.
+    /// The body, no longer than Content-Length.
     package var body: [UInt8] = []
-    /// How many bytes came after the header fields, whatever Content-Length says.
+    /// The number of bytes received after the header fields, whatever Content-Length says.
     package var receivedBodyBytes = 0
-    /// Where it came from.
+    /// The address that the message came from.
     package var source: SIPEndpoint
-    /// The message as it came.
+    /// The message as received.
     package var bytes: [UInt8] = []
 
-    /// Makes a message of its mandatory parts; the others are set one by one.
+    /// Creates a message from its mandatory parts; the others are set separately.
     package init(start: Start, method: String, from: SIPParty, to: SIPParty, source: SIPEndpoint) {
         self.start = start
         self.method = method
@@ -112,17 +112,18 @@ extension SIPMessage {
         case .response(_, let reason): reason
         }
     }
-    /// The first field of a name, whatever its case, compact or written out.
+    /// The first field with this name, in any case, in its full or compact form.
     package func header(_ name: String) -> String? {
         let wanted = SIPHeaderField.canonical(name)
         return headers.first { $0.canonicalName == wanted }?.value
     }
-    /// The fields of a name.
+    /// All fields with this name.
     package func headers(_ name: String) -> [String] {
         let wanted = SIPHeaderField.canonical(name)
         return headers.filter { $0.canonicalName == wanted }.map(\.value)
     }
-    /// The elements of fields that hold lists of tokens, such as Allow, Require and Supported.
+    /// The elements of all fields with this name, for fields that contain lists of tokens, such as Allow, Require and
+    /// Supported.
     package func tokens(_ name: String) -> [String] {
         headers(name).flatMap { $0.split(separator: ",") }.map(SIPText.trimmed).filter { !$0.isEmpty }
     }
@@ -143,7 +144,7 @@ enum SIPText {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// A decimal number of digits only; nil when it is none, or above the limit.
+    /// Parses a decimal number that consists only of digits; nil otherwise, or above the limit.
     static func number(_ text: some StringProtocol, upTo limit: UInt64) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
         guard let value = UInt64(String(text)), value <= limit else { return nil }

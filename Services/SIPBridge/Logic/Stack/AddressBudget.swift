@@ -1,11 +1,11 @@
-/// A rate limit per address: one token bucket each, for a bounded number of addresses.
+/// A rate limit per address: a token bucket for each of a bounded number of addresses.
 package struct AddressBudget: Sendable {
-    /// Tokens that an address gains in a second.
+    /// The number of tokens that an address gains per second.
     package let perSecond: Double
-    /// The most tokens that an address can save up.
+    /// The largest number of tokens that an address can accumulate.
     package let burst: Double
-    /// How many addresses are remembered. Past that, addresses with a full bucket are forgotten; if there are none, a
-    /// new address gets no token, so that a flood from forged addresses does not fill the memory.
+    /// The largest number of remembered addresses. Above it, addresses with a full bucket are forgotten; if there are
+    /// none, a new address gets no token, so that a flood from forged addresses does not exhaust the memory.
     package let maxAddresses: Int
 
     private struct Bucket {
@@ -14,7 +14,7 @@ package struct AddressBudget: Sendable {
     }
     private var buckets: [String: Bucket] = [:]
 
-    /// Makes a limit without any address.
+    /// Creates a limit without addresses.
     package init(perSecond: Double, burst: Double, maxAddresses: Int) {
         self.perSecond = perSecond
         self.burst = burst

@@ -1,25 +1,25 @@
-/// Decides which TCP and TLS connections are accepted, so that strangers cannot use up the descriptors that calls need:
-/// strangers get few, per address and together; the trunks have the rest.
+/// Decides which TCP and TLS connections are accepted, so that unknown addresses cannot exhaust the descriptors that
+/// calls need. Unknown addresses may have few connections, per address and in total; trunks have the rest.
 package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
-    /// Connections of one unknown address, at most; default 16.
+    /// The largest number of connections from one unknown address; default 16.
     package var perStranger = 16
-    /// Connections of all unknown addresses, at most; default 256.
+    /// The largest number of connections from all unknown addresses; default 256.
     package var ofStrangers = 256
-    /// Connections that peers opened, at most; default 4096.
+    /// The largest number of connections opened by peers; default 4096.
     package var total = 4096
-    /// The least time between two searches of all connections for closed ones, ms.
+    /// The shortest time between two searches for closed connections, in ms.
     private static var pause: UInt64 { 100 }
 
-    /// A connection that somebody opened.
+    /// A connection that a peer has opened.
     package struct Connection: Sendable {
-        /// Names the connection, whoever has its descriptor next.
+        /// Identifies the connection, even when its descriptor is reused later.
         var peer: Peer
-        /// Where it comes from.
+        /// The address it comes from.
         var address: String
         /// Whether the address is a trunk's.
         var isKnown: Bool
 
-        /// Describes a connection.
+        /// Creates the description of a connection.
         package init(peer: Peer, address: String, isKnown: Bool) {
             self.peer = peer
             self.address = address
@@ -32,17 +32,18 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     private var strangerCount = 0
     private var looked: UInt64?
 
-    /// Makes a budget without connections.
+    /// Creates a budget without connections.
     package init() {}
 
-    /// Connections that are believed to be open.
+    /// The number of connections believed to be open.
     package var count: Int { entries.count }
 
-    /// Decides about a new connection, and counts it if it is accepted.
+    /// Decides on a new connection, and counts it if it is accepted.
     /// - Parameters:
-    ///   - descriptor: its socket.
+    ///   - descriptor: the connection's socket.
     ///   - now: ms of a monotonic clock.
-    ///   - isOpen: whether a descriptor is still that peer's: nobody tells when a connection ends.
+    ///   - isOpen: whether a descriptor still belongs to this peer; needed because the end of a connection is not
+    ///     reported.
     package mutating func take(
         _ descriptor: Int32, _ connection: Connection, now: UInt64, isOpen: (Int32, Peer) -> Bool
     ) -> Bool {

@@ -1,18 +1,18 @@
-/// Checks of every request before anything else handles it: syntax, method, URI, extensions, encoding.
+/// Checks every request before anything else handles it: syntax, method, URI, extensions, encoding.
 ///
 /// Source: RFC 3261 sections 8.1.1, 8.2 and 18.3.
 package enum SIPScreening {
-    /// The outcome for a request.
+    /// The result of the checks.
     package enum Verdict: Equatable, Sendable {
         /// It may be handled.
         case pass
         /// It is answered with this response.
         case reply(status: Int, reason: String, headers: [SIPHeaderField])
-        /// It gets no response: a malformed ACK, or a request whose response could not reach its sender.
+        /// It gets no response: a malformed ACK, or a request whose sender a response could not reach.
         case drop
     }
 
-    /// The most header fields of one request.
+    /// The largest number of header fields in a request.
     package static let maxHeaders = 128
 
     private static let schemes: Set<String> = ["sip", "sips", "tel"]
@@ -21,7 +21,7 @@ package enum SIPScreening {
 
     /// Checks a request.
     package static func verdict(on request: SIPMessage) -> Verdict {
-        // `maddr` would send the response to a third address, which could be flooded that way.
+        // With `maddr`, the response would go to a third address, which could be flooded that way.
         guard let via = request.header("Via"), !via.lowercased().contains("maddr") else { return .drop }
         let problem = problem(of: request)
         if request.method == "ACK" { return problem == nil ? .pass : .drop }
@@ -50,7 +50,7 @@ package enum SIPScreening {
         return .pass
     }
 
-    /// The first thing that is wrong, as the reason phrase of a 400.
+    /// The first syntax problem, as the reason phrase of a 400.
     private static func problem(of request: SIPMessage) -> String? {
         if request.headers.count > maxHeaders { return "Too Many Header Fields" }
         let names = request.headers.map(\.canonicalName)

@@ -1,9 +1,9 @@
-/// Removes secrets from SIP messages for traces.
+/// Removes secrets from SIP messages, for traces.
 package enum SIPTraceText {
     private static let secretFields: Set<String> = ["authorization", "proxy-authorization"]
     private static let secretLines = ["a=crypto:", "k="]
 
-    /// A message without credentials, media keys and the digits of an INFO, which must not be in logs.
+    /// The message without credentials, media keys and the digits of INFO requests, which must not be logged.
     package static func redacted(_ text: String) -> String {
         var lines: [Substring] = []
         var isBody = false

@@ -1,13 +1,13 @@
-/// What carries SIP; the raw value is the `transport` parameter of a URI.
+/// The transport protocols of SIP; the raw value is the `transport` parameter of a URI.
 package enum SIPTransport: String, Hashable, Sendable, CaseIterable {
-    /// Datagrams.
+    /// UDP.
     case udp
-    /// Connections.
+    /// TCP.
     case tcp
-    /// Connections under TLS.
+    /// TLS over TCP.
     case tls
 
-    /// The port when none is named. Source: RFC 3261 section 19.1.2.
+    /// The default port. Source: RFC 3261 section 19.1.2.
     package var standardPort: Int {
         switch self {
         case .udp, .tcp: 5060
@@ -16,7 +16,7 @@ package enum SIPTransport: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A peer's address as its messages come from it.
+/// A peer's address, as the source of its messages.
 package struct SIPEndpoint: Hashable, Sendable {
     /// The numeric address, an IPv6 one without brackets.
     package var host: String
@@ -25,7 +25,7 @@ package struct SIPEndpoint: Hashable, Sendable {
     /// The transport.
     package var transport: SIPTransport
 
-    /// Names an endpoint.
+    /// Creates an endpoint.
     package init(host: String, port: Int, transport: SIPTransport) {
         self.host = host
         self.port = port

@@ -1,24 +1,24 @@
-/// Stops answering addresses whose requests were refused too often: scanners.
+/// Stops answering addresses whose requests were refused too often, such as scanners.
 ///
-/// Times are ms of a clock that never goes back.
+/// Times are ms of a monotonic clock.
 package struct StrangerLimit: Sendable {
-    /// How a request that is refused is treated.
+    /// How to treat a request that is refused.
     package enum Verdict: Equatable, Sendable {
-        /// It gets a response that refuses it.
+        /// Send the refusal.
         case refuse
-        /// It gets no response.
+        /// Send nothing.
         case silence
-        /// It gets no response, and is the first not to: worth a log line.
+        /// Send nothing; this is the first such request and is worth a log line.
         case silenceBegins
     }
 
-    /// Refusals in a window before the silence; default 10.
+    /// The number of refusals within the window after which the silence begins; default 10.
     package var refusals = 10
     /// How long refusals count; default 1 min.
     package var window: Int64 = 60_000
     /// How long the silence lasts; default 1 min.
     package var silence: Int64 = 60_000
-    /// Sources remembered at most; default 10,000. Past that, the oldest half is forgotten.
+    /// The largest number of remembered addresses; default 10,000. Above it, the older half is forgotten.
     package var bound = 10_000
 
     private struct Source {
@@ -29,18 +29,18 @@ package struct StrangerLimit: Sendable {
 
     private var sources: [String: Source] = [:]
 
-    /// Makes a limit without any source.
+    /// Creates a limit without addresses.
     package init() {}
 
-    /// How many sources are remembered.
+    /// The number of remembered addresses.
     package var count: Int { sources.count }
 
-    /// Whether everything from a source is dropped for now.
+    /// Whether everything from this address is dropped at present.
     package func isSilent(_ source: String, now: Int64) -> Bool {
         sources[source]?.silentUntil.map { now < $0 } ?? false
     }
 
-    /// A request from a source is to be refused.
+    /// Counts a refused request.
     package mutating func refused(_ source: String, now: Int64) -> Verdict {
         var known = sources[source] ?? Source(since: now, count: 0)
         if let until = known.silentUntil {
@@ -57,10 +57,11 @@ package struct StrangerLimit: Sendable {
         return isOver ? .silenceBegins : .refuse
     }
 
-    /// A source authenticated itself: its refusals are forgotten.
+    /// Forgets an address's refusals, because it has authenticated itself.
     package mutating func admitted(_ source: String) { sources[source] = nil }
 
-    /// Drops those whose time is over, or else the older half, so that it is not done for each new source again.
+    /// Forgets addresses whose time is over, or else the older half, so that this is not necessary for each new
+    /// address.
     private mutating func forget(_ now: Int64) {
         sources = sources.filter { $0.value.silentUntil.map { now < $0 } ?? (now - $0.value.since < window) }
         guard sources.count >= bound else { return }

@@ -1,16 +1,16 @@
-/// The telephone that a callee's name means, as a user part of a SIP URI.
+/// The telephone denoted by a callee's name, as the user part of a SIP URI.
 package struct PhoneTarget: Equatable, Sendable {
-    /// Bytes of a callee's name or a caller's number at most.
+    /// The largest size of a callee's name or a caller's number in bytes.
     package static let bound = 128
 
     /// The user part, escaped.
     package let user: String
-    /// The same without escapes.
+    /// The user part without escapes.
     package let name: String
 
-    /// Reads `+` and digits, digits, a `tel:` or `sip:` URI, or any other name; nil when it means no telephone.
+    /// Parses `+` and digits, digits, a `tel:` or `sip:` URI, or any other name; nil when it denotes no telephone.
     ///
-    /// Parameters of a URI are dropped, and so is the host of a `sip:` one: the trunk knows where its numbers are.
+    /// Parameters of a URI are dropped, and so is the host of a `sip:` URI, because the trunk routes its numbers.
     package init?(callee: String) {
         guard let name = Self.name(in: callee), !name.isEmpty, name.utf8.count <= Self.bound,
             name.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
@@ -29,7 +29,7 @@ package struct PhoneTarget: Equatable, Sendable {
             return PhoneText.isNumber(number) ? number : nil
         case "sip", "sips":
             guard let at = parts[1].lastIndex(of: "@"), !parts[1].contains("?") else { return nil }
-            // Neither a password nor parameters of the user part.
+            // Without a password and parameters in the user part.
             return PhoneText.unescaped(parts[1][..<at].prefix { $0 != ";" && $0 != ":" })
         default:
             return callee
@@ -37,15 +37,15 @@ package struct PhoneTarget: Equatable, Sendable {
     }
 }
 
-/// What an inbound call is shown as.
+/// The name under which a telephone's call is shown to a user.
 package enum PhoneCaller {
-    /// The name of a caller who tells none.
+    /// The name of a caller that gives none.
     package static let anonymous = "anonymous"
 
-    /// The caller's number, else its SIP address, else `anonymous`.
+    /// The caller's number, or else its SIP address, or else `anonymous`.
     /// - Parameters:
     ///   - user: the user part of From.
-    ///   - host: its host.
+    ///   - host: the host of From.
     package static func name(user: String, host: String) -> String {
         let plain = PhoneText.unescaped(userName(user)) ?? ""
         if PhoneText.isNumber(plain), plain.utf8.count <= PhoneTarget.bound { return plain }
@@ -57,15 +57,15 @@ package enum PhoneCaller {
         return address
     }
 
-    /// The user part of From for a user of the app: the account when it is a token.
+    /// The user part of From for a user of the app: the account, if it is a token.
     package static func user(of account: String) -> String {
         account.utf8.allSatisfy(SIPHeaderField.isTokenByte) ? account : anonymous
     }
 
-    /// Whether a name looks like a telephone number to whom it is shown.
+    /// Whether a name would be taken for a telephone number by the people who see it.
     package static func isNumber(_ name: String) -> Bool { PhoneText.isNumber(name) }
 
-    /// The spellings of a called number under which it may be listed, the one it came in first.
+    /// The spellings under which a called number may be stored, beginning with the received one.
     package static func spellings(ofCalled user: String) -> [String] {
         guard let number = PhoneText.unescaped(userName(user)), !number.isEmpty, number.utf8.count <= PhoneTarget.bound
         else { return [] }
@@ -73,6 +73,6 @@ package enum PhoneCaller {
         return PhoneText.isNumber(number) ? [number, "+\(number)"] : [number]
     }
 
-    /// Without the parameters that some put into the user part.
+    /// The user part without the parameters that some senders put into it.
     private static func userName(_ user: String) -> Substring { user.prefix { $0 != ";" } }
 }

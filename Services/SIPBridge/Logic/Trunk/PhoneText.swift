@@ -1,21 +1,21 @@
 internal import SignalingProtocol
 
-/// Numbers and the user parts of SIP URIs (RFC 3261, section 25).
+/// Telephone numbers, and the user parts of SIP URIs (RFC 3261, section 25).
 enum PhoneText {
-    /// Whether a byte may be in the user part of a URI as it is.
+    /// Whether a byte may appear unescaped in the user part of a URI.
     static func isUser(_ byte: UInt8) -> Bool {
         isAlphanumeric(byte) || "-_.!~*'()&=+$,/".utf8.contains(byte)
     }
 
-    /// A user part, everything else escaped.
+    /// Escapes text for the user part of a URI.
     static func escapedUser(_ text: String) -> String { PercentEscape.escape(text, keeping: isUser) }
 
-    /// A user part with its escapes resolved; nil when that is no text.
+    /// Resolves the escapes of a user part; nil when the result is not text.
     static func unescaped(_ text: some StringProtocol) -> String? {
         PercentEscape.unescape(String(text), allowsLowerCase: true)
     }
 
-    /// Whether the text is a telephone number: digits, `*` and `#`, at most one `+` before them.
+    /// Whether the text is a telephone number: digits, `*` and `#`, with at most one `+` in front.
     static func isNumber(_ text: some StringProtocol) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "+") ? Array(text.utf8.dropFirst()) : Array(text.utf8)
         return !digits.isEmpty

@@ -1,10 +1,10 @@
 /// How long a registrar keeps our binding.
 package enum RegistrationBinding {
-    /// The seconds that a 2xx to REGISTER gives our Contact: its `expires` parameter, else Expires, else what was asked for.
-    /// Nil when it is not among those listed.
+    /// The number of seconds for which a 2xx to REGISTER grants our Contact: its `expires` parameter, or else Expires,
+    /// or else the requested number. Nil when our Contact is not listed.
     /// - Parameters:
-    ///   - contact: our URI, as we sent it.
-    ///   - asked: the seconds that we asked for.
+    ///   - contact: our URI as sent.
+    ///   - asked: the requested number of seconds.
     package static func seconds(in response: SIPMessage, contact: String, asked: Int) -> Int? {
         let ours = address(contact)
         for field in response.headers("Contact") {
@@ -17,7 +17,7 @@ package enum RegistrationBinding {
         return nil
     }
 
-    /// The values of one line: commas inside quotes and angle brackets separate nothing.
+    /// The values of one header line; commas inside quotes and angle brackets are not separators.
     static func values(of field: String) -> [String] {
         var (values, current) = ([String](), "")
         var (isQuoted, isBracketed, isEscaped) = (false, false, false)
@@ -48,7 +48,7 @@ package enum RegistrationBinding {
         return value.split(separator: ";").first.map { SIPText.trimmed($0) }
     }
 
-    /// User, host and port: registrars may add or drop parameters.
+    /// The URI without parameters, which registrars may add or drop.
     private static func address(_ uri: String) -> String { uri.prefix { $0 != ";" && $0 != "?" }.lowercased() }
 
     private static func expiry(in parameters: String) -> Int? {

@@ -1,51 +1,53 @@
-/// How a registration is kept up.
+/// Durations of a registration.
 package struct RegistrationTiming: Equatable, Sendable {
-    /// The time that is asked for, s.
+    /// The requested lifetime of the binding, in seconds.
     package var expiry = 3_600
-    /// The longest that a registrar may ask for with 423, s.
+    /// The longest lifetime, in seconds, that a registrar may demand with 423.
     package var maxExpiry = 86_400
-    /// The first pause after a failure, ms; it doubles each time.
+    /// The first pause after a failure, in ms; it doubles each time.
     package var firstPause: UInt64 = 2_000
-    /// The longest pause, ms; also the pause after a refusal.
+    /// The longest pause, in ms; also used after a refusal.
     package var longestPause: UInt64 = 300_000
 
-    /// The usual timing.
+    /// The default durations.
     package init() {}
 }
 
-/// What is to be done for a registration.
+/// What the driver must do.
 package enum RegistrationAction: Equatable, Sendable {
-    /// Send REGISTER with this Expires; 0 takes the binding away.
+    /// Send REGISTER with this Expires; 0 removes the binding.
     case send(expiry: Int)
-    /// Wait so many ms, then tell by ``RegistrationStateMachine/timeIsUp()``. One timer only: the latest holds.
+    /// Wait this many ms, then call ``RegistrationStateMachine/timeIsUp()``. This replaces an earlier wait.
     case wait(UInt64)
-    /// Tell that calls can come, for so many seconds.
+    /// Report that calls can arrive, for this many seconds.
     case tellRegistered(seconds: Int)
-    /// Tell that the binding is lost, or never came about; a status, or nil when nothing came.
+    /// Report that the binding is lost or could not be made, with the response's status; nil when there was no
+    /// response.
     case tellLost(status: Int?)
-    /// It is over.
+    /// Report that the registration has ended.
     case tellEnded
 }
 
-/// A registration from its first REGISTER to its last. Source: RFC 3261 section 10.2, RFC 5626 section 4.5 for the pauses.
+/// The life of a registration, from the first REGISTER to the last. Source: RFC 3261 section 10.2; RFC 5626 section 4.5
+/// for the pauses.
 package struct RegistrationStateMachine: ~Copyable {
     private enum State {
         /// Nothing was sent. -> registering, ended
         case idle
-        /// A REGISTER is under way. -> registered, pausing, unregistering
+        /// A REGISTER is in progress. -> registered, pausing, unregistering
         case registering(Sent)
-        /// The binding stands; the timer runs to its refresh. -> registering, unregistering
+        /// The binding exists; the timer runs until its refresh. -> registering, unregistering
         case registered
-        /// After a failure; the timer runs. -> registering, ended
+        /// Pausing after a failure. -> registering, ended
         case pausing
-        /// The last REGISTER is under way, or waits for the one before to end. -> ended
+        /// The last REGISTER is in progress, or waits for the one before it to end. -> ended
         case unregistering(isSent: Bool)
-        /// Nothing more.
+        /// Ended.
         case ended
     }
 
     private struct Sent {
-        /// Whether the registrar asked for a longer time already.
+        /// Whether the registrar has demanded a longer lifetime before.
         var isLengthened = false
     }
 
@@ -54,13 +56,13 @@ package struct RegistrationStateMachine: ~Copyable {
     private var failures = 0
     private var expiry: Int
 
-    /// Nothing is sent before ``start()``.
+    /// Creates a registration; nothing is sent before ``start()``.
     package init(timing: RegistrationTiming = RegistrationTiming()) {
         self.timing = timing
         expiry = timing.expiry
     }
 
-    /// Begins.
+    /// Sends the first REGISTER.
     package mutating func start() -> [RegistrationAction] {
         switch state {
         case .idle:
@@ -72,20 +74,20 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    /// The timer ran out.
+    /// Called when the wait is over.
     package mutating func timeIsUp() -> [RegistrationAction] {
         switch state {
         case .registered, .pausing:
             state = .registering(Sent())
             return [.send(expiry: expiry)]
         case .idle, .registering, .unregistering, .ended:
-            // A timer that ran out while it was being stopped.
+            // The timer fired while it was being stopped.
             return []
         }
     }
 
-    /// A 2xx came.
-    /// - Parameter seconds: how long our binding stands; nil when the registrar lists others only, or none.
+    /// Takes a 2xx.
+    /// - Parameter seconds: how long our binding is kept; nil when the registrar does not list it.
     package mutating func accepted(seconds: Int?) -> [RegistrationAction] {
         switch state {
         case .registering:
@@ -101,11 +103,11 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    /// A final response of another kind came; a challenge only when it cannot be answered.
+    /// Takes any other final response; a challenge only when it cannot be answered.
     /// - Parameters:
-    ///   - minExpiry: Min-Expires of a 423, s.
-    ///   - retryAfter: Retry-After, s.
-    /// - Parameter random: a number in 0..<1, so that not all come back at once.
+    ///   - minExpiry: Min-Expires of a 423, in seconds.
+    ///   - retryAfter: Retry-After, in seconds.
+    ///   - random: a number in 0..<1, so that not all registrations retry at the same time.
     package mutating func refused(
         status: Int, minExpiry: Int?, retryAfter: Int?, random: Double
     ) -> [RegistrationAction] {
@@ -117,7 +119,8 @@ package struct RegistrationStateMachine: ~Copyable {
                 state = .registering(sent)
                 return [.send(expiry: expiry)]
             }
-            // The registrar's own word goes first; asking again soon after a refusal gets an account locked.
+            // The registrar's Retry-After has precedence; trying again soon after a refusal could get an account
+            // locked.
             let asked = retryAfter.map { UInt64(max(0, min($0, timing.maxExpiry))) * 1_000 }
             let isRefusal = (400..<500).contains(status) && status != 408 && status != 480
             let pause = asked ?? (isRefusal ? timing.longestPause : nextPause(random: random))
@@ -127,7 +130,7 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    /// Nothing came, or it could not be sent.
+    /// Called when there was no response, or the request could not be sent.
     /// - Parameter random: a number in 0..<1.
     package mutating func failed(random: Double) -> [RegistrationAction] {
         switch state {
@@ -137,7 +140,7 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    /// Takes the binding away.
+    /// Removes the binding.
     package mutating func stop() -> [RegistrationAction] {
         switch state {
         case .registered:
@@ -149,7 +152,7 @@ package struct RegistrationStateMachine: ~Copyable {
             return []
         case .idle, .pausing: return end()
         case .unregistering, .ended:
-            // Stopped twice, by a drain and its deadline.
+            // Stopped twice, by the drain and by its deadline.
             return []
         }
     }
@@ -170,14 +173,14 @@ package struct RegistrationStateMachine: ~Copyable {
         return []
     }
 
-    /// Doubled for each failure before, less up to a half.
+    /// The pause doubles with each failure and is shortened by up to a half at random.
     private func nextPause(random: Double) -> UInt64 {
         let doubled = timing.firstPause << UInt64(min(failures, 16))
         let pause = min(doubled, timing.longestPause)
         return pause - UInt64(Double(pause) / 2 * min(max(random, 0), 1))
     }
 
-    /// A fifth of the time before the end, but no more than a minute before it, in ms.
+    /// When to refresh, in ms: a fifth of the lifetime before its end, but at most a minute before it.
     private static func refresh(after seconds: Int) -> UInt64 {
         let margin = min(seconds * 1_000 / 5, 60_000)
         return UInt64(max(1_000, seconds * 1_000 - margin))
