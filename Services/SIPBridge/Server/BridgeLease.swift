@@ -6,11 +6,12 @@ internal import SIPBridgeLogic
 internal import SignalingProtocol
 internal import Synchronization
 
-/// Keeps the bridge's lease, and ends its calls when it cannot: without the lease, the invitation service ends them too.
+/// Maintains the bridge's lease, and ends its calls when it cannot: without a lease the invitation service ends them
+/// too.
 final class BridgeLease: Sendable {
-    /// A lease that was not renewed for so long is about to end.
+    /// How long after its last renewal the lease is about to end.
     private static let patience = Duration.milliseconds(BridgeID.fleet.timeToLive - BridgeID.fleet.interval)
-    /// How often that is looked at.
+    /// How often that is checked.
     private static let watchInterval = Duration.milliseconds(250)
 
     private let bridge: BridgeID
@@ -18,7 +19,7 @@ final class BridgeLease: Sendable {
     private let orders: CommandConsumer
     private let calls: PhoneCalls
     private let logger: Logger
-    /// When the last heartbeat that was answered was sent.
+    /// When the last answered heartbeat was sent.
     private let renewed = Mutex<ContinuousClock.Instant?>(nil)
 
     /// - Parameter orders: reads the bridge's own stream, which must be there while the lease is.
@@ -30,7 +31,7 @@ final class BridgeLease: Sendable {
         self.logger = logger
     }
 
-    /// Makes the bridge's stream and begins its lease, as soon as Redis is there.
+    /// Creates the bridge's stream and its lease, as soon as Redis answers.
     /// - Throws: `CancellationError`.
     func begin() async throws {
         while true {
@@ -47,7 +48,7 @@ final class BridgeLease: Sendable {
         }
     }
 
-    /// Renews the lease at its interval, until cancelled.
+    /// Renews the lease periodically, until cancelled.
     func renew() async {
         while await Task.pause(.milliseconds(BridgeID.fleet.interval)) {
             do {
@@ -56,7 +57,7 @@ final class BridgeLease: Sendable {
                 let wasHeld = try await leases.heartbeat(bridge, discoverable: !isDraining)
                 renewed.withLock { $0 = sent }
                 guard !wasHeld else { continue }
-                // The invitation service may have ended the calls; their users would talk to nobody.
+                // The invitation service may have ended the calls; the telephones would then talk to nobody.
                 PhoneMetrics.leasesLost.increment()
                 logger.error("the bridge's lease was lost: ending its calls")
                 try await orders.createStream()
@@ -67,8 +68,8 @@ final class BridgeLease: Sendable {
         }
     }
 
-    /// Ends the calls while the lease cannot be renewed, until cancelled: a bridge that is cut off from Redis hears neither its
-    /// users nor that the invitation service ended a call.
+    /// Ends the calls while the lease cannot be renewed, until cancelled. A bridge that is cut off from Redis learns
+    /// neither what its users do nor that the invitation service has ended a call.
     func watch() async {
         var isCutOff = false
         while await Task.pause(Self.watchInterval) {
@@ -84,19 +85,19 @@ final class BridgeLease: Sendable {
         }
     }
 
-    /// Gives the lease back, when no call is left.
+    /// Ends the lease; called when no call is left.
     func giveBack() async {
         do {
             try await leases.leave(bridge)
         } catch {
-            // It ends by itself within seconds.
+            // The lease expires within seconds.
             logger.warning("could not give the bridge's lease back", metadata: ["error": "\(error)"])
         }
     }
 }
 
 extension Task where Success == Never, Failure == Never {
-    /// Waits.
+    /// Pauses.
     /// - Returns: false when the task was cancelled.
     static func pause(_ duration: Duration) async -> Bool {
         do {

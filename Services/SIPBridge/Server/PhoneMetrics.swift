@@ -1,9 +1,9 @@
 internal import Metrics
 internal import SIPBridgeLogic
 
-/// The bridge's metrics of its calls.
+/// The metrics of the bridge's calls.
 enum PhoneMetrics {
-    /// Which way a call goes; the raw value is the metric's label.
+    /// The direction of a call; the raw value is the metric's label.
     enum Direction: String, CaseIterable {
         case outbound
         case inbound
@@ -18,13 +18,13 @@ enum PhoneMetrics {
         case cancelled
     }
 
-    /// How a digit travels.
+    /// How a digit is transmitted.
     enum DigitWay: String, CaseIterable {
         case event
         case info
     }
 
-    /// How a request of an unknown address was treated.
+    /// How a request from an unknown address was treated.
     enum Stranger: String, CaseIterable {
         case refused
         case challenged
@@ -57,7 +57,7 @@ enum PhoneMetrics {
         })
     private static let drops = counters("heliograph_sip_dropped", "reason", SIPDropReason.self)
 
-    /// Counts a call that its caller may not make; other reasons are not counted here.
+    /// Counts a call that its caller was not allowed to make; other reasons are not counted here.
     static func countRefused(_ reason: DialogReason) { refused[reason]?.increment() }
     static func count(_ direction: Direction, _ outcome: Outcome) { calls["\(direction) \(outcome)"]?.increment() }
     static func countSent(_ way: DigitWay, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }

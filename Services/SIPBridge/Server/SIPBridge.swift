@@ -7,9 +7,10 @@ internal import ServiceKit
 internal import ServiceLifecycle
 package import SignalingProtocol
 
-/// The sip-bridge: telephones' calls between the invitation service and the apps' trunks.
+/// The sip-bridge: connects telephones, through the apps' trunks, to the invitation service.
 ///
-/// Bridges share the outbound calls. Each holds the SIP dialogs and media of its own calls, which end with its process.
+/// All bridges share the outbound calls. Each holds the SIP dialogs and media of its own calls, which end with its
+/// process.
 package struct SIPBridge: ServiceDeclaration {
     package static let name = ServiceName.sipBridge
     package static let libraries: [RedisFunctionLibrary] = [.leases]
@@ -17,14 +18,14 @@ package struct SIPBridge: ServiceDeclaration {
 
     private let configuration: SIPBridgeConfiguration
 
-    /// Declares the bridge with its settings.
+    /// Creates the bridge with its settings.
     package init(_ configuration: SIPBridgeConfiguration) { self.configuration = configuration }
 
-    /// Builds the bridge's parts; nothing is bound yet.
+    /// Creates the bridge's parts; nothing is bound yet.
     /// - Throws: `SIPError` when libre's thread cannot be started.
     package func parts(on resources: ServiceResources<Never>) async throws -> ServiceParts<Never> {
         let (redis, logger) = (resources.redis, resources.logger)
-        // A new id for each run: calls do not outlive their process.
+        // A new id for each run, because calls do not outlive their process.
         let instance = resources.instance.filter { $0.isLetter || $0.isNumber }
         let bridge = BridgeID("\(instance)-\(SecureRandom.hex(bytes: 4))")
         let invitation = InvitationClient(
@@ -41,7 +42,7 @@ package struct SIPBridge: ServiceDeclaration {
             logger: logger)
         let service = SIPBridgeService(
             configuration: configuration, calls: calls, invitation: invitation, lease: lease, logger: logger)
-        // Shut down from the end: no new calls are dialled, then calls drain, during which orders still come.
+        // Shut down in reverse order: first no new calls are dialled, then calls end, while their orders still arrive.
         var parts = ServiceParts<Never>(commands: Self.dialRouter(calls))
         parts.consumer = bridge.rawValue
         parts.readyForCommands = { try await Self.untilOpen(calls) }
@@ -55,13 +56,13 @@ package struct SIPBridge: ServiceDeclaration {
         return parts
     }
 
-    /// What `/healthz` shows besides the service: where SIP is, once it is up.
+    /// The facts that `/healthz` shows: the bridge's id, and its SIP address once it is open.
     private static func details(_ bridge: BridgeID, host: String, port: Int?) -> [HealthDetail] {
         guard let port else { return [] }
         return [HealthDetail("sipHost", host), HealthDetail("sipPort", port), HealthDetail("bridge", bridge.rawValue)]
     }
 
-    /// Outbound calls are taken once SIP is up.
+    /// Waits until SIP is open; outbound calls are accepted only then.
     private static func untilOpen(_ calls: PhoneCalls) async throws {
         while await !calls.isOpen, !Task.isShuttingDownGracefully {
             try await Task.sleep(for: .milliseconds(20))

@@ -1,32 +1,32 @@
 internal import Glibc
 package import ServiceKit
 
-/// The SIP bridge's own settings.
+/// The settings of a sip-bridge.
 package struct SIPBridgeConfiguration: Sendable {
-    /// The address that SIP and RTP bind to; numeric, `0.0.0.0` or `::` for all of the machine's.
+    /// The numeric address that SIP and RTP bind to; `0.0.0.0` or `::` for all of the machine's.
     package var host = "127.0.0.1"
-    /// The port of SIP by UDP and TCP; 0 takes any that is free.
+    /// The port for SIP over UDP and TCP; 0 for any free port.
     package var port = 5060
-    /// The port of SIP by TLS; default the next one.
+    /// The port for SIP over TLS; by default the next one.
     package var tlsPort: Int
-    /// The numeric address that peers are told, when it is not the one that is bound.
+    /// The numeric address announced to peers, if it is not the bound one.
     package var publicHost: String?
-    /// A PEM file with the certificate for TLS and its key; without it TLS is spoken to trunks only.
+    /// A PEM file with the TLS certificate and its key; without it, TLS is used only for connections to trunks.
     package var certificateFile: String?
-    /// A PEM file with the authorities that vouch for trunks; default the system's.
+    /// A PEM file with the authorities that may sign trunks' certificates; by default the system's.
     package var authorityFile: String?
     /// The realm of digest authentication for inbound calls; default `heliograph`.
     package var realm = "heliograph"
-    /// Calls at once at most; default 2000.
+    /// The largest number of concurrent calls; default 2000.
     package var callBound = 2000
     /// How long a stopping bridge waits for its calls to end; default 30 s.
     package var drainTime = Duration.seconds(30)
     /// Whether the SIP messages of all calls are logged.
     package var tracesAll = false
-    /// The UDP ports of RTP and RTCP.
+    /// The UDP ports for RTP and RTCP.
     var rtpPorts = MediaPorts.standard
 
-    /// The defaults.
+    /// The default settings.
     package init() { tlsPort = port + 1 }
 
     /// Reads `HELIOGRAPH_SIP_...`.
@@ -62,11 +62,12 @@ package struct SIPBridgeConfiguration: Sendable {
             publicHost: publicHost, connectionBound: connectionBound)
     }
 
-    /// The loop's descriptors, less those for the media of all calls and some for the rest of the process.
+    /// The number of connections: the loop's descriptors without those for the media of all calls and for the rest of
+    /// the process.
     private var connectionBound: Int { max(256, min(4096, Int(SIPLoop.maxDescriptors) - 2 * callBound - 256)) }
 
-    /// The media's settings.
-    /// - Parameter contactHost: what the SIP stack tells peers.
+    /// The settings of media.
+    /// - Parameter contactHost: the host in our Contact.
     func media(contactHost: String) -> MediaConfiguration {
         MediaConfiguration(address: host, publicAddress: contactHost, ports: rtpPorts)
     }

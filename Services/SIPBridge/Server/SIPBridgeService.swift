@@ -4,9 +4,9 @@ internal import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The bridge's life: its lease, SIP, its trunks, and a stop that lets calls end.
+/// Runs the bridge: its lease, SIP, its trunks, and a shutdown that lets calls end.
 final class SIPBridgeService: Service {
-    /// How long the BYEs and last reports of calls that a stop ends may take.
+    /// How long BYEs and last reports may take after the shutdown has ended the calls.
     static let farewell = Duration.seconds(5)
 
     private let configuration: SIPBridgeConfiguration
@@ -29,7 +29,7 @@ final class SIPBridgeService: Service {
 
     /// The SIP port in use; nil while not listening.
     var sipPort: Int? { boundPort.withLock { $0 } }
-    /// Whether the invitation service's answers can come.
+    /// Whether replies of the invitation service can arrive.
     var isConnected: Bool { invitation.isConnected }
 
     func run() async throws {
@@ -67,7 +67,7 @@ final class SIPBridgeService: Service {
         while await Task.pause(TrunkTableReader.pause) { await calls.readTrunks() }
     }
 
-    /// Lets calls end by themselves up to the deadline, then ends them.
+    /// Waits for calls to end by themselves until the deadline, then ends the others.
     private func drain() async {
         await calls.startDraining()
         let count = await calls.activeCalls

@@ -2,9 +2,9 @@ internal import SIPBridgeLogic
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The JSON in `extra`: what users are told with a telephone's acts, and what they send to a telephone.
+/// The JSON text in `extra`: what users are told about a telephone's acts, and what they send to a telephone.
 enum CallExtraJSON {
-    /// Of a report: `{"code":700,"reason":"rejected","sip_status":404,"sip_reason":"Not Found"}`.
+    /// The text of a report: `{"code":700,"reason":"rejected","sip_status":404,"sip_reason":"Not Found"}`.
     static func text(_ act: PhoneAct, _ note: DialogNote) -> String {
         var members: [JSONMember] = []
         switch act {
@@ -19,26 +19,26 @@ enum CallExtraJSON {
         return JSONValue.object(members).compactText
     }
 
-    /// Of a digit that the telephone sent.
+    /// The text for a digit that the telephone has sent.
     static func digit(_ digit: Character) -> String {
         JSONValue.object([
             JSONMember("msgtype", .string("dtmf")), JSONMember("msgdata", .string(String(digit))),
         ]).compactText
     }
 
-    /// The digits of a message to the telephone; nil for a message of another kind.
+    /// The digits in a message to the telephone; nil for any other message.
     static func digits(_ extra: String) -> String? {
         guard let json = try? JSONValue.parse(extra.utf8), json["msgtype"]?.string == "dtmf" else { return nil }
         return name(json["msgdata"])
     }
 
-    /// The code of a failure.
+    /// The code in the text of a failure.
     static func code(_ extra: String) -> SignalingCode? {
         guard let json = try? JSONValue.parse(extra.utf8), let number = json["code"]?.integer else { return nil }
         return Int(exactly: number).flatMap { SignalingCode(rawValue: $0) }
     }
 
-    /// Of an inbound invitation.
+    /// The text of an inbound invitation.
     static func invitation(caller: String, called: String, headers: IncomingHeaders) -> String {
         let members =
             [JSONMember("srcNum", .string(caller)), JSONMember("destNum", .string(called))]
@@ -46,7 +46,7 @@ enum CallExtraJSON {
         return JSONValue.object(members).compactText
     }
 
-    /// A string, or a number as it was written.
+    /// The text of a string, or of a number as it was written.
     static func name(_ value: JSONValue?) -> String? {
         switch value {
         case .string(let text), .number(let text): text

@@ -3,10 +3,11 @@ internal import Metrics
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// Sends the messages of calls to the invitation service: those of one call one after the other, calls side by side.
+/// Sends the messages of calls to the invitation service: those of one call in order, those of different calls
+/// concurrently.
 @SIPThread
 final class CallReports {
-    /// How often a report is sent when nobody answers; each attempt waits ``InvitationClient/patience``.
+    /// How often a report is sent when there is no reply; each attempt takes ``InvitationClient/patience``.
     private static let attempts = 3
 
     private let invitation: InvitationClient
@@ -15,7 +16,7 @@ final class CallReports {
 
     init(invitation: InvitationClient) { self.invitation = invitation }
 
-    /// Sends a call's messages, also those that it adds meanwhile; returns at once while another task does so.
+    /// Sends a call's messages, including those added meanwhile. Returns at once if another task is doing that.
     func send(of driver: PhoneCallDriver) async {
         guard inProgress.insert(driver.call.id).inserted else { return }
         while let message = driver.nextMessage() {
@@ -34,7 +35,7 @@ final class CallReports {
         case .failure(let error):
             driver.logger.notice("could not invite the user", metadata: ["error": "\(error)"])
             driver.step { $0.invitationAnswered(stands: false, code: error.code) }
-            // Without an answer the user may be ringing all the same.
+            // Although there was no reply, the user may have been invited.
             if error == .timeout() { driver.reportLost() }
         }
     }
@@ -47,11 +48,12 @@ final class CallReports {
             guard !stands else { return }
             driver.logger.info("the invitation service no longer has the call")
             driver.step { $0.reportRefused() }
-        case .refused, .failed, .ended: break  // The call is over whatever the answer is.
+        case .refused, .failed, .ended: break  // The call has ended in any case.
         }
     }
 
-    /// Whether the invitation service still has the call after a report, which is sent again while nobody answers.
+    /// Reports, and returns whether the invitation service still has the call; the report is repeated while there is no
+    /// reply.
     private func stands(_ report: PhoneReport, _ logger: Logger) async -> Bool {
         for attempt in 1...Self.attempts {
             switch await invitation.send(report) {

@@ -1,16 +1,16 @@
 internal import Logging
 internal import SignalingProtocol
 
-/// What all calls of a bridge use.
+/// What all calls of a bridge share.
 struct CallResources {
     /// The bridge's id, for reports.
     let bridge: BridgeID
-    /// Where their SIP goes out and comes in.
+    /// The SIP stack of the bridge.
     let stack: SIPStack
     /// The settings of their RTP streams.
     let media: MediaConfiguration
-    /// What paces their RTP streams.
+    /// The clock of their RTP streams.
     let clock: MediaClock
-    /// What their loggers are copied from.
+    /// The logger from which those of the calls are derived.
     let logger: Logger
 }

@@ -5,9 +5,9 @@ internal import SignalingProtocol
 @SIPThread
 struct CallTable {
     private var calls: [String: PhoneCallDriver] = [:]
-    /// A Call-ID may name two calls: when one of ours is routed back to this bridge, both of its ends are here.
+    /// A Call-ID may belong to two calls: if one of our calls is routed back to this bridge, both of its ends are here.
     private var byCallID: [String: [PhoneCallDriver]] = [:]
-    /// The ids of calls that have not ended. An ended call stays for a while, to answer what is sent again.
+    /// The ids of calls that have not ended. An ended call is kept for a while, to answer repeated messages.
     private(set) var active: Set<String> = []
 
     /// The call with an id.
@@ -19,26 +19,26 @@ struct CallTable {
     /// The calls whose dialogs have a Call-ID.
     func drivers(_ callID: String) -> [PhoneCallDriver] { byCallID[callID] ?? [] }
 
-    /// Adds a call that begins.
+    /// Adds a new call.
     mutating func add(_ driver: PhoneCallDriver) {
         calls[driver.call.id] = driver
         active.insert(driver.call.id)
         PhoneMetrics.active.record(active.count)
     }
 
-    /// Makes a call known by its Call-ID, if it has one and was not forgotten meanwhile.
+    /// Registers a call under its Call-ID, if it has one and was not removed meanwhile.
     mutating func registerDialog(of driver: PhoneCallDriver) {
         guard let id = driver.sipCallID, calls[driver.call.id] === driver else { return }
         byCallID[id, default: []].append(driver)
     }
 
-    /// A call has ended.
+    /// Records that a call has ended.
     mutating func ended(_ driver: PhoneCallDriver) {
         active.remove(driver.call.id)
         PhoneMetrics.active.record(active.count)
     }
 
-    /// Forgets a call for which nothing can come any more.
+    /// Removes a call for which no message is expected any more.
     mutating func remove(_ driver: PhoneCallDriver) {
         calls[driver.call.id] = nil
         guard let id = driver.sipCallID else { return }

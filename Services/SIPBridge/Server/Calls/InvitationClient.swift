@@ -5,9 +5,9 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Sends the bridge's commands to the invitation service, and receives the answers on the bridge's topic.
+/// Sends the bridge's commands to the invitation service, and receives the replies on the bridge's topic.
 struct InvitationClient: Sendable {
-    /// How long a command waits for its answer.
+    /// How long to wait for the reply to a command.
     static let patience = TimeAmount.seconds(8)
 
     private let eventLoop: any EventLoop
@@ -28,10 +28,10 @@ struct InvitationClient: Sendable {
             onReconnected: { sender.resendPending() })
     }
 
-    /// Whether answers can come.
+    /// Whether replies can arrive.
     var isConnected: Bool { subscriber.isConnected }
 
-    /// Subscribes to the answers; waits until Redis is there.
+    /// Subscribes to the replies, as soon as Redis answers.
     func start() async throws {
         subscriber.start()
         while !Task.isCancelled {
@@ -50,7 +50,7 @@ struct InvitationClient: Sendable {
 
     func stop() async { await subscriber.close() }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command and waits for its reply.
     func send<C: WireCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
         await withCheckedContinuation { continuation in
             eventLoop.execute {

@@ -4,20 +4,20 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// Decides by which trunk an INVITE comes and which number it calls; keeps strangers out.
+/// Determines the trunk and the called number of an INVITE, and refuses INVITEs from strangers.
 @SIPThread
 final class InviteAdmission {
-    /// What an INVITE's sender turned out to be.
+    /// The sender of an INVITE.
     enum Sender {
-        /// It belongs to these trunks.
+        /// It is one of these trunks.
         case trunks([SIPTrunk])
-        /// It belongs to none, and gets this answer.
+        /// It is not a trunk, and gets this response.
         case refused(status: Int, headers: [SIPHeaderField])
-        /// It belongs to none, and gets no answer.
+        /// It is not a trunk, and gets no response.
         case ignored
     }
 
-    /// The trunks as they were read last.
+    /// The latest trunk table.
     var table = TrunkTable()
     private var strangers = StrangerLimit()
     private var digest: DigestServer
@@ -25,27 +25,27 @@ final class InviteAdmission {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - realm: whose users digest authentication means.
-    ///   - numbers: whose number is called.
+    ///   - realm: the realm of digest authentication.
+    ///   - numbers: the users to whom numbers belong.
     init(realm: String, numbers: CachedRecords<String, SIPNumber>, logger: Logger) {
         digest = DigestServer(realm: realm, secret: SecureRandom.hex(bytes: 16))
         self.numbers = numbers
         self.logger = logger
     }
 
-    /// Whether an address was refused so often that nothing it sends is looked at for a while.
+    /// Whether everything from this address is ignored at present, because it was refused too often.
     func isSilenced(_ host: String) -> Bool {
         guard strangers.isSilent(host, now: Int64(SIPLoop.now)) else { return false }
         PhoneMetrics.count(.silenced)
         return true
     }
 
-    /// Whether a request of an unknown address is answered at all; it counts as one that was refused.
+    /// Whether a request from an unknown address gets a response; it counts as refused.
     func isAnswered(_ message: SIPMessage) -> Bool {
         !table.trunks(at: message.source.host).isEmpty || refuse(message) == .refuse
     }
 
-    /// Finds out who sent an INVITE: a trunk by its address, somebody else by digest.
+    /// Identifies the sender of an INVITE: a trunk by its address, others by digest authentication.
     func sender(of message: SIPMessage) -> Sender {
         let trunks = table.trunks(at: message.source.host)
         if !trunks.isEmpty { return .trunks(trunks) }
@@ -76,7 +76,7 @@ final class InviteAdmission {
         refuse(message) == .refuse ? .refused(status: 403, headers: []) : .ignored
     }
 
-    /// Counts a request that is refused, and tells whether its sender is told so.
+    /// Counts a refused request, and returns how to treat it.
     private func refuse(_ message: SIPMessage) -> StrangerLimit.Verdict {
         let verdict = strangers.refused(message.source.host, now: Int64(SIPLoop.now))
         switch verdict {
@@ -93,12 +93,12 @@ final class InviteAdmission {
         return verdict
     }
 
-    /// The number that is called, and which of the trunks belongs to its app; nil when it is nobody's.
+    /// The called number, and the trunk of the app to which it belongs; nil when it belongs to nobody.
     func find(
         _ message: SIPMessage, _ trunks: [SIPTrunk]
     ) async throws(PostgresError) -> (number: SIPNumber, trunk: SIPTrunk)? {
         let user = message.requestURI?.user ?? ""
-        // A registrar puts our Contact into the request line; the number that was called is in To then.
+        // A registrar puts our Contact into the request line; the called number is then in To.
         let isContact = trunks.contains {
             $0.register && $0.authUser.map { PhoneTarget(callee: $0)?.user == user } ?? false
         }

@@ -3,17 +3,19 @@ internal import SIPBridgeLogic
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// What the INVITE of an outbound call says, except for the media: read from the trunk's settings and the caller's `extra`.
+/// The content of an outbound call's INVITE, except the media: derived from the trunk's settings and the caller's
+/// `extra`.
 struct OutboundCall {
-    /// Why the call is not made.
+    /// Why the call cannot be made.
     struct Problem: Error {
         var reason: DialogReason
-        /// For the log: the kind of value, not the value.
+        /// For the log: names the kind of value, not the value.
         var message: String
     }
 
     private static let headerStart = "sip_header:"
-    /// Added to the ring limit, ms: the invitation service ends the call at the limit; only if it does not, the bridge does.
+    /// Added to the ring limit, in ms: the invitation service ends the call at the limit, and the bridge only if it
+    /// does not.
     private static let ringGrace: Int64 = 10_000
 
     let trunk: SIPTrunk
@@ -28,10 +30,10 @@ struct OutboundCall {
     }
     var ring: Int64 { Int64(trunk.ringSeconds) * 1000 + Self.ringGrace }
 
-    /// Reads the caller's wishes.
+    /// Derives the content.
     /// - Parameters:
-    ///   - extra: the caller's JSON text; what is no JSON object asks for nothing.
-    ///   - ownsNumber: whether ``shownNumber(_:extra:)`` is one of the account's own.
+    ///   - extra: the caller's JSON text; text that is not a JSON object requests nothing.
+    ///   - ownsNumber: whether ``shownNumber(_:extra:)`` is one of the account's own numbers.
     init(_ call: PhoneCall, extra: String, trunk: SIPTrunk, ownsNumber: Bool = false) throws(Problem) {
         self.trunk = trunk
         guard let callee = PhoneTarget(callee: call.phone.rawValue) else {
@@ -56,7 +58,8 @@ struct OutboundCall {
         }
     }
 
-    /// The number that the telephone is to be shown, unless it is the trunk's: `srcNum`, or an account that reads like one.
+    /// The number that the caller wants to be shown: `srcNum`, or an account that looks like a number; nil for the
+    /// trunk's.
     static func shownNumber(_ call: PhoneCall, extra: String) -> String? {
         let json = (try? JSONValue.parse(extra.utf8)) ?? .null
         if let number = CallExtraJSON.name(json["srcNum"]), !number.isEmpty { return PhoneTarget(callee: number)?.name }
@@ -79,14 +82,14 @@ struct OutboundCall {
         }
         if let ofTrunk { return ofTrunk.user }
         let account = call.user.rawValue
-        // Users may choose any account name: one that looks like a number must not be shown as theirs unchecked.
+        // Users may choose any account name: one that looks like a number must not be shown without a check.
         guard !PhoneCaller.isNumber(account) || ownsNumber || trunk.policy.allowsCaller(account) else {
             return PhoneCaller.anonymous
         }
         return PhoneCaller.user(of: account)
     }
 
-    /// The identity headers that the trunk sets for all its callers.
+    /// The identity headers that the trunk's settings require for all callers.
     private static func identity(_ trunk: SIPTrunk) -> [SIPHeaderField] {
         var fields: [SIPHeaderField] = []
         if let identity = trunk.assertedIdentity {

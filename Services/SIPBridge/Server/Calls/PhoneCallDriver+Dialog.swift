@@ -2,16 +2,16 @@ internal import Logging
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// Requests of ours in the dialog, and what descriptions mean.
+/// Our requests in the dialog, and the handling of session descriptions.
 extension PhoneCallDriver {
     // MARK: - Digest
 
-    /// The credentials of the next request.
+    /// The header fields with the credentials for the next request.
     func authorization(_ method: String) -> [SIPHeaderField] {
         digest?.headers(method: method, uri: dialog?.target ?? "", cnonce: SecureRandom.hex(bytes: 8)) ?? []
     }
 
-    /// Whether a final response is a challenge that can be answered by sending the request again.
+    /// Whether a final response is a challenge that we can answer by repeating the request.
     func isChallenge(_ response: SIPMessage) -> Bool {
         guard response.status == 401 || response.status == 407 else {
             digest?.concluded()
@@ -22,8 +22,8 @@ extension PhoneCallDriver {
 
     // MARK: - Requests
 
-    /// Sends a request in the dialog, again for each challenge that can be answered.
-    /// - Parameter completion: gets the final response, or why there is none.
+    /// Sends a request in the dialog; repeats it for each challenge that we can answer.
+    /// - Parameter completion: receives the final response, or the reason why there is none.
     func request(
         _ method: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
         completion: @escaping (Result<SIPMessage, DialogRequestError>) -> Void
@@ -75,7 +75,7 @@ extension PhoneCallDriver {
         }
     }
 
-    /// Takes the Contact of a message that refreshes the dialog's target.
+    /// Takes over the Contact of a message that refreshes the dialog's target.
     func updateTarget(_ message: SIPMessage) {
         do {
             try dialog?.update(target: message)
@@ -86,14 +86,14 @@ extension PhoneCallDriver {
 
     // MARK: - Descriptions
 
-    /// Takes the peer's answer.
+    /// Applies the peer's answer.
     func takeDescription() {
         guard let media else { return step { $0.descriptionTaken(false) } }
         let message = requestAtHand?.message ?? responseAtHand
-        // Some peers send the answer in 183 only.
+        // Some peers send the answer only in a 183.
         let source = message.flatMap { $0.hasDescription ? $0 : nil } ?? (isUp ? nil : early)
         guard let source else {
-            // A 2xx to a re-INVITE must have a description; without one the session stays as it was.
+            // A 2xx to a re-INVITE must contain a description; without one the session is not changed.
             let stays = isUp && requestAtHand == nil
             if !stays { logger.notice("the answer has no session description") }
             return step { $0.descriptionTaken(stays) }
@@ -109,7 +109,7 @@ extension PhoneCallDriver {
     }
 }
 
-/// ``DialogFailure`` as an error.
+/// A ``DialogFailure`` as an error.
 struct DialogRequestError: Error {
     let failure: DialogFailure
 

@@ -5,29 +5,30 @@ internal import SIPBridgeLogic
 
 /// The digits of one call, in both directions.
 struct PhoneDigits {
-    /// Steps that may wait for the answer; further ones are refused.
+    /// The largest number of steps that wait for the answer; further ones are refused.
     static let heldBound = 256
 
     /// How we send digits; nil before the answer.
     var way: PhoneMetrics.DigitWay?
-    /// Texts that wait for the answer.
+    /// The texts that wait for the answer.
     var held: [DTMFDigits] = []
-    /// Digits that are sent by INFO.
+    /// The digits that are sent by INFO.
     var queue = DialogInfoQueue()
-    /// The pause between two of them.
+    /// The timer for the pause between two digits.
     var pause: SIPTimer?
-    /// Reads the peer's INFO.
+    /// Parses the peer's INFO requests.
     var receiver = DTMFInfoReceiver()
     private var peersWay: PhoneMetrics.DigitWay?
 
-    /// Whether a digit of the peer's counts: if the peer sends each press both ways, only the way that it used first does.
+    /// Whether a received digit counts. If the peer sends each press both ways, only those of the way that it used
+    /// first count.
     mutating func admits(_ way: PhoneMetrics.DigitWay) -> Bool {
         if peersWay == nil { peersWay = way }
         return peersWay == way
     }
 
-    /// Keeps a text until the answer.
-    /// - Returns: false when too many wait.
+    /// Stores a text until the answer.
+    /// - Returns: false when too many are waiting.
     mutating func hold(_ digits: DTMFDigits) -> Bool {
         guard held.reduce(digits.steps.count, { $0 + $1.steps.count }) <= Self.heldBound else { return false }
         held.append(digits)
@@ -36,7 +37,7 @@ struct PhoneDigits {
 }
 
 extension PhoneCallDriver {
-    /// The user sent a message to the telephone: only digits mean something to it.
+    /// Handles a user's message to the telephone: only digits have a meaning for it.
     func send(_ extra: String) {
         guard let text = CallExtraJSON.digits(extra) else {
             logger.debug("ignoring a message to a telephone that holds no digits")
@@ -55,7 +56,8 @@ extension PhoneCallDriver {
         }
     }
 
-    /// The call is up: decides how digits go, once for the whole call, and plays those that waited.
+    /// Called when the call is answered: decides how digits are sent for the rest of the call, and sends those that
+    /// waited.
     func mediaStarted(_ media: MediaSession) {
         digits.way =
             switch trunk?.dtmf {

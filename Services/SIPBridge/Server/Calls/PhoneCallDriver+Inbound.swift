@@ -3,23 +3,23 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// What an inbound call begins with.
+/// The facts about a new inbound call.
 struct InboundCall {
-    /// Who is called.
+    /// The called user.
     var user: UserKey
-    /// Who calls, as the user sees it.
+    /// The caller, as shown to the user.
     var phone: Account
-    /// The user's JSON text.
+    /// JSON text for the user.
     var extra: String
-    /// The trunk that it came by.
+    /// The trunk that the call came through.
     var trunk: SIPTrunk
-    /// How long the caller wants to wait, ms; nil when it does not say.
+    /// How long the caller is willing to wait, in ms; nil when unknown.
     var ring: Int64?
 }
 
-/// Calls from a telephone, and the peer's requests in either kind of call.
+/// Calls from a telephone, and the peer's requests in calls of both directions.
 extension PhoneCallDriver {
-    /// Begins the call of an INVITE, or responds to one that cannot become a call.
+    /// Starts the call of an INVITE, or refuses one that cannot become a call.
     func begin(_ request: SIPServerRequest, _ inbound: InboundCall) {
         let message = request.message
         inviteRequest = request
@@ -69,7 +69,7 @@ extension PhoneCallDriver {
         guard let inviteRequest else { return }
         if reply.status >= 300 {
             note(status: reply.status)
-            // A cancelled call counts as such from its beginning.
+            // A cancelled call has this result from the start.
             if reply != .terminated { result = reply == .busy ? .refused : .failed }
         }
         respond(to: inviteRequest, reply)
@@ -137,7 +137,7 @@ extension PhoneCallDriver {
 
     // MARK: - The peer's requests
 
-    /// A request in the dialog.
+    /// Handles a request in the dialog.
     func received(_ request: SIPServerRequest) {
         let message = request.message
         if message.method == "ACK" {
@@ -176,7 +176,7 @@ extension PhoneCallDriver {
         }
         let message = request.message
         guard let type = message.contentType else {
-            // An empty INFO is a keep-alive.
+            // An empty INFO serves as a keep-alive.
             reply(request, message.body.isEmpty ? 200 : 415, message.body.isEmpty ? [] : [SIPCapabilities.accept])
             return
         }
@@ -192,7 +192,7 @@ extension PhoneCallDriver {
 }
 
 extension MediaError {
-    /// The response to a request whose offer made it.
+    /// The status of the response to a request whose offer caused this error.
     var status: Int {
         switch code {
         case .malformed: 400

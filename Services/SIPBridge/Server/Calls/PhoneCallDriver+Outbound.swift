@@ -6,9 +6,9 @@ internal import SignalingProtocol
 
 /// Calls to a telephone.
 extension PhoneCallDriver {
-    /// The trunk was found and the caller's wishes read: makes the dialog and the offer.
+    /// Called when the trunk was found and the caller's options were read: creates the dialog and the offer.
     func prepare(_ outbound: OutboundCall) {
-        guard !isOver else { return }  // The user gave up meanwhile.
+        guard !isOver else { return }  // The user has given up meanwhile.
         do {
             if outbound.trunk.transport == .tls { try resources.stack.trust(outbound.trunk.host) }
             let dialog = try resources.stack.makeDialog(
@@ -28,7 +28,7 @@ extension PhoneCallDriver {
         }
     }
 
-    /// The call cannot be made.
+    /// Called when the call cannot be made.
     func unprepared(_ code: SignalingCode, _ reason: DialogReason, _ why: String) {
         logger.notice("not making an outbound call", metadata: ["reason": "\(reason.rawValue)", "why": "\(why)"])
         step { $0.unprepared(code, reason) }
@@ -75,7 +75,7 @@ extension PhoneCallDriver {
         }
     }
 
-    /// Another 2xx of an INVITE of ours: a copy, or another telephone's.
+    /// Handles a further 2xx to our INVITE: a copy, or one of another telephone.
     func answeredAgain(_ message: SIPMessage) {
         step(about: message) { $0.answeredAgain(tag: message.to.tag ?? "") }
     }

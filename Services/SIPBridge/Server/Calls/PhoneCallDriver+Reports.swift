@@ -3,21 +3,21 @@ internal import Metrics
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// What a call tells the invitation service.
+/// The messages of a call to the invitation service.
 extension PhoneCallDriver {
-    /// Something for the invitation service, to be sent in order.
+    /// A message to the invitation service; sent in order.
     enum Message {
         case invitation(InviteFromPhone)
         case report(PhoneReport)
     }
 
-    /// Digits that wait to be reported, at most; further ones are dropped.
+    /// The largest number of digits that wait to be reported; further ones are dropped.
     static let messageBound = 256
 
-    /// Takes the next message out.
+    /// Removes and returns the next message.
     func nextMessage() -> Message? { messages.isEmpty ? nil : messages.removeFirst() }
 
-    /// Tells of a digit that the telephone sent.
+    /// Reports a digit that the telephone has sent.
     func report(digit: Character, by way: PhoneMetrics.DigitWay) {
         guard machine.isUp, digits.admits(way) else { return }
         PhoneMetrics.countReceived(way)
@@ -68,7 +68,7 @@ extension PhoneCallDriver {
 }
 
 extension PhoneAct {
-    /// A word for logs.
+    /// The kind of act, for logs.
     var name: String {
         switch self {
         case .claimed: "claimed"

@@ -4,7 +4,7 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// One call's telephone: performs what its ``DialogStateMachine`` decides.
+/// The telephone's side of one call: performs the actions of its ``DialogStateMachine``.
 @SIPThread
 final class PhoneCallDriver {
     let call: PhoneCall
@@ -13,13 +13,13 @@ final class PhoneCallDriver {
     private(set) var machine = DialogStateMachine()
     var logger: Logger
 
-    /// Outbound: the trunk is to be looked up.
+    /// Called when an outbound call's trunk must be looked up.
     var onPrepare: (() -> Void)?
-    /// A message waits.
+    /// Called when a message to the invitation service waits.
     var onMessage: (() -> Void)?
-    /// The call is over.
+    /// Called when the call has ended.
     var onClose: (() -> Void)?
-    /// No message for the call is expected any more.
+    /// Called when no message of the dialog is expected any more.
     var onForget: (() -> Void)?
 
     // The SIP side.
@@ -41,10 +41,10 @@ final class PhoneCallDriver {
     var invitationExtra = ""
     var ring: Int64?
 
-    /// The request or response of the event that is being performed.
+    /// The request or response of the event that is being handled.
     var requestAtHand: SIPServerRequest?
     var responseAtHand: SIPMessage?
-    /// The latest 2xx of ours to an INVITE, for repetitions.
+    /// Our latest 2xx to an INVITE, for repetitions.
     var accepted: (request: SIPServerRequest, bytes: [UInt8])?
 
     var media: MediaSession?
@@ -56,7 +56,7 @@ final class PhoneCallDriver {
     var messages: [Message] = []
     var record = PhoneRecord()
     private let startedAt = SIPLoop.now
-    /// How the call counts in the metrics.
+    /// How the call is counted in the metrics.
     var result = PhoneMetrics.Outcome.cancelled
 
     init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, resources: CallResources) {
@@ -68,12 +68,12 @@ final class PhoneCallDriver {
         logger[metadataKey: "app"] = "\(call.channel.app)"
     }
 
-    /// The SIP Call-ID, once there is one.
+    /// The SIP Call-ID; nil before there is one.
     var sipCallID: String? { record.sipCallID }
     var isUp: Bool { machine.isUp }
     var isOver: Bool { machine.isOver }
 
-    /// Notes the SIP Call-ID for reports and logs.
+    /// Records the SIP Call-ID for reports and logs.
     func noteCallID(_ id: String, isTraced: Bool) {
         record.sipCallID = id
         logger[metadataKey: "sip_call_id"] = "\(id)"
@@ -91,7 +91,7 @@ final class PhoneCallDriver {
                 text: String(decoding: message.bytes, as: UTF8.self)))
     }
 
-    /// Notes the final status of a peer's INVITE.
+    /// Records the final status of a peer's INVITE.
     func note(status: Int) {
         record.status = status
         record.reason = SIPReason.phrase(status)
@@ -99,7 +99,8 @@ final class PhoneCallDriver {
 
     // MARK: - Events
 
-    /// Feeds an event to the machine and performs its actions in order, and then those of the events that these cause.
+    /// Passes an event to the state machine and performs its actions, and those of the events that they cause, in
+    /// order.
     func step(_ event: (inout DialogStateMachine) -> [DialogAction]) {
         actions += event(&machine)
         guard !isPerforming else { return }
@@ -108,7 +109,7 @@ final class PhoneCallDriver {
         isPerforming = false
     }
 
-    /// Feeds an event about a peer's request.
+    /// Passes an event about a peer's request to the state machine.
     func step(about request: SIPServerRequest, _ event: (inout DialogStateMachine) -> [DialogAction]) {
         let before = requestAtHand
         requestAtHand = request
@@ -116,7 +117,7 @@ final class PhoneCallDriver {
         requestAtHand = before
     }
 
-    /// Feeds an event about a response.
+    /// Passes an event about a response to the state machine.
     func step(about response: SIPMessage, _ event: (inout DialogStateMachine) -> [DialogAction]) {
         let before = responseAtHand
         responseAtHand = response

@@ -4,9 +4,9 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// What arrives by SIP.
+/// Messages that arrive by SIP.
 extension PhoneCalls {
-    /// A request that is none of those that the stack answers itself.
+    /// Handles a request that the stack does not answer itself.
     func arrived(_ request: SIPServerRequest) {
         let message = request.message
         if message.to.tag != nil { return arrivedInDialog(request) }
@@ -14,15 +14,15 @@ extension PhoneCalls {
         case "INVITE":
             invited(request)
         case "ACK":
-            break  // It acknowledges nothing that we know.
+            break  // It belongs to no call that we know.
         default:
             if admission.isAnswered(message) { reply(request, 481) }
         }
     }
 
-    /// One more 2xx of an INVITE of ours.
+    /// Handles a further 2xx to one of our INVITEs.
     func strayed(_ message: SIPMessage) {
-        // Of no call that is known: its sender gives up after 32 s.
+        // When its call is unknown, it is ignored; the sender gives up after 32 s.
         calls.drivers(message.callID).first { $0.direction == .outbound || $0.dialog?.matches(message) == true }?
             .answeredAgain(message)
     }
@@ -35,9 +35,10 @@ extension PhoneCalls {
         if message.method != "ACK" { reply(request, 481) }
     }
 
-    // MARK: - Who calls
+    // MARK: - The caller
 
-    /// INVITEs of trunks whose numbers are being looked up, at most; further ones are refused. Strangers' never wait.
+    /// The largest number of trunks' INVITEs whose numbers are being looked up; further ones are refused. Those of
+    /// strangers are never queued.
     private static let pendingBound = 1000
 
     private func invited(_ request: SIPServerRequest) {
@@ -62,7 +63,7 @@ extension PhoneCalls {
         }
     }
 
-    /// Whether one more call can be taken.
+    /// Whether another call can be accepted.
     private var hasRoom: Bool {
         guard pendingInvites.count < Self.pendingBound else {
             PhoneMetrics.pendingBoundHit.increment()
@@ -78,9 +79,9 @@ extension PhoneCalls {
         return true
     }
 
-    // MARK: - Whom
+    // MARK: - The called user
 
-    /// Begins the call of an INVITE, if the number is somebody's.
+    /// Starts the call of an INVITE, if its number belongs to a user.
     func admit(_ request: SIPServerRequest, from trunks: [SIPTrunk], _ key: InviteKey) async {
         let message = request.message
         let found: (number: SIPNumber, trunk: SIPTrunk)?
@@ -109,7 +110,7 @@ extension PhoneCalls {
         register(driver)
     }
 
-    /// The call that an INVITE makes; nil when its names are not those of a channel and an account.
+    /// The facts about an INVITE's call; nil when its names are not valid as channel and account.
     private func describe(
         _ message: SIPMessage, to number: SIPNumber, by trunk: SIPTrunk
     ) -> (PhoneCall, InboundCall)? {
@@ -133,7 +134,7 @@ extension PhoneCalls {
         return (call, inbound)
     }
 
-    /// How long a call may ring, ms: as the trunk says, or less when the caller waits no longer (RFC 3261, 13.2.1).
+    /// How long a call may ring, in ms: as set for the trunk, or less if the caller waits less (RFC 3261, 13.2.1).
     private static func ring(_ message: SIPMessage, _ trunk: SIPTrunk) -> Int64 {
         let limit = Int64(trunk.ringSeconds) * 1000
         return message.header("Expires").flatMap { UInt32($0) }.map { min(limit, Int64($0) * 1000) } ?? limit

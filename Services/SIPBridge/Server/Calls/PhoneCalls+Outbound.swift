@@ -4,12 +4,12 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// Commands of the invitation service: calls to telephones, and what users do in any call.
+/// Commands of the invitation service: calls to telephones, and acts of users in any call.
 extension PhoneCalls {
-    /// Calls a telephone, unless another bridge does. Returns when that is clear: until then, should this process die,
+    /// Calls a telephone, unless another bridge does. Returns when that is decided; if this process dies before,
     /// another bridge gets the command.
     func dial(_ command: DialPhone) async {
-        guard calls[command.call.id] == nil else { return }  // It was delivered before.
+        guard calls[command.call.id] == nil else { return }  // Delivered before.
         guard let resources else { return }
         let driver = PhoneCallDriver(command.call, .outbound, resources: resources)
         let extra = command.extra
@@ -19,17 +19,17 @@ extension PhoneCalls {
         await sendReports(of: driver)
     }
 
-    /// Does what the user or the system did to a call.
+    /// Carries out an act of the user or the system in a call.
     func order(_ command: OrderPhone) {
         guard let call = calls[command.call.id] else {
-            // It crossed the call's end.
+            // It was sent before the call's end was known.
             logger.debug("an order for a call that is over", metadata: ["call": "\(command.call.id)"])
             return
         }
         call.ordered(command)
     }
 
-    /// Looks the trunk of a call up and reads what its caller asked for.
+    /// Looks up the trunk of a call and parses the caller's options.
     func prepare(_ driver: PhoneCallDriver, _ extra: String) async {
         guard activeCalls <= callBound else {
             PhoneMetrics.callBoundHit.increment()
@@ -50,7 +50,7 @@ extension PhoneCalls {
         }
     }
 
-    /// Whether a number, with or without its `+`, is one of the account's own.
+    /// Whether a number, with or without its `+`, is one of the account's own numbers.
     private func owns(_ number: String?, _ call: PhoneCall) async throws(PostgresError) -> Bool {
         guard let number else { return false }
         let user = UserKey(app: call.channel.app, account: call.user)

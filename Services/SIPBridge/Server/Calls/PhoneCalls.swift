@@ -4,17 +4,17 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// All telephone calls of a bridge: starts them on commands and INVITEs, and hands them what arrives for them.
+/// All telephone calls of a bridge: starts them on commands and INVITEs, and passes messages on to them.
 @SIPThread
 final class PhoneCalls {
-    /// Names an INVITE, for one that comes by several ways (RFC 3261, 8.2.2.2).
+    /// Identifies an INVITE, to recognise one that arrives by several ways (RFC 3261, 8.2.2.2).
     struct InviteKey: Hashable {
         var callID: String
         var tag: String
         var sequence: UInt32
     }
 
-    /// What takes more than a step, and so is a task of ``run()``.
+    /// Work that takes more than one step and is therefore done by a task of ``run()``.
     private enum Job: Sendable {
         case sendReports(PhoneCallDriver)
         case prepare(PhoneCallDriver, extra: String)
@@ -33,15 +33,15 @@ final class PhoneCalls {
     private let jobs: AsyncStream<Job>
     private let addJob: AsyncStream<Job>.Continuation
 
-    /// What calls use; nil while SIP is not up.
+    /// What calls share; nil while SIP is not open.
     private(set) var resources: CallResources?
     private(set) var calls = CallTable()
     private var callsMade = 0
-    /// INVITEs of trunks whose number is being looked up; true once the caller has cancelled.
+    /// INVITEs from trunks whose numbers are being looked up; true once the caller has cancelled.
     var pendingInvites: [InviteKey: Bool] = [:]
-    /// Whether the bridge stops and takes no more calls.
+    /// Whether the bridge is stopping and accepts no more calls.
     private(set) var isDraining = false
-    /// Whether the bridge cannot keep its lease: then nobody else knows of its calls.
+    /// Whether the bridge cannot renew its lease; it then ends its calls and accepts none.
     private(set) var isCutOff = false
 
     init(
@@ -57,13 +57,13 @@ final class PhoneCalls {
         admission = InviteAdmission(realm: configuration.realm, numbers: numbers, logger: logger)
         reader = TrunkTableReader(store: trunkStore, logger: logger)
         reports = CallReports(invitation: invitation)
-        // Bounded by the calls, the pending INVITEs and the commands in work.
+        // Bounded by the numbers of calls, pending INVITEs and commands in progress.
         (jobs, addJob) = AsyncStream.makeStream()
     }
 
-    // MARK: - Life
+    // MARK: - Start and stop
 
-    /// Binds SIP.
+    /// Opens the SIP listeners.
     /// - Returns: the ports in use.
     func open() throws(SIPError) -> (port: Int, tlsPort: Int?) {
         let stack = try SIPStack(configuration.stack)
@@ -80,7 +80,7 @@ final class PhoneCalls {
         return (stack.port, stack.tlsPort)
     }
 
-    /// Does what takes time, until cancelled.
+    /// Does the queued work, until cancelled.
     func run() async {
         await withDiscardingTaskGroup { tasks in
             for await job in jobs { tasks.addTask { await self.perform(job) } }
@@ -97,33 +97,33 @@ final class PhoneCalls {
         }
     }
 
-    /// Looks the number of an INVITE up as soon as it is its turn.
+    /// Looks up the number of an INVITE when its turn comes.
     func admitLater(_ request: SIPServerRequest, _ key: InviteKey, from trunks: [SIPTrunk]) {
         addJob.yield(.admit(request, key, trunks))
     }
 
-    /// Prepares an outbound call as soon as it is its turn.
+    /// Prepares an outbound call when its turn comes.
     func prepareLater(_ driver: PhoneCallDriver, extra: String) { addJob.yield(.prepare(driver, extra: extra)) }
 
-    /// Sends what a call has to tell the invitation service; returns when it is sent.
+    /// Sends a call's messages to the invitation service; returns when they are sent.
     func sendReports(of driver: PhoneCallDriver) async { await reports.send(of: driver) }
 
-    /// Ends the calls and takes no more, or takes calls again.
+    /// Ends all calls and refuses new ones (true), or accepts calls again (false).
     func cutOff(_ isCutOff: Bool) {
         self.isCutOff = isCutOff
         if isCutOff { abandonCalls(.bridgeLost) }
     }
 
-    /// Whether calls can be made.
+    /// Whether SIP is open.
     var isOpen: Bool { resources != nil }
 
-    /// Ends SIP; calls are over by then.
+    /// Closes SIP; all calls have ended before.
     func close() {
         resources?.stack.close()
         resources = nil
     }
 
-    /// Takes no more calls.
+    /// Refuses new calls from now on.
     func startDraining() {
         isDraining = true
         registrations.stop()
@@ -134,15 +134,16 @@ final class PhoneCalls {
         for call in calls.ongoing where !call.isOver { call.step { $0.abandoned(reason) } }
     }
 
-    /// What the end has to wait for: calls that are not over, or whose end was not told yet, and registrations.
+    /// What the shutdown must wait for: the number of calls that have not ended or whose end was not reported, and of
+    /// registrations.
     var openEnds: Int { calls.active.union(reports.inProgress).count + registrations.endingCount }
-    /// Calls that are not over.
+    /// The number of calls that have not ended.
     var activeCalls: Int { calls.active.count }
-    /// Whether the bound of calls is reached.
+    /// Whether the largest number of calls is reached.
     var isFull: Bool { activeCalls >= callBound }
     var callBound: Int { configuration.callBound }
 
-    /// Reads the trunk table anew; while PostgreSQL is away, what was known stays.
+    /// Reads the trunk table again; while PostgreSQL does not answer, the last one is kept.
     func readTrunks() async {
         guard let table = await reader.read() else { return }
         admission.table = table
@@ -157,13 +158,13 @@ final class PhoneCalls {
 
     // MARK: - Calls
 
-    /// A fresh call id.
+    /// Generates a call id.
     func nextCallID() -> String {
         callsMade += 1
         return "\(bridge)-\(callsMade)"
     }
 
-    /// Adds a call that begins.
+    /// Adds a new call.
     func add(_ driver: PhoneCallDriver) {
         calls.add(driver)
         driver.onMessage = { [unowned self, unowned driver] in
@@ -174,7 +175,7 @@ final class PhoneCalls {
         driver.onForget = { [unowned self, unowned driver] in calls.remove(driver) }
     }
 
-    /// Makes a call's dialog known, once it has a Call-ID.
+    /// Registers a call's dialog, once it has a Call-ID.
     func register(_ driver: PhoneCallDriver) { calls.registerDialog(of: driver) }
 }
 

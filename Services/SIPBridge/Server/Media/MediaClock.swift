@@ -1,18 +1,18 @@
 internal import SIPBridgeLogic
 
-/// The 20 ms beat of all calls: one timer for all, since libre keeps its timers in one sorted list. It runs while there are
-/// sessions.
+/// The 20 ms clock of all calls: a single timer, because libre keeps its timers in one sorted list. It runs while there
+/// are sessions.
 @SIPThread
 final class MediaClock {
     private var sessions: [ObjectIdentifier: MediaSession] = [:]
     private var timer: SIPTimer?
-    /// When the next beat is due, ms.
+    /// When the next tick is due, in ms.
     private var next: Int64 = 0
 
-    /// Monotonic, ms.
+    /// In ms of a monotonic clock.
     nonisolated static var now: Int64 { Int64(SIPLoop.now) }
 
-    /// The sessions that run.
+    /// The number of running sessions.
     var count: Int { sessions.count }
 
     func add(_ session: MediaSession) {
@@ -30,12 +30,12 @@ final class MediaClock {
 
     private func beat() {
         let now = Self.now
-        // A tick may stop its own session or others; the tick of a stopped one does nothing.
+        // A tick may stop its own session or others; the tick of a stopped session does nothing.
         for session in Array(sessions.values) { session.tick(now: now) }
         schedule()
     }
 
-    /// Counts from the last due time, not from now, so that delays do not add up.
+    /// Counted from the last due time rather than from now, so that delays do not add up.
     private func schedule() {
         let now = Self.now
         next = max(next + MediaSender.frameMilliseconds, now + 1)

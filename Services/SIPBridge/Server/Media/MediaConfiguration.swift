@@ -1,13 +1,13 @@
 internal import SIPBridgeLogic
 internal import ServiceKit
 
-/// Where the RTP streams of a bridge live.
+/// The settings of a bridge's RTP streams.
 struct MediaConfiguration: Sendable {
     /// The numeric address that the sockets bind to.
     var address: String
-    /// The numeric address that peers are told; needed when `address` is a wildcard.
+    /// The numeric address announced to peers; required when `address` is a wildcard.
     var publicAddress: String
-    /// The UDP ports for RTP and RTCP; each call takes an even one and the next.
+    /// The UDP ports for RTP and RTCP; each call uses an even port and the next one.
     var ports: MediaPorts
     /// How digits are played.
     var timing = DTMFTiming()
@@ -24,12 +24,12 @@ struct MediaConfiguration: Sendable {
 
 /// A range of UDP ports.
 struct MediaPorts: Equatable, Sendable {
-    /// The lowest, even.
+    /// The lowest port, an even number.
     let first: UInt16
-    /// The highest.
+    /// The highest port.
     let last: UInt16
 
-    /// 16384 to 32767, as most telephone gear has it; below what Linux gives to outgoing connections.
+    /// 16384 to 32767, as usual for telephone equipment; below the ports that Linux uses for outgoing connections.
     static let standard = MediaPorts(validFirst: 16_384, last: 32_767)
 
     private init(validFirst first: UInt16, last: UInt16) {
@@ -37,7 +37,7 @@ struct MediaPorts: Equatable, Sendable {
         self.last = last
     }
 
-    /// Reads `16384-32767`; nil when it is no range from an even port on with room for a call.
+    /// Parses `16384-32767`; nil when the text is not a range that starts with an even port and has room for a call.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let first = UInt16(parts[0]), let last = UInt16(parts[1]), first >= 1024,
@@ -60,13 +60,13 @@ struct MediaPorts: Equatable, Sendable {
 
 /// Whether a call's media are encrypted (SRTP, keys in the SDP: RFC 4568).
 ///
-/// An offer with `optional` is RTP/AVP with `a=crypto`: a plain peer takes it as it is and ignores the key, whereas it
-/// would refuse RTP/SAVP; a peer with SRTP answers with its key. The key is only as secret as the SIP is.
+/// An offer with `optional` is RTP/AVP with `a=crypto`. A peer without SRTP accepts it and ignores the key, whereas it
+/// would refuse RTP/SAVP; a peer with SRTP answers with its key. The keys are only as secret as the SIP messages.
 enum MediaSecurity: String, Sendable, CaseIterable {
     /// Plain RTP only.
     case off
-    /// SRTP when the peer has it too.
+    /// SRTP if the peer supports it.
     case optional
-    /// SRTP or no call; offers RTP/SAVP.
+    /// SRTP or no call; offered as RTP/SAVP.
     case required
 }

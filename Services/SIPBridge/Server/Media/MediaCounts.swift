@@ -1,18 +1,18 @@
 internal import CRe
 
-/// RTP packets of one stream.
+/// Numbers of packets of one RTP stream.
 struct MediaCounts: Equatable, Sendable {
-    /// Sent.
+    /// Sent packets.
     var sent: UInt64 = 0
-    /// Not sent: the system refused them.
+    /// Packets that the system refused to send.
     var unsent: UInt64 = 0
-    /// Accepted.
+    /// Accepted packets.
     var received: UInt64 = 0
-    /// Dropped, as they came from an address that is not the peer's; RTCP too.
+    /// Dropped packets from addresses other than the peer's, including RTCP.
     var strangers: UInt64 = 0
-    /// Dropped, as they failed SRTP authentication or repeated an earlier packet.
+    /// Dropped packets that failed SRTP authentication or repeated an earlier packet.
     var unauthentic: UInt64 = 0
-    /// Dropped, as they were no RTP.
+    /// Dropped packets that are not RTP.
     var malformed: UInt64 = 0
 
     init() {}

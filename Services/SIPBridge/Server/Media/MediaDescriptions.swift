@@ -1,13 +1,13 @@
 internal import SIPBridgeLogic
 
-/// The state between the session descriptions of one call.
+/// The state that is kept between the session descriptions of one call.
 ///
-/// An SDP object of libre's serves one exchange, since it cannot be rolled back when a description is refused. This keeps what
-/// makes the next one consistent with the last.
+/// One of libre's SDP objects serves one exchange, because its state cannot be restored when a description is refused.
+/// This state makes the next description consistent with the last one.
 struct MediaDescriptions {
-    /// How our last offer was made, for reading its answers: there may be several, in 183 and 200.
+    /// The parameters of our last offer, needed to parse its answers; there may be several, in a 183 and a 200.
     struct Offer: Equatable {
-        /// The description that tells the order of the streams.
+        /// The description that determines the order of the streams.
         var layout: [UInt8]?
         var profiles: UInt32
         var crypto: MediaCrypto?
@@ -16,23 +16,23 @@ struct MediaDescriptions {
     /// The payload type of telephone-event in our first offer.
     static let eventType: Int32 = 101
 
-    /// Our SRTP key for the whole call; nil when there is to be none.
+    /// Our SRTP key for the whole call; nil for none.
     let key: MediaCrypto?
-    /// The last offer of the peer that was accepted: later offers must have the same streams at the same places.
+    /// The last accepted offer from the peer: later offers must have the same streams at the same positions.
     var layout: [UInt8]?
     /// Our latest offer, until the peer makes one.
     var offer: Offer?
 
     private let id = UInt32.random(in: 0 ... .max)
     private var version: UInt32 = 1
-    /// The last description that was made, without its `o=` line.
+    /// Our last description, without its `o=` line.
     private var sent: [UInt8]?
 
     init(key: MediaCrypto?) { self.key = key }
 
-    /// Puts our own `o=` line into a description of libre's, which begins `v=0`, `o=- ID VERSION IN ...`.
+    /// Replaces the `o=` line of libre's description, which starts with `v=0` and `o=- ID VERSION IN ...`, by our own.
     ///
-    /// The version rises exactly when something else than the line changed (RFC 3264 section 8).
+    /// The version increases only when something other than this line has changed (RFC 3264, section 8).
     mutating func sign(_ description: [UInt8]) -> [UInt8] {
         let newline = UInt8(ascii: "\n")
         guard let first = description.firstIndex(of: newline),

@@ -1,6 +1,6 @@
 /// Why media cannot be negotiated or opened.
 struct MediaError: Error, Equatable {
-    /// The kinds.
+    /// The kinds of errors, with the status of the response to the request.
     enum Code: Equatable {
         /// The description cannot be parsed; 400.
         case malformed
@@ -8,16 +8,17 @@ struct MediaError: Error, Equatable {
         case tooLong
         /// There is no usable audio stream, or no common codec; 488.
         case unacceptable
-        /// The policy wants SRTP and the peer does not, or the other way round, or its keys cannot be used; 488.
+        /// The trunk's policy requires SRTP and the peer does not support it, or the reverse, or its keys cannot be
+        /// used; 488.
         case security
-        /// The operation does not fit the state: an answer without an offer, media after the end.
+        /// The operation is not allowed in the current state: an answer without an offer, or media after the end.
         case state
-        /// The system has no free port or no memory; 500.
+        /// The system has no free port or memory; 500.
         case system
     }
 
-    /// The kind.
+    /// The kind of error.
     var code: Code
-    /// Details for the log; nothing of the description's text.
+    /// Details for the log, without text from the description.
     var message: String
 }

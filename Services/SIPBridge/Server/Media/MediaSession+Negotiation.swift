@@ -4,12 +4,12 @@ internal import SIPBridgeLogic
 
 // Offers and answers, RFC 3264.
 extension MediaSession {
-    /// Makes an offer: the first, or one that asks for the media as they are.
+    /// Creates an offer: the first one, or one that repeats the current parameters.
     /// - Throws: ``MediaError``.
     func makeOffer() throws(MediaError) -> [UInt8] {
         let offer = MediaDescriptions.Offer(
             layout: descriptions.layout, profiles: offerProfiles,
-            // Later offers stay with what was agreed on.
+            // Later offers keep what was agreed on.
             crypto: agreement.map { $0.keys?.local } ?? descriptions.key)
         let sdp = try open(offer)
         defer { cre_sdp_close(sdp) }
@@ -18,24 +18,24 @@ extension MediaSession {
         return description
     }
 
-    /// Takes the answer to the last offer; more than once when it comes in 183 and again in 200.
-    /// - Throws: ``MediaError``; then the session is as it was.
+    /// Applies the answer to the last offer; more than once if it is in a 183 and again in the 200.
+    /// - Throws: ``MediaError``; the session is then unchanged.
     func receiveAnswer(_ answer: [UInt8]) throws(MediaError) {
         guard let offer = descriptions.offer else {
             throw MediaError(code: .state, message: "an answer without an offer")
         }
         let sdp = try open(offer)
         defer { cre_sdp_close(sdp) }
-        // Puts our stream where the answer's is looked for.
+        // Puts our stream at the position where the answer's stream is expected.
         _ = try encode(sdp, isOffer: true)
         try decode(answer, into: sdp, isOffer: false)
         let cryptos = offer.crypto == nil ? [] : readCryptos(sdp).filter { $0.tag == offer.crypto?.tag }
         try adopt(try agreement(sdp, answer, cryptos: cryptos, local: offer.crypto))
     }
 
-    /// Takes the peer's offer, the first or a later one, and answers it.
+    /// Applies an offer from the peer, the first or a later one.
     /// - Returns: the answer.
-    /// - Throws: ``MediaError``; then the session is as it was, and the request is to be refused (488).
+    /// - Throws: ``MediaError``; the session is then unchanged, and the request must be refused (488).
     func receiveOffer(_ offer: [UInt8]) throws(MediaError) -> [UInt8] {
         let profiles = security == .off ? CRE_SDP_PLAIN.rawValue : CRE_SDP_PLAIN.rawValue | CRE_SDP_SECURE.rawValue
         let sdp = try open(MediaDescriptions.Offer(layout: nil, profiles: profiles, crypto: nil))
@@ -56,7 +56,7 @@ extension MediaSession {
         switch security {
         case .off: return CRE_SDP_PLAIN.rawValue
         case .optional: return CRE_SDP_PLAIN.rawValue | CRE_SDP_SECURE.rawValue
-        // The peer may have offered its key in RTP/AVP; then we stay with that.
+        // The peer may have offered its key in RTP/AVP; we then keep that profile.
         case .required:
             return agreement == nil ? CRE_SDP_SECURE.rawValue : CRE_SDP_PLAIN.rawValue | CRE_SDP_SECURE.rawValue
         }
@@ -112,7 +112,7 @@ extension MediaSession {
         return bytes
     }
 
-    /// The keys that can be used, in the peer's order.
+    /// The usable keys, in the peer's order.
     private func readCryptos(_ sdp: OpaquePointer) -> [MediaCrypto] {
         var cryptos: [MediaCrypto] = []
         withUnsafeMutablePointer(to: &cryptos) {
@@ -147,7 +147,7 @@ extension MediaSession {
     private func peer(_ remote: cre_sdp_remote, _ description: [UInt8]) throws(MediaError) -> Peer? {
         let address = String(cString: remote.address)
         if remote.is_unspecified {
-            // The old way to put on hold; anything else without an address is a name.
+            // 0.0.0.0 is the old way to put a call on hold; any other value that is not an address is a name.
             guard String(decoding: description, as: UTF8.self).contains("IN IP4 0.0.0.0") else {
                 throw MediaError(code: .unacceptable, message: "a peer without a numeric address")
             }

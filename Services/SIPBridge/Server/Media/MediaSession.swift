@@ -3,27 +3,27 @@ internal import SIPBridgeLogic
 
 /// The media of one call: an RTP stream of silence and digits, and its negotiation.
 ///
-/// ``stop()`` must be called before it is let go of.
+/// ``stop()`` must be called before the last reference is released.
 ///
-/// RTP is accepted only from the address in the peer's SDP and from the source of its SIP (for peers behind NAT, whose SDP may
-/// name a private address), from any port, since many gateways send from another port than they listen on. So nobody else can
-/// put digits into a call. Our packets go to the address in the SDP, until packets arrive from the SIP's source instead; then
-/// they go to where these come from (symmetric RTP, RFC 4961).
+/// RTP is accepted only from the address in the peer's SDP, and from the address its SIP comes from, because the SDP of
+/// a peer behind NAT may contain a private address. It is accepted from any port, since many gateways send from another
+/// port than the one they listen on. So nobody else can insert digits into a call. Our packets are sent to the address
+/// in the SDP, but once packets arrive from the SIP address, to their source (symmetric RTP, RFC 4961).
 @SIPThread
 final class MediaSession {
-    /// A key of the peer beside ours.
+    /// Our SRTP key and the peer's.
     struct Keys: Equatable {
         var local: MediaCrypto
         var remote: MediaCrypto
     }
 
-    /// What both sides agreed on.
+    /// The parameters that both sides have agreed on.
     struct Agreement: Equatable {
-        /// Nil while the peer has no address (0.0.0.0: hold).
+        /// Nil while the peer has no address (0.0.0.0: on hold).
         var peer: Peer?
         var audioType: UInt8
         var isALaw: Bool
-        /// The payload type for events that we send; nil when the peer takes none.
+        /// The payload type of events that we send; nil when the peer does not support them.
         var outgoingEventType: UInt8?
         /// The payload type of events that we receive.
         var incomingEventType: UInt8?
@@ -36,7 +36,7 @@ final class MediaSession {
         var isHold: Bool { !(peerSends && maySend) }
     }
 
-    /// Where the peer is.
+    /// The address and ports of the peer.
     struct Peer: Equatable {
         var address: String
         var port: UInt16
@@ -44,14 +44,14 @@ final class MediaSession {
         var reportPort: UInt16
     }
 
-    /// The most bytes of a description, ours or the peer's.
+    /// The largest description in bytes, ours or the peer's.
     static let maxDescriptionBytes = 8192
-    /// Units of the time stamp in a second, for audio and events alike.
+    /// The units of the timestamp per second, for audio and events.
     static let clockRate: UInt32 = 8000
 
     let configuration: MediaConfiguration
     let security: MediaSecurity
-    /// Whether digits may go in the RTP stream.
+    /// Whether digits may be sent in the RTP stream.
     let offersEvents: Bool
     let clock: MediaClock
     /// Nil after the end.
@@ -59,11 +59,11 @@ final class MediaSession {
     var descriptions: MediaDescriptions
     private(set) var agreement: Agreement?
 
-    /// The source address of the peer's SIP, numeric; set before the negotiation.
+    /// The numeric source address of the peer's SIP; set before the negotiation.
     var signallingAddress: String?
-    /// A digit was received; once for each press.
+    /// Called when a digit was received; once per press.
     var onDigit: ((Character) -> Void)?
-    /// RTP has stopped, or never began; called once.
+    /// Called once, when RTP has stopped or has not started.
     var onRTPTimeout: (() -> Void)?
 
     private var sender: MediaSender?
@@ -72,7 +72,7 @@ final class MediaSession {
     private var completions: [DTMFSender.ID: (Bool) -> Void] = [:]
     private var nextID: DTMFSender.ID = 0
 
-    /// Takes a pair of ports.
+    /// Binds a pair of ports.
     /// - Throws: ``MediaError/Code/system``.
     init(
         configuration: MediaConfiguration, clock: MediaClock, security: MediaSecurity, offersEvents: Bool
@@ -86,7 +86,7 @@ final class MediaSession {
             &stream, configuration.address, configuration.ports.first, configuration.ports.last,
             { packet, context in
                 guard let packet, let context else { return }
-                // Holds it, for a callback may let go of the last reference.
+                // Retained during the call, because a callback may release the last reference.
                 let session = Unmanaged<MediaSession>.fromOpaque(context).takeUnretainedValue()
                 withExtendedLifetime(session) { session.received(packet.pointee) }
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -97,16 +97,16 @@ final class MediaSession {
 
     /// The RTP port.
     var port: UInt16 { stream.map { cre_rtp_port($0) } ?? 0 }
-    /// Whether either direction is held by the peer.
+    /// Whether the peer has put either direction on hold.
     var isRemoteHold: Bool { agreement?.isHold ?? false }
-    /// Whether digits can go in the RTP stream.
+    /// Whether digits can be sent in the RTP stream.
     var usesTelephoneEvent: Bool { agreement?.outgoingEventType != nil }
     /// Whether the media are encrypted.
     var isSecure: Bool { agreement?.keys != nil }
-    /// What was sent, received and dropped so far; nothing after the end.
+    /// The numbers of packets so far; zero after the end.
     var counts: MediaCounts { stream.map { MediaCounts(cre_rtp_counts($0)) } ?? MediaCounts() }
 
-    /// The call is up: silence goes out, and RTP is expected. To be called after the first agreement.
+    /// Called when the call is answered, after the first agreement: silence is sent, and RTP is expected.
     func start() {
         guard let stream, let agreement, sender == nil else {
             assert(sender != nil || stream == nil, "media without an agreement")
@@ -120,7 +120,8 @@ final class MediaSession {
         clock.add(self)
     }
 
-    /// The call is over: ends the digit that is being played, completes the others as unplayed, and frees the ports.
+    /// Called when the call has ended: ends the digit being played, completes the others as unplayed, and frees the
+    /// ports.
     func stop() {
         clock.remove(self)
         let output = sender?.abandonDigits()
@@ -134,8 +135,8 @@ final class MediaSession {
         if let output { complete(output) }
     }
 
-    /// Plays digits behind those that are played; while the peer is on hold they wait.
-    /// - Parameter completion: called once: true when the last is out, false when it never will be.
+    /// Plays digits after those that are being played; while the peer is on hold they wait.
+    /// - Parameter completion: called once: with true when the last digit was sent, with false when it cannot be.
     /// - Throws: ``DTMFError/unavailable`` without telephone-event or before ``start()``, ``DTMFError/full(bound:)``.
     func send(_ digits: DTMFDigits, completion: @escaping (Bool) -> Void) throws(DTMFError) {
         guard sender != nil, usesTelephoneEvent else { throw .unavailable }
@@ -144,9 +145,9 @@ final class MediaSession {
         completions[nextID] = completion
     }
 
-    /// The clock's beat.
+    /// Called for each tick of the clock.
     func tick(now: Int64) {
-        // The output is taken before any completion runs, for a completion may stop the session.
+        // The output is taken before any completion runs, because a completion may stop the session.
         guard let output = sender?.tick(now: now) else { return }
         sendPackets(output.packets)
         complete(output)
@@ -155,11 +156,11 @@ final class MediaSession {
         onRTPTimeout?()
     }
 
-    /// Applies a negotiation's result.
+    /// Applies the result of a negotiation.
     func adopt(_ new: Agreement) throws(MediaError) {
         guard let stream else { throw MediaError(code: .state, message: "the media are over") }
         let old = agreement
-        // The end of a digit belongs to the old agreement: same place, same payload type, same key.
+        // The end of a digit belongs to the previous agreement: same address, same payload type, same key.
         let output = sender?.change(maySend: new.maySend, takesDigits: new.outgoingEventType != nil)
         if let output { sendPackets(output.packets) }
         try apply(new, to: stream)
@@ -190,7 +191,7 @@ extension MediaSession {
     private func sendPackets(_ packets: [MediaSender.Packet]) {
         guard let stream, let agreement else { return }
         for packet in packets {
-            // A packet that cannot be sent is counted by the stream, and lost like any other.
+            // A packet that cannot be sent is counted by the stream, and otherwise treated as a lost one.
             switch packet.content {
             case .silence:
                 let payload = agreement.isALaw ? Self.aLawSilence : Self.uLawSilence

@@ -2,29 +2,29 @@ internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
 
-/// An outcome of a request that we sent.
+/// An event of a request that we have sent.
 enum SIPResponseEvent {
     /// A provisional response (1xx).
     case provisional(SIPMessage)
-    /// A final response, the last event. libre has sent the ACK already, unless it is a 2xx to INVITE.
+    /// A final response; the last event. libre has sent the ACK, except for a 2xx to INVITE.
     case final(SIPMessage)
-    /// No response: an errno value, such as ETIMEDOUT. The last event.
+    /// There was no response; an errno value, such as ETIMEDOUT. The last event.
     case failed(Int32)
 }
 
-/// A request that we sent, and its transaction. It keeps itself alive until its last event.
+/// A request that we have sent, and its transaction. It keeps itself alive until its last event.
 @SIPThread
 final class SIPClientRequest {
-    /// The method.
+    /// The request's method.
     let method: String
-    /// The number in its CSeq.
+    /// The request's CSeq number.
     let sequence: UInt32
 
     private var libre: OpaquePointer?
     private var completion: ((SIPResponseEvent) -> Void)?
 
     /// Sends the request.
-    /// - Parameter send: passes the request to libre, with libre's callback and the context for it.
+    /// - Parameter send: passes the request to libre, with the given callback and its context.
     init(
         method: String, sequence: UInt32, completion: @escaping (SIPResponseEvent) -> Void,
         send: (UnsafeMutablePointer<OpaquePointer?>, @escaping Handler, UnsafeMutableRawPointer) -> Int32
@@ -47,7 +47,7 @@ final class SIPClientRequest {
 
     typealias Handler = @convention(c) (UnsafeMutableRawPointer?, Int32, OpaquePointer?) -> Void
 
-    /// Cancels an INVITE: at once if there was a provisional response, else after the first one (RFC 3261, 9.1). A
+    /// Cancels an INVITE: at once if a provisional response has arrived, else after the first one (RFC 3261, 9.1). A
     /// final response follows: 487, or a 200 that was sent before the CANCEL arrived.
     func cancel() {
         if let libre { cre_client_request_cancel(libre) }

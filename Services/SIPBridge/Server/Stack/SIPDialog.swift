@@ -2,23 +2,23 @@ internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
 
-/// A SIP dialog: its parties, route set, target and CSeq numbers. One that we begin is established by a response.
+/// A SIP dialog: its parties, route set, target and CSeq numbers. One that we start is established by a response.
 @SIPThread
 final class SIPDialog {
     /// The Call-ID.
     let callID: String
 
-    /// The remote target: the URI in the first line of our requests.
+    /// The remote target: the request URI of our requests.
     private(set) var target: String
 
     private let stack: SIPStack
     private let contact: SIPHeaderField
-    /// The dialog before any response, from which each fork's is made; nil when the peer called.
+    /// The dialog before any response, from which the dialog of each fork is made; nil when the peer has called.
     private let origin: SharedDialog?
     private var peer: SharedDialog?
     private var peerTag: String?
 
-    /// Owns a dialog of libre's, which the forks of one INVITE may share.
+    /// Owns one of libre's dialogs, which the forks of one INVITE may share.
     @SIPThread
     private final class SharedDialog {
         let libre: OpaquePointer
@@ -28,7 +28,7 @@ final class SIPDialog {
         isolated deinit { cre_dialog_free(libre) }
     }
 
-    /// Whom a dialog of ours is with, and by which way.
+    /// The addresses of a dialog that we start.
     struct Addresses {
         /// The request URI.
         var target: String
@@ -38,11 +38,11 @@ final class SIPDialog {
         var from: String
         /// The name in From.
         var displayName: String?
-        /// URIs of proxies to pass, without `lr`.
+        /// URIs of proxies to route through, without `lr`.
         var routes: [String] = []
     }
 
-    /// A dialog in which we are the caller.
+    /// Creates a dialog in which we are the caller.
     init(stack: SIPStack, _ addresses: Addresses) throws(SIPError) {
         var made: OpaquePointer?
         let copies = addresses.routes.map { strdup($0) }
@@ -61,7 +61,7 @@ final class SIPDialog {
         contact = stack.contact(user: Self.user(of: addresses.from), transport: Self.transport(of: nextHop))
     }
 
-    /// A dialog that a peer set up.
+    /// Creates a dialog that a peer has started.
     init(established: OpaquePointer, stack: SIPStack, contact: SIPHeaderField, target: String) {
         self.stack = stack
         self.target = target
@@ -84,7 +84,7 @@ final class SIPDialog {
     /// The CSeq number of the next request other than ACK.
     var nextSequence: UInt32 { cre_dialog_next_sequence(current) }
 
-    /// Sends a request. Our Contact is added where it sets the target (INVITE, UPDATE) unless it is among the headers.
+    /// Sends a request. Our Contact is added where it sets the target (INVITE, UPDATE), unless it is among the headers.
     @discardableResult
     func request(
         _ method: String, headers: [SIPHeaderField] = [], body: SIPBody? = nil,
@@ -99,7 +99,7 @@ final class SIPDialog {
             })
     }
 
-    /// Sends the ACK for a 2xx to INVITE, again for each repetition of it. The 2xx must have established the dialog.
+    /// Sends the ACK for a 2xx to INVITE, and again for each repetition. The 2xx must have established the dialog.
     func acknowledge(
         _ response: SIPMessage, headers: [SIPHeaderField] = [], body: SIPBody? = nil
     ) throws(SIPError) {
@@ -109,7 +109,7 @@ final class SIPDialog {
             rest.withSpan { cre_dialog_acknowledge(libre, current, response.sequence, $0) }, "send ACK")
     }
 
-    /// Establishes the dialog by a response: takes its tag, route set and target. If it is established with the same
+    /// Establishes the dialog by a response, from which it takes tag, route set and target. If the dialog has the same
     /// tag already, only the target changes. Throws EBADMSG without a usable Contact.
     func establish(with response: SIPMessage) throws(SIPError) {
         if peer != nil, peerTag == nil || peerTag == response.to.tag {
@@ -121,13 +121,13 @@ final class SIPDialog {
         target = response.contactURI ?? target
     }
 
-    /// The dialog of another fork that answered the same INVITE.
+    /// Creates the dialog of another fork that answered the same INVITE.
     func fork(for response: SIPMessage) throws(SIPError) -> SIPDialog {
         return SIPDialog(fork: try forked(response), of: self, response: response)
     }
 
-    /// Takes the target from the Contact of a request that refreshes it, or of a response to one. A message without a Contact
-    /// changes nothing.
+    /// Sets the target to the Contact of a request that refreshes it, or of a response to one. A message without a
+    /// Contact changes nothing.
     func update(target message: SIPMessage) throws(SIPError) {
         guard let uri = message.contactURI else { return }
         let dialog = current
@@ -135,22 +135,22 @@ final class SIPDialog {
         target = uri
     }
 
-    /// Whether a message belongs to this dialog, by Call-ID and both tags.
+    /// Whether a message belongs to this dialog, judged by Call-ID and both tags.
     func matches(_ message: SIPMessage) -> Bool {
         guard message.callID == callID else { return false }
         let dialog = current
         return (try? decoded(message) { cre_dialog_matches(dialog, $0) }) ?? false
     }
 
-    /// Records a request's CSeq number; false when it is lower than that of an earlier request, which is answered with 500
-    /// (RFC 3261, 12.2.2).
+    /// Records a request's CSeq number. Returns false when it is lower than that of an earlier request; the response is
+    /// then 500 (RFC 3261, 12.2.2).
     func acceptsSequence(of message: SIPMessage) -> Bool {
         let dialog = current
         return (try? decoded(message) { cre_dialog_accepts_sequence(dialog, $0) }) ?? false
     }
 
     private var current: OpaquePointer {
-        // A dialog of ours has an origin, one of the peer's has `peer` from the start.
+        // A dialog that we start has an origin; one that a peer starts has `peer` from the start.
         (peer ?? origin)!.libre
     }
 
@@ -161,7 +161,8 @@ final class SIPDialog {
         return SharedDialog(made!)
     }
 
-    /// Has libre parse a copied message again, for the length of a call: a ``SIPMessage`` holds no pointer of libre's.
+    /// Lets libre parse a copied message again and passes the result to `act`: a ``SIPMessage`` contains no pointer of
+    /// libre's.
     private func decoded<Value>(_ message: SIPMessage, _ act: (OpaquePointer) -> Value) throws(SIPError) -> Value {
         guard let libre = message.bytes.withSpan({ cre_message_decode($0.bytes, $0.count) }) else {
             throw SIPError(code: EBADMSG, act: "read a message again")

@@ -1,12 +1,12 @@
-/// Why a message that arrived was dropped; the raw value is the metric's label.
+/// Why a received message was dropped; the raw value is the metric's label.
 enum SIPDropReason: String, CaseIterable {
-    /// A malformed ACK, or a request whose response could not reach its sender.
+    /// A malformed ACK, or a request whose sender a response could not reach.
     case malformed
-    /// A datagram that is no SIP message.
+    /// A datagram that is not a SIP message.
     case garbage
-    /// An OPTIONS beyond the address's rate limit.
+    /// An OPTIONS above the address's rate limit.
     case tooManyOptions = "too_many_options"
-    /// A connection beyond the bound for its address, for strangers together, or for all.
+    /// A connection above the bound for its address, for unknown addresses, or for all.
     case tooManyConnections = "too_many_connections"
     /// A response without a transaction.
     case strayResponse = "stray_response"

@@ -2,10 +2,11 @@ internal import CRe
 internal import Glibc
 internal import Synchronization
 
-/// libre's event loop on a thread of its own, as an executor: jobs run between the loop's events. It runs until the
-/// process ends.
+/// libre's event loop on its own thread, as an executor: jobs run between the loop's events. It runs until the process
+/// ends.
 final class SIPLoop: SerialExecutor {
-    /// The most descriptors that the loop can watch; two for each call's media, and connections.
+    /// The largest number of descriptors that the loop can watch: two for each call's media, and one for each
+    /// connection.
     static let maxDescriptors: Int32 = 16_384
 
     private let queue = Mutex<[UnownedJob]>([])
@@ -16,8 +17,8 @@ final class SIPLoop: SerialExecutor {
 
     private init() {}
 
-    /// Starts the thread and waits until its loop is ready: a few milliseconds.
-    /// - Throws: why the system gave no thread or no descriptors.
+    /// Starts the thread and waits until its loop is ready, a few milliseconds.
+    /// - Throws: the system's error when there is no thread or descriptor.
     static func start() throws(SIPError) -> SIPLoop {
         let launch = Launch(loop: SIPLoop())
         var thread = pthread_t()
@@ -33,7 +34,7 @@ final class SIPLoop: SerialExecutor {
         return launch.loop
     }
 
-    /// Milliseconds of the clock that timers run by. Any thread.
+    /// Milliseconds of the clock that timers use. May be read from any thread.
     static var now: UInt64 { cre_loop_now() }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -60,14 +61,14 @@ final class SIPLoop: SerialExecutor {
         for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
-    /// What the loop's thread does, and how it tells that its loop is ready.
+    /// The main function of the loop's thread, which reports when the loop is ready.
     private final class Launch: Sendable {
         let loop: SIPLoop
         private let done = Mutex<Int32?>(nil)
 
         init(loop: SIPLoop) { self.loop = loop }
 
-        /// Waits for the loop: 0 when it is ready, else an errno value.
+        /// Waits for the loop: returns 0 when it is ready, else an errno value.
         func outcome() -> Int32 {
             while true {
                 if let status = done.withLock({ $0 }) { return status }
@@ -80,7 +81,7 @@ final class SIPLoop: SerialExecutor {
             done.withLock { $0 = status }
             guard status == 0 else { return }
             let end = cre_loop_run()
-            // Nobody cancels the loop, and without it nothing of the bridge works: only a system error can lead here.
+            // Nothing cancels the loop, and without it the bridge cannot work: only a system error leads here.
             fatalError("the SIP loop ended: \(String(cString: strerror(end)))")
         }
 
@@ -88,7 +89,7 @@ final class SIPLoop: SerialExecutor {
             loop.thread.store(pthread_self(), ordering: .relaxed)
             let status = cre_loop_prepare(SIPLoop.maxDescriptors)
             if status != 0 { return status }
-            // The thread keeps the loop alive, so the waker need not.
+            // The thread keeps the loop alive, so the waker need not retain it.
             let waker = cre_waker_open(
                 { context in Unmanaged<SIPLoop>.fromOpaque(context!).takeUnretainedValue().runJobs() },
                 Unmanaged.passUnretained(loop).toOpaque())

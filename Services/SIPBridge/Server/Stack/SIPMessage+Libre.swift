@@ -57,7 +57,7 @@ extension SIPTransport {
         self = transport == CRE_TLS ? .tls : transport == CRE_TCP ? .tcp : .udp
     }
 
-    /// libre's name for it.
+    /// libre's value for this transport.
     var libre: cre_transport {
         switch self {
         case .udp: CRE_UDP
@@ -79,7 +79,7 @@ extension cre_span {
     var array: [UInt8] { Array(buffer) }
     var text: String { String(decoding: buffer, as: UTF8.self) }
 
-    /// A header's value on one line: where it was folded, a space stands.
+    /// A header's value on one line: each line fold is replaced by a space.
     var unfolded: String {
         guard buffer.contains(where: { $0 == 0x0d || $0 == 0x0a }) else { return text }
         let lines = buffer.split(whereSeparator: { $0 == 0x0d || $0 == 0x0a })

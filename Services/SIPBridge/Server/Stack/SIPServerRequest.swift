@@ -4,14 +4,14 @@ internal import SIPBridgeLogic
 
 /// A request from a peer, with its transaction.
 ///
-/// It must be kept until its final response: one that is released without a response never gets one, and its retransmissions
+/// It must be retained until its final response: if it is released before, it gets no response, and its retransmissions
 /// arrive as new requests. An ACK has no transaction and cannot be answered.
 @SIPThread
 final class SIPServerRequest {
     /// The request.
     let message: SIPMessage
-    /// Called once if the peer cancels before the final response. libre has answered the CANCEL; this request is still
-    /// to be answered with 487.
+    /// Called once if the peer cancels before the final response. libre has answered the CANCEL; this request must
+    /// still be answered with 487.
     var onCancel: (() -> Void)? {
         get { cell.act }
         set { cell.act = newValue }
@@ -23,8 +23,8 @@ final class SIPServerRequest {
     private let libre: OpaquePointer
     private let cell = Cell()
 
-    /// What libre calls back. It lives until the request is freed on the SIP thread, which may be after the last
-    /// reference to the request is gone.
+    /// The context of libre's callbacks. It exists until the request is freed on the SIP thread, which may be after the
+    /// last reference to the request is released.
     @SIPThread
     private final class Cell {
         var act: (() -> Void)?
@@ -41,7 +41,7 @@ final class SIPServerRequest {
 
     isolated deinit { cre_server_request_free(libre) }
 
-    /// Sends a response. libre repeats it for retransmissions of the request; a 2xx to INVITE has to be repeated with
+    /// Sends a response. libre repeats it for retransmissions of the request; a 2xx to INVITE must be repeated with
     /// ``resend(_:)`` until its ACK. Our Contact is added to responses that establish or refresh a dialog.
     /// - Returns: the response's bytes.
     @discardableResult
@@ -70,7 +70,7 @@ final class SIPServerRequest {
         return encoded.array
     }
 
-    /// Answers OPTIONS with what the bridge can do.
+    /// Answers OPTIONS with the bridge's capabilities.
     func answerOptions() throws(SIPError) { try reply(200, headers: SIPCapabilities.all) }
 
     /// Sends the bytes of an earlier response again.
@@ -78,7 +78,8 @@ final class SIPServerRequest {
         try SIPError.check(bytes.withSpan { cre_server_request_resend(libre, $0) }, "repeat an answer")
     }
 
-    /// The dialog that an INVITE begins; its local tag is that of all responses. Throws EBADMSG without a usable Contact.
+    /// Creates the dialog that an INVITE starts; its local tag is that of all responses. Throws EBADMSG without a
+    /// usable Contact.
     func acceptDialog() throws(SIPError) -> SIPDialog {
         var dialog: OpaquePointer?
         try SIPError.check(cre_dialog_accept(&dialog, libre), "set up a dialog")
@@ -92,7 +93,7 @@ final class SIPServerRequest {
 }
 
 extension [UInt8] {
-    /// Lends the bytes to a C function.
+    /// Passes the bytes to a C function, without a copy.
     func withSpan<Value>(_ body: (cre_span) -> Value) -> Value {
         withUnsafeBytes { bytes in
             body(cre_span(bytes: bytes.bindMemory(to: CChar.self).baseAddress, count: bytes.count))

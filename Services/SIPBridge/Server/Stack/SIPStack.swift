@@ -2,12 +2,12 @@ internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
 
-/// libre's SIP transports and transactions: hands out what arrives, and makes dialogs.
+/// libre's SIP transports and transactions: passes on received messages, and creates dialogs.
 ///
-/// OPTIONS outside of dialogs, unknown methods, unsupported extensions and malformed requests are answered here.
+/// The stack itself answers OPTIONS outside of dialogs, unknown methods, unsupported extensions and malformed requests.
 @SIPThread
 final class SIPStack {
-    /// How many ports are tried for one that is free for both UDP and TCP, when any port will do.
+    /// When any port is allowed: how many are tried to find one that is free for both UDP and TCP.
     private static let portAttempts = 20
     private static let maxLocalAddresses = 16
 
@@ -19,20 +19,21 @@ final class SIPStack {
     /// The host in our Contact.
     private(set) var contactHost = ""
 
-    /// Gets every request that passed the screening and is no retransmission, also ACK for 2xx, and OPTIONS with a To tag
-    /// (answer those with ``SIPServerRequest/answerOptions()``). Unanswered requests stay silent once they are let go of.
+    /// Receives every request that passed the screening and is not a retransmission, including ACK for 2xx, and OPTIONS
+    /// with a To tag (to be answered with ``SIPServerRequest/answerOptions()``). A request that is released unanswered
+    /// gets no response.
     var onRequest: ((SIPServerRequest) -> Void)?
-    /// Gets a 2xx to INVITE whose transaction is over: a repetition, or the 2xx of another fork.
+    /// Receives a 2xx to INVITE whose transaction has ended: a repetition, or the 2xx of another fork.
     var onStray2xx: ((SIPMessage) -> Void)?
-    /// Gets the messages of calls in ``traced``, or of all calls if ``tracesAll``.
+    /// Receives the messages of calls in ``traced``, or of all calls if ``tracesAll``.
     var onTrace: ((SIPTraceRecord) -> Void)?
-    /// Told of each message that is dropped.
+    /// Called for each message that is dropped.
     var onDrop: ((SIPDropReason) -> Void)?
-    /// Checks each request first; default: ``SIPScreening``.
+    /// Checks each request before anything else; by default ``SIPScreening``.
     var screen: (SIPMessage) -> SIPScreening.Verdict = SIPScreening.verdict
     /// Whether an address belongs to a trunk.
     var isKnown: (String) -> Bool = { _ in false }
-    /// Call-IDs to trace.
+    /// The Call-IDs to trace.
     var traced: Set<String> = []
     /// Whether all calls are traced.
     var tracesAll = false
@@ -61,24 +62,24 @@ final class SIPStack {
         cre_sip_close(libre)
     }
 
-    /// Lets servers show certificates for these names, and for no others any more.
+    /// Accepts servers' certificates for these names and no others.
     func trust(only names: Set<String>) throws(SIPError) {
         cre_sip_forget_names(try pointer())
         for name in names { try trust(name) }
     }
 
-    /// Lets a server show a certificate for this name; needed for each trunk of TLS.
+    /// Also accepts servers' certificates for this name; needed for each trunk with TLS.
     func trust(_ name: String) throws(SIPError) {
         try SIPError.check(cre_sip_trust_name(try pointer(), name), "trust a name")
     }
 
-    /// A dialog in which we are the caller; nothing is sent yet.
+    /// Creates a dialog in which we are the caller; nothing is sent yet.
     /// - Parameters:
-    ///   - target: the request URI; its `transport` parameter decides the transport.
+    ///   - target: the request URI; its `transport` parameter determines the transport.
     ///   - to: the To URI.
     ///   - from: the From URI.
     ///   - displayName: the name in From.
-    ///   - routes: URIs of proxies to pass, without `lr`.
+    ///   - routes: URIs of proxies to route through, without `lr`.
     func makeDialog(
         target: String, to: String, from: String, displayName: String? = nil, routes: [String] = []
     ) throws(SIPError) -> SIPDialog {
@@ -92,7 +93,7 @@ final class SIPStack {
         return try SIPDialog(stack: self, addresses)
     }
 
-    /// Our Contact in messages that go by a transport.
+    /// Our Contact for messages over a transport.
     func contact(user: String, transport: SIPTransport) -> SIPHeaderField {
         let place = user.isEmpty ? "" : "\(user)@"
         let (port, parameter) =
@@ -104,7 +105,7 @@ final class SIPStack {
         return SIPHeaderField("Contact", "<sip:\(place)\(SIPEncoding.uriHost(contactHost)):\(port)\(parameter)>")
     }
 
-    /// libre's stack; throws when it is closed.
+    /// libre's stack. Throws when it is closed.
     func pointer() throws(SIPError) -> OpaquePointer {
         guard let libre else { throw SIPError(code: ECONNABORTED, act: "use a closed SIP stack") }
         return libre
@@ -161,7 +162,8 @@ extension SIPStack {
         tlsPort = bound
     }
 
-    /// Binds UDP and TCP to one port, the same on all addresses. If any port will do, looks for one that is free on all.
+    /// Binds UDP and TCP to one port, the same on all addresses. If any port is allowed, searches for one that is free
+    /// on all.
     private func bindUDPAndTCP(_ hosts: [String]) throws(SIPError) {
         var attempt = 1
         while true {
@@ -222,13 +224,13 @@ extension SIPStack {
         do { try act() } catch { onDrop?(.unsent) }
     }
 
-    /// Whether a connection that a peer opened is accepted.
+    /// Decides whether a connection that a peer has opened is accepted.
     private func connected(_ descriptor: Int32, _ peer: SIPEndpoint) -> Bool {
         let connection = ConnectionBudget.Connection(peer: peer, address: peer.host, isKnown: isKnown(peer.host))
         let isTaken = connections.take(descriptor, connection, now: SIPLoop.now) { descriptor, peer in
             var address = cre_address()
             withUnsafeMutableBytes(of: &address.host) { room in
-                // Numeric addresses are shorter than the room.
+                // Numeric addresses are shorter than this array.
                 room.copyBytes(from: peer.host.utf8.prefix(room.count - 1))
             }
             address.port = UInt16(peer.port)

@@ -1,8 +1,8 @@
-/// The owner of everything that libre makes: sockets, timers, transactions and dialogs, which know no locks. Its executor is
+/// The owner of all objects of libre: sockets, timers, transactions and dialogs, which have no locks. Its executor is
 /// libre's event loop, of which a process has one.
 ///
-/// libre calls back on this thread. A C callback that is written in an isolated function is isolated too: the compiler adds a
-/// check that ends the process should the callback come on another thread.
+/// libre calls back on this thread. A C callback that is written in an isolated function is isolated too: the compiler
+/// adds a check that ends the process if the callback arrives on another thread.
 @globalActor
 actor SIPThread {
     static let shared = SIPThread()
@@ -11,12 +11,12 @@ actor SIPThread {
 
     private nonisolated let loop: SIPLoop
 
-    /// Starts the thread, unless it runs; to be called before anything else of this actor.
-    /// - Throws: why the system gave no thread or no descriptors.
+    /// Starts the thread, unless it runs; must be called before anything else of this actor.
+    /// - Throws: the system's error when there is no thread or descriptor.
     static func start() throws(SIPError) { _ = try started.get() }
 
     private init() {
-        // `start()` has told the caller of a failure: whoever uses the actor all the same has a mistake in the start-up.
+        // `start()` has reported the failure to its caller; using the actor nevertheless is a mistake in the start-up.
         guard case .success(let loop) = Self.started else { fatalError("no SIP thread: \(Self.started)") }
         self.loop = loop
     }

@@ -1,38 +1,38 @@
 internal import CRe
 
-/// A timer of libre's loop, for one event at a time.
+/// A timer of libre's loop; fires once per start.
 @SIPThread
 final class SIPTimer {
     private let timer: OpaquePointer
     private let cell: Cell
 
-    /// What libre calls back. It lives until the timer is freed on the SIP thread, which may be after the last reference to the
-    /// timer is gone.
+    /// The context of libre's callback. It exists until the timer is freed on the SIP thread, which may be after the
+    /// last reference to the timer is released.
     @SIPThread
     private final class Cell {
         let act: @SIPThread () -> Void
         init(act: @escaping @SIPThread () -> Void) { self.act = act }
     }
 
-    /// Makes a timer that is not running.
-    /// - Parameter act: called when the time is over.
+    /// Creates a timer that is not running.
+    /// - Parameter act: called when the timer fires.
     init(act: @escaping @SIPThread () -> Void) {
         cell = Cell(act: act)
         let made = cre_timer_make(
             { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act() }, Unmanaged.passUnretained(cell).toOpaque())
-        // As for any object of Swift's, there is no going on without memory.
+        // Like a failed allocation of a Swift object, this cannot be handled.
         guard let made else { fatalError("no memory for a SIP timer") }
         timer = made
     }
 
     isolated deinit { cre_timer_free(timer) }
 
-    /// Starts it, or starts it over.
+    /// Starts or restarts the timer.
     func start(after delay: Duration) {
         cre_timer_start(timer, UInt64(max(0, delay / .milliseconds(1)).rounded(.up)))
     }
 
-    /// Stops it, if it runs.
+    /// Stops the timer, if it is running.
     func stop() {
         cre_timer_stop(timer)
     }

@@ -5,12 +5,13 @@ internal import SIPBridgeLogic
 /// Logs the SIP messages of traced calls, without their secrets.
 @SIPThread
 final class SIPTraceLog {
-    /// The bytes of a message that are logged.
+    /// The number of bytes of a message that are logged.
     private static let messageBound = 4096
 
-    /// Whether the operator has all calls traced; then every message is logged.
+    /// Whether the operator has requested traces of all calls; then every message is logged.
     private let tracesAll: Bool
-    /// Messages per second, of all calls together, that callers and trunks may have traced: a log is finite.
+    /// Limits the traced messages of all calls together per second, unless the operator traces all calls, so that
+    /// callers and trunks cannot flood the log.
     private var budget = AddressBudget(perSecond: 100, burst: 1000, maxAddresses: 1)
     private let logger: Logger
 

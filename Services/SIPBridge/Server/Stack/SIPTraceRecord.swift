@@ -2,14 +2,14 @@ internal import SIPBridgeLogic
 
 /// A message that was sent or received, for a trace.
 struct SIPTraceRecord: Sendable {
-    /// Whether we sent it.
+    /// Whether we have sent it.
     var isSent: Bool
-    /// The sender.
+    /// The sender's address.
     var source: SIPEndpoint
-    /// The receiver.
+    /// The receiver's address.
     var destination: SIPEndpoint
-    /// Its Call-ID; empty when it has none.
+    /// The message's Call-ID; empty when it has none.
     var callID: String
-    /// The message.
+    /// The message's text.
     var text: String
 }

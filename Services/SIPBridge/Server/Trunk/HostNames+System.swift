@@ -2,7 +2,7 @@ internal import Glibc
 internal import SIPBridgeLogic
 
 extension HostNames {
-    /// The machine's own list, which libre's resolver does not read; empty when there is none.
+    /// The names in the machine's hosts file, which libre's resolver does not read; empty when there is no such file.
     static func ofSystem() -> HostNames {
         guard let file = fopen("/etc/hosts", "r") else { return HostNames(hostsFile: "") }
         defer { fclose(file) }

@@ -1,7 +1,7 @@
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// Where and as whom to register.
+/// The parameters of a registration.
 struct TrunkRegistrationTarget: Equatable, Sendable {
     /// The registrar's URI with its transport, such as `sip:trunk.example:5060;transport=tcp`.
     var registrar: String
@@ -11,18 +11,18 @@ struct TrunkRegistrationTarget: Equatable, Sendable {
     var contactUser: String
     /// The transport, for our Contact.
     var transport: SIPTransport
-    /// What answers challenges; nil when there is no secret.
+    /// The credentials that answer challenges; nil when there is no password.
     var credentials: DigestCredentials?
 }
 
-/// Keeps one registration up: performs what ``RegistrationStateMachine`` decides.
+/// Maintains one registration: performs the actions of ``RegistrationStateMachine``.
 @SIPThread
 final class TrunkRegistration {
-    /// How it stands.
+    /// The state of the registration.
     enum Standing: Equatable {
-        /// Registered for so many seconds.
+        /// Registered for this many seconds.
         case registered(seconds: Int)
-        /// Not registered; the registrar's status, if it responded.
+        /// Not registered; with the status of the registrar's response, if there was one.
         case lost(status: Int?)
         /// The binding was removed.
         case ended
@@ -34,13 +34,13 @@ final class TrunkRegistration {
     private let tell: (Standing) -> Void
     private var machine: RegistrationStateMachine
     private var digest: DigestClient?
-    /// All REGISTERs of a binding share a Call-ID and number on. Source: RFC 3261 section 10.2.4.
+    /// All REGISTERs of a binding have the same Call-ID and increasing CSeq numbers. Source: RFC 3261 section 10.2.4.
     private var dialog: SIPDialog?
     private var timer: SIPTimer?
     private var asked = 0
 
-    /// Prepares one; nothing is sent before ``start()``.
-    /// - Parameter tell: called on each change, and on each refresh.
+    /// Creates a registration; nothing is sent before ``start()``.
+    /// - Parameter tell: called at each change and each refresh.
     init(
         stack: SIPStack, target: TrunkRegistrationTarget, timing: RegistrationTiming = RegistrationTiming(),
         tell: @escaping (Standing) -> Void
@@ -91,7 +91,7 @@ final class TrunkRegistration {
             headers += digest?.headers(method: "REGISTER", uri: dialog.target, cnonce: SecureRandom.hex(bytes: 8)) ?? []
             try dialog.request("REGISTER", headers: headers) { [weak self] event in self?.came(event) }
         } catch {
-            // The host may have no address now and have one later.
+            // The host may have no address now but later.
             perform(machine.failed(random: .random(in: 0..<1)))
         }
     }
@@ -127,6 +127,6 @@ final class TrunkRegistration {
 }
 
 extension String {
-    /// The URI of a Contact that we made.
+    /// The URI of a Contact that we have made.
     fileprivate var trimmingBrackets: String { String(dropFirst().prefix { $0 != ">" }) }
 }

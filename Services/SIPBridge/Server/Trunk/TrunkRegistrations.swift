@@ -4,7 +4,7 @@ internal import PostgresStore
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 
-/// The registrations of all trunks that want one, kept in step with the trunk table.
+/// The registrations of all trunks that require one, kept in accordance with the trunk table.
 @SIPThread
 struct TrunkRegistrations {
     @SIPThread
@@ -21,13 +21,13 @@ struct TrunkRegistrations {
     private static let lost = Counter(label: "heliograph_sip_registrations_total", dimensions: [("result", "lost")])
 
     private var entries: [AppID: Entry] = [:]
-    /// Registrations whose binding is being removed.
+    /// The registrations whose bindings are being removed.
     private var ending: [Entry] = []
 
-    /// How many bindings are being removed.
+    /// The number of bindings that are being removed.
     var endingCount: Int { ending.count { !$0.isEnded } }
 
-    /// Begins, replaces and ends registrations to match the table.
+    /// Starts, replaces and ends registrations according to the table.
     mutating func follow(_ trunks: [SIPTrunk], stack: SIPStack, logger: Logger) {
         var wanted: [AppID: TrunkRegistrationTarget] = [:]
         for trunk in trunks {
@@ -59,7 +59,7 @@ struct TrunkRegistrations {
         }
     }
 
-    /// Removes all bindings, so that no more calls come by them.
+    /// Removes all bindings, so that no more calls arrive through them.
     mutating func stop() {
         for entry in entries.values { end(entry) }
         entries = [:]
@@ -86,7 +86,7 @@ struct TrunkRegistrations {
 }
 
 extension TrunkRegistrationTarget {
-    /// What a trunk wants; nil when it wants none.
+    /// The registration that a trunk requires; nil when it requires none.
     fileprivate init?(_ trunk: SIPTrunk) {
         guard trunk.register, let name = trunk.authUser, let user = PhoneTarget(callee: name)?.user else { return nil }
         let transport: SIPTransport =

@@ -1,12 +1,12 @@
 internal import PostgresStore
 
-/// All trunks, and the numeric addresses that their hosts have.
+/// All trunks, and the numeric addresses of their hosts.
 struct TrunkTable {
     private(set) var trunks: [SIPTrunk] = []
     private var byAddress: [String: [SIPTrunk]] = [:]
 
-    /// Makes the table.
-    /// - Parameter addresses: by host, as the trunks spell it.
+    /// Creates the table.
+    /// - Parameter addresses: the addresses of each host, by its name as written in the trunk.
     init(trunks: [SIPTrunk] = [], addresses: [String: Set<String>] = [:]) {
         self.trunks = trunks
         for trunk in trunks {
@@ -15,9 +15,9 @@ struct TrunkTable {
         withDigest = trunks.filter { $0.acceptDigest && $0.authUser != nil && $0.secret != nil }
     }
 
-    /// The trunks that an address belongs to.
+    /// The trunks to which an address belongs.
     func trunks(at address: String) -> [SIPTrunk] { byAddress[address] ?? [] }
 
-    /// The trunks whose calls are also accepted from unknown addresses, by digest.
+    /// The trunks that also accept calls from unknown addresses, with digest authentication.
     private(set) var withDigest: [SIPTrunk] = []
 }

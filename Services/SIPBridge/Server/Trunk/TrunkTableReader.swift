@@ -3,13 +3,13 @@ internal import Logging
 internal import NIOPosix
 internal import PostgresStore
 
-/// Reads the trunk table and resolves its hosts.
+/// Reads the trunk table and resolves the trunks' hosts.
 actor TrunkTableReader {
     /// How often the table is read.
     static let pause = Duration.seconds(1)
-    /// How long a host's addresses are used before they are asked for again.
+    /// How long a host's addresses are used before they are resolved again.
     private static let freshness = Duration.seconds(30)
-    /// When they are asked for again after a failure.
+    /// How long after a failure they are resolved again.
     private static let retry = Duration.seconds(5)
 
     private struct Host {
@@ -26,7 +26,7 @@ actor TrunkTableReader {
         self.logger = logger
     }
 
-    /// The table as it is now; nil while PostgreSQL is away: what was known stays.
+    /// The current table; nil while PostgreSQL does not answer: the last table is then kept.
     func read() async -> TrunkTable? {
         let trunks: [SIPTrunk]
         do {
@@ -47,7 +47,7 @@ actor TrunkTableReader {
             hosts[name] = Host(addresses: found, due: .now + Self.freshness)
         } else {
             logger.warning("a trunk's host has no address", metadata: ["host": "\(name)"])
-            // Calls from its last known addresses are still accepted.
+            // Calls from the last known addresses are still accepted.
             hosts[name] = Host(addresses: hosts[name]?.addresses ?? [], due: .now + Self.retry)
         }
     }
