@@ -5,7 +5,7 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack
 
 import pytest
 from secrecy import check_logs
@@ -74,12 +74,24 @@ def make_stack(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stack]]
 
 
 class People:
-    """Makes logged-in clients whose names no other test uses, and closes them at the end of the test."""
+    """`async with People(stack) as cast:` makes clients whose names no other test uses, and closes them at the end.
+
+    Closing fails when a client was sent what no correct server sends, unless the test has failed already.
+    """
 
     def __init__(self, stack: Stack):
         self.stack = stack
         self.clients: list[Client] = []
         self._turn = itertools.cycle(stack.gateways)
+
+    async def __aenter__(self) -> "People":
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for client in self.clients:
+            if kind is not None:
+                client.violations.clear()
+            await client.close()
 
     def make(self, name: str, app: App | None = None, **options) -> Client:
         """A client that is not connected yet; the name is made unique."""
@@ -100,20 +112,6 @@ class People:
 
 
 @pytest.fixture
-def people() -> Callable[[Stack], object]:
+def people() -> type[People]:
     """`async with people(stack) as cast: alice, bob = await cast.login("alice", "bob")`."""
-
-    @asynccontextmanager
-    async def opened(stack: Stack):
-        cast = People(stack)
-        try:
-            yield cast
-        except BaseException:
-            for client in cast.clients:
-                client.violations.clear()
-                await client.close()
-            raise
-        for client in cast.clients:
-            await client.close()
-
-    return opened
+    return People

@@ -6,6 +6,7 @@ import json
 
 from peers import LOOPBACK, Peer, Peers, free_port, is_bound
 from waiting import eventually
+
 MODULES = "/usr/lib/baresip/modules"
 ANSWER_SECONDS = 10
 
@@ -17,17 +18,14 @@ class Baresip(Peer):
     """
 
     def __init__(
-        self, peers: Peers, *, user: str = "phone", transport: str = "udp", account: str = "", settings: str = "",
-        modules: tuple[str, ...] = (), secret: str = "", domain: str = "",
+        self, peers: Peers, *, transport: str = "udp", account: str = "", settings: str = "", modules: tuple[str, ...] = (),
     ):
         directory = peers.room("baresip")
         sip, self.control_port = free_port(), free_port()
         # Its TLS listener is one above its plain one.
         self.sip_port = sip + 1 if transport == "tls" else sip
-        self.address = f"{LOOPBACK}:{self.sip_port}"
-        domain = domain or self.address
-        (directory / "accounts").write_text(
-            f"<sip:{user}@{domain};transport={transport}>{';auth_pass=' + secret if secret else ''};regint=0{account}\n")
+        self.uri = f"sip:phone@{LOOPBACK}:{self.sip_port}"
+        (directory / "accounts").write_text(f"<{self.uri};transport={transport}>;regint=0{account}\n")
         (directory / "contacts").write_text("")
         # An account's settings are read when its module is loaded, so modules that they name must be loaded before.
         names = ("g711", "aubridge", *modules, "account", "menu", "ctrl_tcp")

@@ -133,7 +133,6 @@ async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int)
             Called.invited(), Called.answer(180), Called.picks_up(sdp(media)), Called.is_hung_up())
         phones = await peers.start(Sipp(
             peers, text, port=port, calls=total, log_messages=False, seconds=seconds + 2 * FINISH_SECONDS))
-        started = time.monotonic()
         tasks = []
         async for number in paced(total, rate):
             tasks.append(asyncio.create_task(one(number)))

@@ -59,6 +59,16 @@ class SIPMessage:
         return next(iter(self.all(name)), "")
 
     @property
+    def audio_port(self) -> int:
+        """Where the sender's session description asks for audio."""
+        return int(re.search(r"^m=audio (\d+)", self.body, re.MULTILINE).group(1))
+
+    @property
+    def event_type(self) -> int:
+        """The RTP payload type that the sender's session description gives telephone-events."""
+        return int(re.search(r"^a=rtpmap:(\d+) telephone-event/8000", self.body, re.MULTILINE).group(1))
+
+    @property
     def cseq(self) -> tuple[int, str]:
         number, method = self.header("CSeq").split()
         return int(number), method

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TypeVar
+
 from waiting import eventually
 
 # Below the ephemeral range, and apart from the 21,000 to 31,999 of Scripts/stack.
@@ -125,10 +126,6 @@ class Peers:
     def room(self, name: str) -> Path:
         """A directory for one peer's files."""
         return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.directory))
-
-    def keep(self, exits) -> None:
-        """Registers a synchronous function to be called at the end of the test."""
-        self._exits.callback(exits)
 
     async def __aenter__(self) -> "Peers":
         return self

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from peers import LOOPBACK, free_port
 from waiting import eventually
+
 DIGITS = "0123456789*#ABCD"
 EVENT_END = 0x80
 # 20 ms at 8 kHz.

@@ -8,6 +8,8 @@ from xml.sax.saxutils import escape
 
 PCMU_AND_EVENTS = (("0", "PCMU/8000"), ("8", "PCMA/8000"), ("96", "telephone-event/8000"))
 PCMU_ONLY = (("0", "PCMU/8000"),)
+# The telephone that calls, unless a test says otherwise.
+PHONE = "+4915112345678"
 DTMF_RELAY = "application/dtmf-relay"
 SDP = "application/sdp"
 
@@ -132,7 +134,7 @@ class Called:
 class Caller:
     """A phone that calls `number`, from `own`."""
 
-    def __init__(self, number: str, own: str = "+4915112345678", host: str = "[remote_ip]"):
+    def __init__(self, number: str, own: str = PHONE, host: str = "[remote_ip]"):
         self.number = escape(number)
         self.own = escape(own)
         self.host = host

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from fixtures import People
 from peers import LOOPBACK, Peers, free_port
 from rtp import RTPEndpoint
-from scenarios import scenario
+from scenarios import PHONE, Caller, scenario
 from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack, unique
@@ -18,6 +18,8 @@ from waiting import eventually, let_pass
 
 # Bridges read changed trunks every second.
 TRUNK_SECONDS = 1.3
+# A telephone number that users dial.
+NUMBER = "+493012345678"
 
 
 class Scene:
@@ -71,8 +73,13 @@ class Scene:
         return number
 
     async def users(self, *names: str) -> list[Client]:
-        """Logs them in."""
+        """Logs in one user per name."""
         return await self.cast.login(*names, app=self.app)
+
+    async def callee(self, own: str = PHONE, host: str = "[remote_ip]") -> tuple[Client, Caller]:
+        """A user with a number, logged in, and the steps of a phone `own` that calls this number at `host`."""
+        bob, = await self.users("bob")
+        return bob, Caller(self.number(bob.account), own, host)
 
     async def phone(self, *steps: str, **options: object) -> Sipp:
         """A phone at the trunk's address, to be called."""
@@ -89,21 +96,12 @@ async def scene(stack: Stack, *, app: App | None = None, port: int | None = None
 
     With `trunk=False`, without a trunk; with an `app`, that one as it is.
     """
-    async with Peers() as peers, RTPEndpoint() as rtp:
-        cast = People(stack)
+    async with Peers() as peers, RTPEndpoint() as rtp, People(stack) as cast:
         has_trunk = trunk.pop("trunk", app is None)
         play = Scene(stack, peers, cast, rtp, app or stack.create_app(uuid.uuid4().hex), port or free_port())
         if has_trunk:
             play.trunk(**trunk)
-        try:
-            yield play
-        except BaseException:
-            for client in cast.clients:
-                client.violations.clear()
-                await client.close()
-            raise
-        for client in cast.clients:
-            await client.close()
+        yield play
 
 
 # What users see
@@ -124,6 +122,32 @@ async def saw(user: Client, verb: str, count: int = 1, seconds: float = 10) -> d
     return user.calls(verb)[count - 1]
 
 
+async def rings_at(user: Client) -> tuple[str, str]:
+    """Waits for the first invitation and acknowledges it; returns its channel and peer."""
+    invite = await saw(user, "invite")
+    await user.act("invite_ack", invite["channel"], invite["peer"])
+    return invite["channel"], invite["peer"]
+
+
+async def accepts(user: Client) -> tuple[str, str]:
+    """Waits for the first invitation, acknowledges and accepts it; returns its channel and peer."""
+    channel, peer = await rings_at(user)
+    await user.act("invite_accept", channel, peer)
+    return channel, peer
+
+
+async def refuses(user: Client) -> None:
+    """Waits for the first invitation, acknowledges and refuses it."""
+    await user.act("invite_refuse", *await rings_at(user))
+
+
+async def barrier(user: Client) -> None:
+    """Waits for a message of the user to itself: whatever the cluster sent it before has arrived then."""
+    mark = unique("barrier")
+    await user.tell(user.account, mark)
+    await eventually(lambda: mark in user.texts(), "the barrier arrived")
+
+
 def words(call: dict) -> dict:
     """The JSON of an entry's `extra`."""
     return json.loads(call["extra"])
@@ -141,11 +165,9 @@ async def press(user: Client, channel: str, peer: str, text: str) -> None:
 
 
 async def heard(user: Client, text: str) -> None:
-    """Waits for digits, and then for a barrier, so that a digit that came twice would be seen."""
+    """Waits for digits, and then for a barrier, so that a digit that arrives twice is noticed."""
     await eventually(lambda: len(digits(user)) >= len(text), f"{user.account} gets {text!r}, has {digits(user)!r}")
-    mark = unique("barrier")
-    await user.tell(user.account, mark)
-    await eventually(lambda: mark in user.texts(), "the barrier arrived")
+    await barrier(user)
     assert digits(user) == text
 
 

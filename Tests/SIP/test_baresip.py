@@ -5,27 +5,29 @@ from pathlib import Path
 import pytest
 from baresip import Baresip
 from certificates import make_certificate
-from scene import Scene, dial, heard, press, saw, scene, words
-from signaling import App
+from scene import NUMBER, Scene, accepts, dial, heard, press, rings_at, saw, scene, words
+from signaling import App, Client
 from stack_control import Stack
 from waiting import eventually
 
-USER = "phone"
-NUMBER = "+493012345678"
-
 
 async def softphone(play: Scene, **options: object) -> Baresip:
-    """A baresip that the scene's trunk leads to."""
-    return await play.peers.start(Baresip(play.peers, user=USER, **options))
+    """A baresip that ends with the test."""
+    return await play.peers.start(Baresip(play.peers, **options))
+
+
+async def call_softphone(play: Scene, phone: Baresip, **trunk: object) -> tuple[Client, str, str]:
+    """A user calls the phone by the scene's trunk, and it rings; the user, the channel and the phone's URI."""
+    alice, = await play.users("alice")
+    play.trunk(port=phone.sip_port, **trunk)
+    channel = await dial(alice, phone.uri)
+    await phone.happens("CALL_INCOMING")
+    return alice, channel, phone.uri
 
 
 async def talk(play: Scene, phone: Baresip, **trunk: object) -> None:
     """A call to the phone, with digits in both directions, that the phone ends."""
-    alice, = await play.users("alice")
-    play.trunk(port=phone.sip_port, **trunk)
-    number = f"sip:{USER}@{phone.address}"
-    channel = await dial(alice, number)
-    await phone.happens("CALL_INCOMING")
+    alice, channel, number = await call_softphone(play, phone, **trunk)
     await saw(alice, "invite_ack")
     await phone.accept()
     await saw(alice, "invite_accept")
@@ -47,21 +49,19 @@ async def test_it_is_called_and_digits_go_both_ways(stack: Stack, transport: str
 
 async def test_it_calls_and_digits_go_both_ways(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        number = play.number(bob.account)
+        bob, call = await play.callee()
         phone = await softphone(play)
-        await phone.dial(f"sip:{number}@{play.bridge[0]}:{play.bridge[1]}")
-        invite = await saw(bob, "invite")
-        await bob.act("invite_ack", invite["channel"], invite["peer"])
+        await phone.dial(f"sip:{call.number}@{play.bridge[0]}:{play.bridge[1]}")
+        channel, peer = await rings_at(bob)
         await phone.happens("CALL_RINGING")
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await bob.act("invite_accept", channel, peer)
         await phone.happens("CALL_ESTABLISHED")
         await phone.happens("CALL_RTPESTAB")
         await phone.press("7A")
         await heard(bob, "7A")
-        await press(bob, invite["channel"], invite["peer"], "33")
+        await press(bob, channel, peer, "33")
         await phone.hears("33")
-        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        await bob.act("invite_bye", channel, peer)
         await phone.happens("CALL_CLOSED")
 
 
@@ -85,7 +85,7 @@ async def test_srtp_is_required(stack: Stack):
         alice, = await play.users("alice")
         phone = await softphone(play)
         play.trunk(port=phone.sip_port, srtp="required")
-        await dial(alice, f"sip:{USER}@{phone.address}")
+        await dial(alice, phone.uri)
         told = words(await saw(alice, "invite_failed"))
         assert told["code"] == 700
         assert not alice.calls("invite_accept")
@@ -101,15 +101,13 @@ async def test_tls_and_srtp(stack: Stack, certificate: Path):
 
 async def test_it_calls_over_tls(stack: Stack, line: App, certificate: Path):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        number = play.number(bob.account)
+        bob, call = await play.callee()
         phone = await softphone(
             play, transport="tls", settings=f"sip_certificate {certificate}\nsip_cafile {certificate}\n")
-        await phone.dial(f"sip:{number}@{play.bridge[0]}:{play.bridge[1] + 1};transport=tls")
-        invite = await saw(bob, "invite")
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await phone.dial(f"sip:{call.number}@{play.bridge[0]}:{play.bridge[1] + 1};transport=tls")
+        channel, peer = await accepts(bob)
         await phone.happens("CALL_ESTABLISHED")
-        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        await bob.act("invite_bye", channel, peer)
         await phone.happens("CALL_CLOSED")
 
 
@@ -127,12 +125,8 @@ async def test_a_certificate_of_nobody_we_trust(stack: Stack, tmp_path: Path):
 
 async def test_hold_and_resume(stack: Stack):
     async with scene(stack) as play:
-        alice, = await play.users("alice")
         phone = await softphone(play)
-        play.trunk(port=phone.sip_port)
-        number = f"sip:{USER}@{phone.address}"
-        channel = await dial(alice, number)
-        await phone.happens("CALL_INCOMING")
+        alice, channel, number = await call_softphone(play, phone)
         await phone.accept()
         await saw(alice, "invite_accept")
         await phone.happens("CALL_RTPESTAB")
@@ -148,11 +142,8 @@ async def test_hold_and_resume(stack: Stack):
 
 async def test_it_rejects(stack: Stack):
     async with scene(stack) as play:
-        alice, = await play.users("alice")
         phone = await softphone(play)
-        play.trunk(port=phone.sip_port)
-        await dial(alice, f"sip:{USER}@{phone.address}")
-        await phone.happens("CALL_INCOMING")
+        alice, _, _ = await call_softphone(play, phone)
         await phone.hang_up()
         refused = words(await saw(alice, "invite_refuse"))
         assert refused["sip_status"] in (486, 603)
@@ -160,11 +151,7 @@ async def test_it_rejects(stack: Stack):
 
 async def test_the_user_gives_up(stack: Stack):
     async with scene(stack) as play:
-        alice, = await play.users("alice")
         phone = await softphone(play)
-        play.trunk(port=phone.sip_port)
-        number = f"sip:{USER}@{phone.address}"
-        channel = await dial(alice, number)
-        await phone.happens("CALL_INCOMING")
+        alice, channel, number = await call_softphone(play, phone)
         await alice.act("invite_bye", channel, number)
         await phone.happens("CALL_CLOSED")

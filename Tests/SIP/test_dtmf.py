@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from messages import SIPMessage
 from peers import LOOPBACK
 from rtp import FRAME_SECONDS, Keypad
-from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, Caller, expect, pause, sdp
-from scene import Scene, dial, digits, heard, press, saw, scene, words
+from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, expect, pause, sdp
+from scene import NUMBER, Scene, accepts, dial, digits, heard, press, saw, scene, words
 from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually, give_way, let_pass
 
-NUMBER = "+493012345678"
 SIXTEEN = "0123456789*#ABCD"
 
 
@@ -35,16 +35,19 @@ class Call:
         await press(self.user, self.channel, self.peer, text)
 
     @property
+    def description(self) -> SIPMessage:
+        """The message with the bridge's session description: its INVITE, or its answer to the phone's."""
+        return (self.phone.received("INVITE") or self.phone.received(200))[0]
+
+    @property
     def media(self) -> tuple[str, int]:
-        """The port at which the bridge receives the phone's RTP."""
-        body = (self.phone.received("INVITE") or self.phone.received(200))[0].body
-        return self.play.bridge[0], int(re.search(r"m=audio (\d+)", body).group(1))
+        """The address at which the bridge receives the phone's RTP."""
+        return self.play.bridge[0], self.description.audio_port
 
     @property
     def receiving_type(self) -> int:
         """The payload type with which the bridge expects events."""
-        body = (self.phone.received("INVITE") or self.phone.received(200))[0].body
-        return int(re.search(r"a=rtpmap:(\d+) telephone-event/8000", body).group(1))
+        return self.description.event_type
 
 
 @asynccontextmanager
@@ -71,16 +74,14 @@ async def inbound(
 ) -> AsyncIterator[Call]:
     """The phone calls, does `between`, and is hung up by the user at the end."""
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port, formats)), call.is_answered(), *(
                 step(call) if callable(step) else step for step in between), call.is_hung_up())
-        invite = await saw(bob, "invite")
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        channel, peer = await accepts(bob)
         await eventually(lambda: phone.sent("ACK"), "the call is up")
-        yield Call(play, bob, phone, invite["channel"], invite["peer"])
-        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        yield Call(play, bob, phone, channel, peer)
+        await bob.act("invite_bye", channel, peer)
         await phone.done()
 
 

@@ -7,30 +7,20 @@ import socket
 import pytest
 from messages import SIPMessage
 from peers import LOOPBACK
-from scenarios import Caller, expect, pause, sdp
-from scene import finished_row, saw, scene, words
-from signaling import App, Client
+from scenarios import PHONE, Caller, expect, pause, sdp
+from scene import accepts, barrier, finished_row, refuses, rings_at, saw, scene, words
+from signaling import App
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually
 
-PHONE = "+4915112345678"
 # Each address for one test: a bridge remembers which addresses it refused.
 STRANGER, SCANNER, BRANCH, FIRST_TRUNK, SECOND_TRUNK = (f"127.0.0.{number}" for number in range(6, 11))
 
 
-async def rings_at(user: Client) -> tuple[str, str]:
-    """Waits for the invitation and acknowledges it; returns channel and peer."""
-    invite = await saw(user, "invite")
-    await user.act("invite_ack", invite["channel"], invite["peer"])
-    return invite["channel"], invite["peer"]
-
-
 async def test_a_call_is_accepted_and_ended_by_the_user(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        number = play.number(bob.account)
-        call = Caller(number, PHONE)
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(
                 sdp(play.rtp.port), "P-Asserted-Identity: <sip:+4989777@pbx.example>", "X-Campaign: winter",
@@ -39,7 +29,7 @@ async def test_a_call_is_accepted_and_ended_by_the_user(stack: Stack, line: App)
         channel, peer = await rings_at(bob)
         assert peer == PHONE
         extra = words(bob.calls("invite")[0])
-        assert (extra["srcNum"], extra["destNum"]) == (PHONE, number)
+        assert (extra["srcNum"], extra["destNum"]) == (PHONE, call.number)
         assert extra["sip_header:X-Campaign"] == "winter"
         assert extra["sip_header:P-Asserted-Identity"] == "<sip:+4989777@pbx.example>"
         assert extra["sip_header:User-to-User"] == "1234;encoding=hex"
@@ -68,17 +58,15 @@ def check_messages(phone: Sipp, play) -> None:
     assert "a=rtpmap:96 telephone-event/8000" in ok.body
     assert ok.tag("To") == phone.received(180)[0].tag("To") == bye.tag("From") != ""
     assert f":{play.bridge[1]}" in ok.header("Contact")
-    assert play.rtp.packets[0].source[1] == int(re.search(r"m=audio (\d+)", ok.body).group(1))
+    assert play.rtp.packets[0].source[1] == ok.audio_port
 
 
 async def test_the_phone_hangs_up(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port)), call.rings(), call.is_answered(), pause(0.3), call.hangs_up())
-        channel, peer = await rings_at(bob)
-        await bob.act("invite_accept", channel, peer)
+        channel, _ = await accepts(bob)
         assert (await saw(bob, "invite_bye"))["channel"] == channel
         await phone.done()
 
@@ -86,8 +74,7 @@ async def test_the_phone_hangs_up(stack: Stack, line: App):
 async def test_accepted_at_once(stack: Stack, line: App):
     """Clients may accept without acknowledging first."""
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.is_answered(), call.hangs_up())
         invite = await saw(bob, "invite")
         await bob.act("invite_accept", invite["channel"], invite["peer"])
@@ -97,17 +84,15 @@ async def test_accepted_at_once(stack: Stack, line: App):
 
 async def test_the_user_refuses(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486))
-        await bob.act("invite_refuse", *await rings_at(bob))
+        await refuses(bob)
         await phone.done()
 
 
 async def test_the_phone_gives_up(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.rings(), call.cancel())
         channel, _ = await rings_at(bob)
         await phone.done()
@@ -117,14 +102,12 @@ async def test_the_phone_gives_up(stack: Stack, line: App):
 async def test_a_cancel_that_comes_after_the_answer(stack: Stack, line: App):
     """A CANCEL that crosses the 200 changes nothing; the phone has to hang up."""
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port)), expect(100, optional=True), expect(180), expect(200, attributes='rrs="true"'),
             call.send_cancel(), expect(481, optional=True, attributes='next="1"'), expect(200), '<label id="1"/>',
             call.acknowledge(), pause(0.3), call.hangs_up())
-        channel, peer = await rings_at(bob)
-        await bob.act("invite_accept", channel, peer)
+        await accepts(bob)
         await saw(bob, "invite_bye")
         await phone.done()
         assert len(bob.calls("invite_bye")) == 1
@@ -132,13 +115,11 @@ async def test_a_cancel_that_comes_after_the_answer(stack: Stack, line: App):
 
 async def test_an_answer_is_repeated_until_it_is_acknowledged(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port)), expect(100, optional=True), expect(180), expect(200, attributes='rrs="true"'),
             pause(2), call.acknowledge(), pause(0.5), call.hangs_up())
-        channel, peer = await rings_at(bob)
-        await bob.act("invite_accept", channel, peer)
+        await accepts(bob)
         await saw(bob, "invite_bye")
         await phone.done()
         copies = [message for message in phone.received(200) if message.cseq[1] == "INVITE"]
@@ -165,8 +146,7 @@ async def test_an_offline_user(stack: Stack, line: App):
 async def test_a_user_who_does_not_answer(stack: Stack):
     async with scene(stack, ring=2) as play:
         await play.settle()
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port)), expect(100, optional=True), expect(180),
             expect(480, optional=True, attributes='next="1"'), expect(408), '<label id="1"/>',
@@ -178,14 +158,12 @@ async def test_a_user_who_does_not_answer(stack: Stack):
 
 async def test_an_invite_without_an_offer_gets_one(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         answer = sdp(play.rtp.port, (("0", "PCMU/8000"), ("101", "telephone-event/8000")))
         phone = await play.caller(
             call.invite(""), expect(100, optional=True), expect(180, optional=True), expect(200, attributes='rrs="true"'),
             call.acknowledge(body=answer), call.is_hung_up())
-        channel, peer = await rings_at(bob)
-        await bob.act("invite_accept", channel, peer)
+        channel, peer = await accepts(bob)
         await play.rtp.hears_audio()
         assert "RTP/AVP 0 8" in phone.received(200)[0].body
         await bob.act("invite_bye", channel, peer)
@@ -194,12 +172,10 @@ async def test_an_invite_without_an_offer_gets_one(stack: Stack, line: App):
 
 async def test_an_offer_without_a_usable_codec(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port, (("9", "G722/8000"),))), call.fails(488))
         await phone.done()
-        await bob.tell(bob.account, "barrier")
-        await eventually(bob.texts, "the barrier arrived")
+        await barrier(bob)
         assert not bob.calls("invite_accept")
 
 
@@ -208,8 +184,7 @@ async def test_an_offer_without_a_usable_codec(stack: Stack, line: App):
 ])
 async def test_how_callers_are_named(stack: Stack, line: App, identity: str, peer: str | None):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account), identity)
+        bob, call = await play.callee(identity)
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486))
         invite = await saw(bob, "invite")
         # The space that a peer's name is not allowed to have has to stay away.
@@ -252,12 +227,10 @@ async def test_a_repeated_invite_is_one_call(stack: Stack, line: App):
 
 async def test_over_tcp(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port)), call.rings(), call.is_answered(), call.is_hung_up(), transport="t1")
-        channel, peer = await rings_at(bob)
-        await bob.act("invite_accept", channel, peer)
+        channel, peer = await accepts(bob)
         await eventually(lambda: phone.sent("ACK"), "the call is up")
         await bob.act("invite_bye", channel, peer)
         await phone.done()
@@ -265,13 +238,11 @@ async def test_over_tcp(stack: Stack, line: App):
 
 async def test_a_stranger_rings_nobody(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(403), host=STRANGER)
         await phone.done()
         assert not phone.received(180)
-        await bob.tell(bob.account, "barrier")
-        await eventually(bob.texts, "the barrier arrived")
+        await barrier(bob)
         assert not bob.calls("invite")
 
 
@@ -284,7 +255,7 @@ async def test_many_strangers_get_silence_and_phones_are_served(stack: Stack, li
             extra=("-r", "400", "-max_invite_retrans", "1"))
         call = Caller(play.number(bob.account))
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486))
-        await bob.act("invite_refuse", *await rings_at(bob))
+        await refuses(bob)
         await phone.done()
         await scanner.process.wait()
         assert scanner.process.returncode != 0, "every one of 400 calls within a second was answered"
@@ -305,8 +276,7 @@ async def test_a_stranger_with_digest(stack: Stack):
                 '<label id="1"/>', call.acknowledge(same_branch=True)]
             phone = await play.caller(*steps, host=BRANCH)
             if good:
-                channel, peer = await rings_at(bob)
-                await bob.act("invite_accept", channel, peer)
+                await accepts(bob)
                 await saw(bob, "invite_bye")
             await phone.done()
         assert len(bob.calls("invite")) == 1
@@ -323,7 +293,7 @@ async def test_another_apps_number_is_unknown(stack: Stack):
         await phone.done()
         call = Caller(number)
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486), host=SECOND_TRUNK)
-        await bob.act("invite_refuse", *await rings_at(bob))
+        await refuses(bob)
         await phone.done()
 
 

@@ -3,12 +3,11 @@
 import pytest
 from kamailio import CONTACT_ONLY, REALM, SECRET, TELEPHONE_NETWORK, USER, Kamailio
 from peers import free_port
-from scenarios import Called, Caller, expect, sdp
-from scene import Scene, dial, press, saw, scene, words
+from scenarios import Called, expect, sdp
+from scene import NUMBER, Scene, accepts, dial, press, saw, scene, words
 from stack_control import Stack
 from waiting import eventually
 
-NUMBER = "+493012345678"
 # kamailio.cfg grants no more.
 REGISTERED_SECONDS = 6
 
@@ -72,20 +71,17 @@ async def test_cancel_through_a_proxy(stack: Stack):
     ("MD5", (TELEPHONE_NETWORK,)), ("SHA-256", (TELEPHONE_NETWORK, CONTACT_ONLY))])
 async def test_an_inbound_call_over_a_registration(stack: Stack, algorithm: str, headers: tuple[str, ...]):
     async with scene(stack) as play:
-        bob, = await play.users("bob")
         # Nonces live shorter than the registration: its refresh is challenged as stale.
         kamailio = await proxy(play, algorithm, nonce_seconds=1)
         play.trunk(port=kamailio.port, user=USER, secret=SECRET, from_domain=REALM, register=True)
         await eventually(lambda: kamailio.registrations, "the bridge registers")
         first = kamailio.registrations[0]
         assert (first["user"], first["algorithm"]) == (USER, algorithm)
-        call = Caller(play.number(bob.account), host=REALM)
+        bob, call = await play.callee(host=REALM)
         phone = await play.caller(
             call.invite(sdp(play.rtp.port), *headers), call.is_answered(), call.hangs_up(),
             target=(play.bridge[0], kamailio.port))
-        invite = await saw(bob, "invite")
-        await bob.act("invite_ack", invite["channel"], invite["peer"])
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await accepts(bob)
         await saw(bob, "invite_bye")
         await phone.done()
         await eventually(

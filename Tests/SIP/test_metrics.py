@@ -4,13 +4,11 @@ import re
 
 import requests
 from rtp import Keypad
-from scenarios import Called, Caller, expect, pause, sdp
-from scene import dial, heard, press, saw, scene
+from scenarios import Called, expect, pause, sdp
+from scene import NUMBER, dial, heard, press, refuses, saw, scene
 from signaling import App
 from stack_control import Stack
 from waiting import eventually
-
-NUMBER = "+493012345678"
 
 
 def numbers(stack: Stack) -> dict[str, float]:
@@ -35,9 +33,8 @@ async def test_calls_and_digits_are_counted(stack: Stack, line: App):
         await saw(alice, "invite_accept")
         await press(alice, channel, NUMBER, "12")
         await play.rtp.heard_digits(96, "12")
-        body = phone.received("INVITE")[0].body
-        keypad = Keypad(int(re.search(r"a=rtpmap:(\d+) telephone-event", body).group(1)))
-        play.rtp.send(keypad.press("3"), (play.bridge[0], int(re.search(r"m=audio (\d+)", body).group(1))))
+        offer = phone.received("INVITE")[0]
+        play.rtp.send(Keypad(offer.event_type).press("3"), (play.bridge[0], offer.audio_port))
         await heard(alice, "3")
         assert grown(before, numbers(stack), "calls_active") == 1
         await alice.act("invite_bye", channel, NUMBER)
@@ -47,11 +44,9 @@ async def test_calls_and_digits_are_counted(stack: Stack, line: App):
         await saw(alice, "invite_failed")
         await phone.done()
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486), pause(0))
-        invite = await saw(bob, "invite")
-        await bob.act("invite_refuse", invite["channel"], invite["peer"])
+        await refuses(bob)
         await phone.done()
     await eventually(lambda: grown(before, numbers(stack), "calls_active") == 0, "no call is active")
     after = numbers(stack)

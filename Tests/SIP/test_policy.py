@@ -8,14 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 from fixtures import finish
-from scenarios import Called, Caller, expect, sdp
-from scene import dial, finished_row, saw, scene, words
+from scenarios import Called, expect, sdp
+from scene import NUMBER, dial, finished_row, refuses, saw, scene, words
 from signaling import App
 from stack_control import Stack, unique
 from test_metrics import grown, numbers
 from waiting import eventually
 
-NUMBER = "+493012345678"
 FLOODER = "127.0.0.3"
 SOCKETS = 2_000
 # A connection that finds the backlog full is tried again after a second.
@@ -101,17 +100,15 @@ async def test_a_trunk_calls_while_a_stranger_holds_two_thousand_sockets(stack: 
     sockets: list[socket.socket] = []
     try:
         async with scene(stack, app=line) as play:
-            bob, = await play.users("bob")
+            bob, call = await play.callee()
             started = time.monotonic()
             await asyncio.to_thread(hold, sockets, play.bridge)
             assert time.monotonic() - started < CONNECT_SECONDS, "connections wait for their acceptance"
             await eventually(
                 lambda: grown(before, numbers(stack), "heliograph_sip_dropped", "too_many_connections") >= SOCKETS - 100,
                 "all but a few connections are refused")
-            call = Caller(play.number(bob.account))
             phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486), transport="t1")
-            invite = await saw(bob, "invite")
-            await bob.act("invite_refuse", invite["channel"], invite["peer"])
+            await refuses(bob)
             await phone.done()
     finally:
         for connection in sockets:

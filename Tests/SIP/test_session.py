@@ -3,13 +3,11 @@
 import re
 
 from rtp import Keypad
-from scenarios import Called, Caller, expect, pause, sdp
-from scene import dial, heard, press, saw, scene, words
+from scenarios import Called, expect, pause, sdp
+from scene import NUMBER, accepts, dial, heard, press, saw, scene, words
 from signaling import App
 from stack_control import Stack
 from waiting import eventually
-
-NUMBER = "+493012345678"
 
 
 async def test_the_session_is_refreshed_at_half_the_interval(stack: Stack):
@@ -83,11 +81,9 @@ async def test_a_422_is_tried_again_with_its_minimum(stack: Stack):
 
 async def test_a_phone_that_asks_for_too_little_gets_422(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
-        steps = [
-            call.invite(sdp(play.rtp.port), "Session-Expires: 30", "Supported: timer"), call.fails(422)]
-        phone = await play.caller(*steps)
+        bob, call = await play.callee()
+        phone = await play.caller(
+            call.invite(sdp(play.rtp.port), "Session-Expires: 30", "Supported: timer"), call.fails(422))
         await phone.done()
         assert int(phone.received(422)[0].header("Min-SE")) >= 90
         assert not bob.calls("invite")
@@ -95,14 +91,12 @@ async def test_a_phone_that_asks_for_too_little_gets_422(stack: Stack, line: App
 
 async def test_a_calling_phones_timer_is_agreed_to(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port), "Session-Expires: 600;refresher=uac", "Supported: timer"), call.is_answered(),
             call.request("UPDATE", "", "", "Session-Expires: 600;refresher=uac", "Supported: timer"), expect(200),
             call.hangs_up())
-        invite = await saw(bob, "invite")
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await accepts(bob)
         await phone.done()
         answers = [message for message in phone.received(200) if message.cseq[1] in ("INVITE", "UPDATE")]
         assert [answer.header("Session-Expires").replace(" ", "") for answer in answers] == ["600;refresher=uac"] * 2
@@ -149,9 +143,8 @@ async def test_the_phone_moves_its_media(stack: Stack):
         await other.rtp.hears_audio()
         await press(alice, channel, NUMBER, "6")
         await other.rtp.heard_digits(96, "6")
-        body = phone.received(200)[0].body
-        keypad = Keypad(int(re.search(r"a=rtpmap:(\d+) telephone-event", body).group(1)))
-        other.rtp.send(keypad.press("2"), (play.bridge[0], int(re.search(r"m=audio (\d+)", body).group(1))))
+        answer = phone.received(200)[0]
+        other.rtp.send(Keypad(answer.event_type).press("2"), (play.bridge[0], answer.audio_port))
         await heard(alice, "2")
         await alice.act("invite_bye", channel, NUMBER)
         await phone.done()
@@ -176,16 +169,14 @@ async def test_a_change_that_cannot_be_agreed_to_leaves_the_call_up(stack: Stack
 
 async def test_unwanted_media_gets_port_0(stack: Stack, line: App):
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         video = "m=video 40000 RTP/AVP 97\na=rtpmap:97 H264/90000\n"
         phone = await play.caller(
             call.invite(sdp(play.rtp.port, more=video)), call.is_answered(), call.is_hung_up())
-        invite = await saw(bob, "invite")
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        channel, peer = await accepts(bob)
         await eventually(lambda: phone.sent("ACK"), "the call is up")
         assert "m=video 0 " in phone.received(200)[0].body
-        await bob.act("invite_bye", invite["channel"], invite["peer"])
+        await bob.act("invite_bye", channel, peer)
         await phone.done()
 
 

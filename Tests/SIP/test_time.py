@@ -4,13 +4,12 @@ import asyncio
 import time
 
 from rtp import RTPEndpoint
-from scenarios import Called, Caller, expect, pause, sdp
-from scene import dial, saw, scene, words
+from scenarios import Called, expect, pause, sdp
+from scene import NUMBER, accepts, dial, saw, scene, words
 from signaling import App
 from stack_control import Stack
 from waiting import let_pass
 
-NUMBER = "+493012345678"
 # RFC 3261, timers B and H: 64 * T1.
 TRANSACTION_SECONDS = 32
 FIRST_PACKET_SECONDS = 30
@@ -63,13 +62,11 @@ async def nobody_there(stack: Stack) -> None:
 async def no_acknowledgement(stack: Stack, line: App) -> None:
     """The bridge hangs up on a phone that never acknowledges the answer."""
     async with scene(stack, app=line) as play:
-        bob, = await play.users("bob")
-        call = Caller(play.number(bob.account))
+        bob, call = await play.callee()
         phone = await play.caller(
             call.invite(sdp(play.rtp.port)), expect(100, optional=True), expect(180, optional=True), expect(200),
             call.is_hung_up(), patient=True)
-        invite = await saw(bob, "invite")
-        await bob.act("invite_accept", invite["channel"], invite["peer"])
+        await accepts(bob)
         ended = words(await saw(bob, "invite_bye", seconds=TRANSACTION_SECONDS + TOLERANCE))
         assert (ended["code"], ended["reason"]) == (702, "unacknowledged")
         await phone.done()
