@@ -32,6 +32,23 @@ def parser() -> argparse.ArgumentParser:
     beside.add_argument("--servers", default=QUICK, help=f"of {', '.join(SERVERS)}; or all (default: {QUICK})")
     top = argparse.ArgumentParser(prog="Benchmarks/run", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_scenarios(commands, timed, beside)
+    everything = commands.add_parser("all", parents=[timed], help="every scenario, then the report")
+    everything.add_argument("--servers", default="all", help="(default: all)")
+    checking = commands.add_parser(
+        "check", parents=[timed], help="measure Heliograph and the limit, compare with the baseline")
+    checking.add_argument("--no-micro", action="store_true", help="without the micro-benchmarks")
+    checking.add_argument(
+        "--attempts", type=int, default=3, help="measure again when something is worse (default: 3 times in all)")
+    commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
+    commands.add_parser("report", help="write RESULTS.md and results.json from the kept results")
+    commands.add_parser("baseline", help="make the ratios of the kept results the baseline")
+    commands.add_parser("clear", help="delete the kept results")
+    return top
+
+
+def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.ArgumentParser) -> None:
+    """The commands that measure one scenario each: `beside` other servers, or Heliograph alone."""
     f1 = commands.add_parser("F1", parents=[beside], help="messages at a steady rate to all members of a channel")
     f1.add_argument("--members", type=int, default=1000)
     f1.add_argument("--rate", type=float, default=50)
@@ -53,18 +70,6 @@ def parser() -> argparse.ArgumentParser:
         one = commands.add_parser(alone, parents=[timed], help=text)
         if alone == "storm":
             one.add_argument("--kind", choices=("kill", "cut"), default="kill")
-    everything = commands.add_parser("all", parents=[timed], help="every scenario, then the report")
-    everything.add_argument("--servers", default="all", help="(default: all)")
-    checking = commands.add_parser(
-        "check", parents=[timed], help="measure Heliograph and the limit, compare with the baseline")
-    checking.add_argument("--no-micro", action="store_true", help="without the micro-benchmarks")
-    checking.add_argument(
-        "--attempts", type=int, default=3, help="measure again when something is worse (default: 3 times in all)")
-    commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
-    commands.add_parser("report", help="write RESULTS.md and results.json from the kept results")
-    commands.add_parser("baseline", help="make the ratios of the kept results the baseline")
-    commands.add_parser("clear", help="delete the kept results")
-    return top
 
 
 def chosen(arguments: argparse.Namespace) -> list[suite.Beside] | list[suite.Alone]:

@@ -44,64 +44,83 @@ def steady(server: Server, members: int, rate: float, seconds: float) -> dict:
         return summary(load.ask(f"run {rate} {seconds}", "run"))
 
 
-
 def keeps_up(run: dict) -> bool:
     """Whether a rate was sustained."""
     return (is_whole(run) and run["p99_us"] < P99_BOUND_US and run["sending"] > 0
             and run["delivered"] / run["seconds"] >= RATE_KEPT * run["rate"] * run["expected"] / max(1, run["sent"]))
 
 
-def fastest(server: Server, members: int, seconds: float, *, first: float = 100, steps: int = 5, say=print) -> dict:
-    """F2: doubles the rate until it is not sustained, then halves the interval; the best run, measured for `seconds`."""
-    def attempt(rate: float, duration: float) -> dict:
-        """One run; a second one when the first was not sustained: something else may have disturbed it."""
-        run = once(rate, duration)
-        return run if keeps_up(run) else once(rate, duration)
+def fastest(server: Server, members: int, seconds: float, *, first: float = 100, steps: int = 5) -> dict:
+    """F2: the best run, measured for `seconds` at the highest rate that is sustained.
 
-    def once(rate: float, duration: float) -> dict:
-        nonlocal load
-        if load is None:
-            # A member was disconnected: begin with new members.
-            load = _load(server, members, publishers_for(server, FASTEST, members))
-            load.__enter__()
-        run = summary(load.ask(f"run {rate:.0f} {duration}", "run"))
-        say(f"    {run['rate']:.0f}/s: {run['deliveries_per_second']:,} deliveries/s, p99 {run['p99_us'] / 1000:.1f} ms, "
-            f"{run['us_per_delivery']} us each{'' if keeps_up(run) else ', not sustained'}", flush=True)
-        if run["disconnected"] or run["delivered"] != run["expected"]:
-            load.__exit__()
-            load = None
-        return run
-
-    load = None
-    try:
-        good, bad, rate, best = 0.0, None, first, None
-        while bad is None:
-            run = attempt(rate, 2)
-            if keeps_up(run):
-                good, best, rate = rate, run, rate * 2
-            else:
-                bad = rate
-                if good == 0 and rate < 2:
-                    return run
-                if good == 0:
-                    rate, bad = rate / 4, None
+    The search begins with `first` messages a second; it doubles the rate until it is not sustained, then halves the interval
+    between the best and the first bad rate at most `steps` times.
+    """
+    with Attempts(server, members) as attempts:
+        good, bad, best = _bracket(attempts, first)
+        if good == 0:
+            return best
         for _ in range(steps):
             if bad / good < 1.04:
                 break
             rate = (good * bad) ** 0.5
-            run = attempt(rate, 2)
+            run = attempts.measure(rate, 2)
             if keeps_up(run):
                 good, best = rate, run
             else:
                 bad = rate
         # The result is a longer run; a rate at the very edge may not hold for so long.
-        rate = good
         for _ in range(4):
-            run = attempt(rate, seconds)
+            run = attempts.measure(good, seconds)
             if keeps_up(run):
                 return run
-            rate *= 0.93
+            good *= 0.93
         return best | {"held": False}
-    finally:
-        if load is not None:
-            load.__exit__()
+
+
+def _bracket(attempts: "Attempts", rate: float) -> tuple[float, float, dict]:
+    """A rate that is sustained, one that is not, and the run of the first; 0 and the last run if even one a second is too fast."""
+    good, best = 0.0, {}
+    while True:
+        run = attempts.measure(rate, 2)
+        if keeps_up(run):
+            good, best, rate = rate, run, rate * 2
+        elif good:
+            return good, rate, best
+        elif rate < 2:
+            return 0, rate, run
+        else:
+            rate /= 4
+
+
+class Attempts:
+    """Runs at rates that may be too high, with members who are replaced when the server has disconnected one of them."""
+
+    def __init__(self, server: Server, members: int):
+        self.server = server
+        self.members = members
+        self.load: Load | None = None
+
+    def __enter__(self) -> "Attempts":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.load is not None:
+            self.load.__exit__()
+            self.load = None
+
+    def measure(self, rate: float, seconds: float) -> dict:
+        """One run; a second one when the first was not sustained, because something else may have disturbed it."""
+        run = self._run(rate, seconds)
+        return run if keeps_up(run) else self._run(rate, seconds)
+
+    def _run(self, rate: float, seconds: float) -> dict:
+        if self.load is None:
+            self.load = _load(self.server, self.members, publishers_for(self.server, FASTEST, self.members))
+            self.load.__enter__()
+        run = summary(self.load.ask(f"run {rate:.0f} {seconds}", "run"))
+        print(f"    {run['rate']:.0f}/s: {run['deliveries_per_second']:,} deliveries/s, p99 {run['p99_us'] / 1000:.1f} ms, "
+              f"{run['us_per_delivery']} us each{'' if keeps_up(run) else ', not sustained'}", flush=True)
+        if run["disconnected"] or run["delivered"] != run["expected"]:
+            self.__exit__()
+        return run

@@ -38,39 +38,59 @@ class Goal:
         return self.text if self.other_guard is None else self.text.rsplit(" / ", 1)[0] + ", to the limit's"
 
 
-def goals(runs: dict) -> list[Goal]:
-    def limit_ratio(key: str, text: str, bound: float) -> Goal:
-        value = results.ratio(runs, key, OURS, "us_per_delivery", "limit")
-        ours, limit = (results.median(runs, key, name, "us_per_delivery") for name in (OURS, "limit"))
-        return Goal(text, value, bound, "" if value is None else f"{ours:.2f} us, limit {limit:.2f} us: {value:.2f} x")
+class _Measured:
+    """The medians of what was measured, as goals."""
 
-    def number(text: str, value: float | None, bound: float, **more) -> Goal:
-        return Goal(text, value, bound, "", **more)
+    def __init__(self, runs: dict):
+        self.runs = runs
 
-    def per(text: str, key: str, field: str, bound: float, **more) -> Goal:
-        value = ours(key, field)
-        return Goal(text, None if value is None else value / bound, 1, f"{value}", **more)
+    def ours(self, key: str, field: str) -> float | None:
+        return results.median(self.runs, key, OURS, field)
 
-    def ours(key: str, field: str) -> float | None:
-        return results.median(runs, key, OURS, field)
-
-    def to_limit(key: str, field: str, limit_key: str | None = None) -> float | None:
-        mine, limit = ours(key, field), results.median(runs, limit_key or key, "limit", field)
+    def to_limit(self, key: str, field: str, limit_key: str | None = None) -> float | None:
+        """Our number divided by the limit's, in the same scenario unless another one of the limit is named."""
+        mine, limit = self.ours(key, field), results.median(self.runs, limit_key or key, "limit", field)
         return mine / limit if mine and limit else None
 
-    def highest_ratio(key: str, names: tuple[str, ...]) -> float | None:
-        """Of the names' medians."""
-        found = [run["ratios"] for run in runs.get(key, {}).get(OURS, [])]
+    def fan_out(self, key: str, text: str, bound: float) -> Goal:
+        """CPU per delivery, divided by the limit's."""
+        value = results.ratio(self.runs, key, OURS, "us_per_delivery", "limit")
+        ours, limit = (results.median(self.runs, key, name, "us_per_delivery") for name in (OURS, "limit"))
+        return Goal(text, value, bound, "" if value is None else f"{ours:.2f} us, limit {limit:.2f} us: {value:.2f} x")
+
+    def per(self, text: str, key: str, field: str, bound: float, **more) -> Goal:
+        """A number divided by its bound."""
+        value = self.ours(key, field)
+        return Goal(text, None if value is None else value / bound, 1, f"{value}", **more)
+
+    def fastest(self, text: str, key: str) -> Goal:
+        """The goal for the deliveries a second divided by ours; the baseline holds the limit's divided by ours."""
+        rate, to_limit = self.ours(key, "deliveries_per_second"), self.to_limit(key, "deliveries_per_second")
+        return Goal(text, F2_GOAL / rate if rate else None, 1, f"{rate / 1e6:.2f} M/s" if rate else "", tolerance=0.4,
+                    other_guard=1 / to_limit if to_limit else None)
+
+    def highest_ratio(self, key: str, names: tuple[str, ...]) -> float | None:
+        """The highest of the names' medians."""
+        found = [run["ratios"] for run in self.runs.get(key, {}).get(OURS, [])]
         return max(statistics.median(ratios[name] for ratios in found) for name in names) if found else None
 
-    rate = ours("F2 1000", "deliveries_per_second")
-    rows = [
-        limit_ratio("F1 1000x50", "F1, 1,000 members, 50 msg/s: CPU per delivery / limit", 1.25),
-        limit_ratio("F1 100x500", "F1, 100 members, 500 msg/s: CPU per delivery / limit", 1.3),
-        limit_ratio("F1 5000x10", "F1, 5,000 members, 10 msg/s: CPU per delivery / limit", 1.25),
-        Goal("F2, 1,000 members: 5 M deliveries/s / ours", F2_GOAL / rate if rate else None, 1,
-             f"{rate / 1e6:.2f} M/s" if rate else "", tolerance=0.4, other_guard=_inverse(
-                 to_limit("F2 1000", "deliveries_per_second"))),
+    def storm(self, kind: str) -> list[Goal]:
+        key = f"storm {kind}"
+        return [
+            self.per(f"storm ({kind}): seconds until 5,000 are back / 10", key, "resume_seconds", STORM_SECONDS,
+                     is_guarded=False),
+            self.per(f"storm ({kind}): others' p99 in us / 250,000", key, "p99_us", STORM_P99_US, is_guarded=False)]
+
+
+def goals(runs: dict) -> list[Goal]:
+    """All goals, with what these runs measured."""
+    measured = _Measured(runs)
+    ours, to_limit, per = measured.ours, measured.to_limit, measured.per
+    return [
+        measured.fan_out("F1 1000x50", "F1, 1,000 members, 50 msg/s: CPU per delivery / limit", 1.25),
+        measured.fan_out("F1 100x500", "F1, 100 members, 500 msg/s: CPU per delivery / limit", 1.3),
+        measured.fan_out("F1 5000x10", "F1, 5,000 members, 10 msg/s: CPU per delivery / limit", 1.25),
+        measured.fastest("F2, 1,000 members: 5 M deliveries/s / ours", "F2 1000"),
         per("P1, pushes: us per message / 25", "P1", "us_per_message", P1_GOAL_US,
             other_guard=to_limit("P1", "us_per_message")),
         per("P1, notify and poll: us per message / 45", "P1 old", "us_per_message", P1_OLD_GOAL_US,
@@ -80,19 +100,9 @@ def goals(runs: dict) -> list[Goal]:
         per("C1: CPU ms per login + join / 0.30", "C1 10000", "cpu_ms_per_login", C1_LOGIN_MS,
             other_guard=to_limit("C1 10000", "cpu_ms_per_login")),
         per("C1: percent of a core when idle / 1", "C1 10000", "idle_percent", C1_IDLE_PERCENT, tolerance=0.6),
-        number("latency, gateway to gateway: p50 / Redis alone", ours("latency", "p50_ratio"), 3, tolerance=0.4),
-        number("latency, gateway to gateway: p99 / Redis alone", ours("latency", "p99_ratio"), 5, is_guarded=False),
-        number("growth: CPU per delivery at 2 and 4 gateways / at 1", highest_ratio("gateways", ("2", "4")), 1.1),
-        number("growth: CPU per join at 10,000 members / at 10", highest_ratio("joins", ("10000",)), 1.2),
+        Goal("latency, gateway to gateway: p50 / Redis alone", ours("latency", "p50_ratio"), 3, "", tolerance=0.4),
+        Goal("latency, gateway to gateway: p99 / Redis alone", ours("latency", "p99_ratio"), 5, "", is_guarded=False),
+        Goal("growth: CPU per delivery at 2 and 4 gateways / at 1", measured.highest_ratio("gateways", ("2", "4")), 1.1, ""),
+        Goal("growth: CPU per join at 10,000 members / at 10", measured.highest_ratio("joins", ("10000",)), 1.2, ""),
+        *measured.storm("kill"), *measured.storm("cut"),
     ]
-    for kind in ("kill", "cut"):
-        key = f"storm {kind}"
-        rows += [
-            per(f"storm ({kind}): seconds until 5,000 are back / 10", key, "resume_seconds", STORM_SECONDS,
-                is_guarded=False),
-            per(f"storm ({kind}): others' p99 in us / 250,000", key, "p99_us", STORM_P99_US, is_guarded=False)]
-    return rows
-
-
-def _inverse(value: float | None) -> float | None:
-    return 1 / value if value else None
