@@ -185,7 +185,9 @@ let package = Package(
             path: "Services/Control", swiftSettings: strict),
         .target(
             name: "TestKit",
-            dependencies: ["RedisStore", "PostgresStore", "SignalingProtocol", nioCore, nioPosix, logging],
+            dependencies: [
+                "ClusterState", "RedisStore", "PostgresStore", "SignalingProtocol", nioCore, nioPosix, logging,
+            ],
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(

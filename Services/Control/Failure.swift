@@ -21,7 +21,7 @@ struct Failure: Error {
         switch error.kind {
         case .configuration: code = EX_CONFIG
         case .closed, .timeout: code = EX_UNAVAILABLE
-        case .full, .nul, .shape, .migration, nil: code = 1
+        case .full, .nul, .shape, .migration, .standby, nil: code = 1
         }
         if error.kind == nil { message = error.description }
     }

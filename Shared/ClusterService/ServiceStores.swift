@@ -14,36 +14,59 @@ package struct ServiceStores: Service {
     package let redisConfiguration: RedisConfiguration
     /// The connections to PostgreSQL.
     package let pool: PostgresPool
+    /// Whether the database is known to be one that this build works with.
+    private let isSchemaChecked: Bool
+    private let logger: Logger
 
     /// Uses the given stores, for a test.
     /// - Parameter libraries: the Redis Functions that the service calls.
     package init(
         redis configuration: RedisConfiguration, libraries: [RedisFunctionLibrary], pool: PostgresPool, logger: Logger
     ) {
+        self.init(
+            redis: configuration, libraries: libraries, pool: pool, isSchemaChecked: true, logger: logger)
+    }
+
+    private init(
+        redis configuration: RedisConfiguration, libraries: [RedisFunctionLibrary], pool: PostgresPool,
+        isSchemaChecked: Bool, logger: Logger
+    ) {
         redis = RedisConnection(
             configuration: configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: libraries, logger: logger)
         redisConfiguration = configuration
         self.pool = pool
+        self.isSchemaChecked = isSchemaChecked
+        self.logger = logger
     }
 
     /// Creates the stores that the process's settings describe, and checks the database's migrations.
-    /// - Throws: `RedisError` or `PostgresError` when a setting is invalid, or when the database's migrations are not
-    ///   this build's. A database that does not answer is not an error.
+    /// - Throws: `RedisError` or `PostgresError` when a setting is invalid, or when this build does not work with the
+    ///   database. A database that does not answer is not an error: it is checked as soon as it answers.
     package init(
         _ context: ServiceContext, libraries: [RedisFunctionLibrary], postgresConnections: Int
     ) async throws {
         let postgres = try PostgresConfiguration(url: context.configuration.postgresURL)
+        let pool = PostgresPool(
+            configuration: postgres, connections: postgresConnections, logger: context.logger)
         self.init(
-            redis: try RedisConfiguration(url: context.configuration.redisURL), libraries: libraries,
-            pool: PostgresPool(
-                configuration: postgres, connections: postgresConnections, logger: context.logger),
-            logger: context.logger)
+            redis: try RedisConfiguration(url: context.configuration.redisURL), libraries: libraries, pool: pool,
+            isSchemaChecked: try await Self.checkSchema(of: pool, logger: context.logger), logger: context.logger)
+    }
+
+    /// - Returns: false when the database does not answer.
+    /// - Throws: `PostgresError` when this build does not work with the database.
+    private static func checkSchema(of pool: PostgresPool, logger: Logger) async throws(PostgresError) -> Bool {
         do throws(PostgresError) {
-            try await Migrations(pool: pool).check()
+            let ahead = try await Migrations(pool: pool, level: ClusterLevel.current).check()
+            if !ahead.isEmpty {
+                logger.notice("the database has migrations of a newer release", metadata: ["names": "\(ahead)"])
+            }
+            return true
         } catch {
-            guard error.kind != .migration else { throw error }
-            context.logger.warning("started without PostgreSQL", metadata: ["error": "\(error)"])
+            guard !error.isRefusal else { throw error }
+            logger.warning("PostgreSQL does not answer yet", metadata: ["error": "\(error)"])
+            return false
         }
     }
 
@@ -70,11 +93,26 @@ package struct ServiceStores: Service {
     }
 
     /// Opens the stores, and closes them at the graceful shutdown.
+    /// - Throws: `PostgresError` when a database that did not answer at the start turns out to be one that this build does not
+    ///   work with.
     package func run() async throws {
         redis.start()
-        // Throws when the task is cancelled instead; the stores must be closed all the same.
-        try? await gracefulShutdown()
+        var refusal: PostgresError?
+        do {
+            try await cancelWhenGracefulShutdown {
+                var isChecked = isSchemaChecked
+                while !isChecked {
+                    try await Task.sleep(for: .seconds(1))
+                    isChecked = try await Self.checkSchema(of: pool, logger: logger)
+                }
+            }
+            try await gracefulShutdown()
+        } catch {
+            // Shutdown and cancellation throw too; the stores are closed in any case.
+            refusal = error as? PostgresError
+        }
         await redis.close()
         await pool.close()
+        if let refusal { throw refusal }
     }
 }

@@ -59,3 +59,72 @@ async def test_unknown_settings_are_said_and_ignored(make_stack, people, monkeyp
     line, = [message for message in messages if "HELIOGRAPH_GATEWAY_ADRESS_ARRIVALS" in message]
     assert "did you mean HELIOGRAPH_GATEWAY_ADDRESS_ARRIVALS?" in line
     assert [message for message in messages if "HELIOGRAPH_GATEWAY_SERVICE_HOST" in message and message != line]
+
+
+def settings(stack: Stack) -> dict[str, str]:
+    """What a further process of the stack is set up by."""
+    found = stack.endpoints
+    return {"HELIOGRAPH_REDIS_URL": found["redis"]["url"], "HELIOGRAPH_POSTGRES_URL": found["postgres"]["url"]}
+
+
+def refusal(stack: Stack, program: str) -> str:
+    """The one line by which a further process of the stack refuses to serve."""
+    before = redis_keys(stack)
+    done = run(program, **settings(stack))
+    assert done.returncode == 1, done.stderr
+    line, = done.stderr.splitlines()
+    assert redis_keys(stack) <= before, "a process that refuses has written to Redis"
+    return line
+
+
+def redis_keys(stack: Stack) -> set[str]:
+    return set(stack.redis("KEYS", "*").splitlines())
+
+
+def migration_applied(stack: Stack, number: int, readers_from: int) -> None:
+    """Says that a newer release has migrated the database."""
+    stack.sql("INSERT INTO schema_migrations (number, name, checksum, readers_from) "
+              f"VALUES ({number}, '{number}_of_a_newer_release', 'x', {readers_from})")
+
+
+async def test_database_of_another_release(make_stack, people):
+    stack: Stack = make_stack(gateways=1)
+    # Ahead, but readable: a process that starts now serves.
+    migration_applied(stack, 9998, readers_from=1)
+    stack.kill("presence#1")
+    stack.start("presence#1")
+    async with people(stack) as cast:
+        await cast.login("alice")
+    assert [message for message in logged(stack, "presence#1") if "of a newer release" in message]
+    # Ahead of what this build reads.
+    migration_applied(stack, 9999, readers_from=99)
+    line = refusal(stack, "presence")
+    assert "9999_of_a_newer_release" in line and "level 99" in line
+    # Behind what this build needs.
+    stack.sql("DELETE FROM schema_migrations WHERE number IN (11, 9999)")
+    line = refusal(stack, "invitation")
+    assert "lacks 0011_phone_policy" in line and "heliographctl migrate" in line
+
+
+def start_as_standby(stack: Stack) -> None:
+    (stack.directory / "postgres" / "data" / "standby.signal").touch()
+    stack.start("postgres")
+
+
+def test_standby(make_stack):
+    stack: Stack = make_stack(gateways=1)
+    stack.kill("postgres")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
+    # While PostgreSQL is away nobody can tell that it will be a standby.
+    early = subprocess.Popen(
+        [str(BINARIES / "presence")], env=clean | settings(stack), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        start_as_standby(stack)
+        line = refusal(stack, "presence")
+        assert "standby" in line
+        said, _ = early.communicate(timeout=60)
+        assert early.returncode == 1
+        assert [line for line in said.splitlines() if " critical " in line and "standby" in line]
+    finally:
+        early.kill()
+        early.wait()

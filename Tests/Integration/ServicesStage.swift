@@ -58,7 +58,7 @@ actor ServicesStage {
         postgresURL = try await postgres.createDatabase()
         pool = PostgresPool(
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
-        _ = try await Migrations(pool: pool).apply()
+        _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         app = try AppID("app:{1}")
         connection = RedisConnection(
             configuration: try Self.patient(redis), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Glibc
 internal import Logging
 package import PostgresStore
@@ -41,8 +42,15 @@ package actor PostgresServer {
     }
 
     /// Starts the server again, on the same port, and waits until it answers.
+    /// - Parameter asStandby: whether it is in recovery from then on, waiting for a primary that never comes.
     /// - Throws: ``TestFailure``.
-    package func start() async throws {
+    package func start(asStandby: Bool = false) async throws {
+        if asStandby {
+            guard let file = fopen("\(directory)/data/standby.signal", "w") else {
+                throw TestFailure("standby.signal: \(errno)")
+            }
+            fclose(file)
+        }
         let process = try SpawnedProcess(
             SpawnedProcess.supervised(
                 Self.unprivileged([
@@ -139,7 +147,7 @@ package actor PostgresServer {
     package func migratedPool(connections: Int = 4) async throws -> PostgresPool {
         let configuration = try PostgresConfiguration(url: try await createDatabase())
         let pool = PostgresPool(configuration: configuration, connections: connections, logger: Logger(label: "test"))
-        _ = try await Migrations(pool: pool).apply()
+        _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         return pool
     }
 

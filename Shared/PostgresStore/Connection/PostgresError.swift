@@ -16,8 +16,10 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
         case nul = "NUL"
         /// The result does not have the columns or types that the query expects.
         case shape = "SHAPE"
-        /// The migrations applied to the database are not those of this build.
+        /// This build does not work with what is applied to the database.
         case migration = "MIGRATION"
+        /// The database is a standby.
+        case standby = "STANDBY"
     }
 
     /// PostgreSQL's SQLSTATE (five characters), or the raw value of a ``Kind``.
@@ -41,6 +43,9 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// The kind of a failure that this library detected; nil for the server's errors.
     package var kind: Kind? { Kind(rawValue: code) }
 
+    /// Whether the database is one that this build must not be used with; trying again does not help.
+    package var isRefusal: Bool { kind == .migration || kind == .standby }
+
     /// Whether the request itself is at fault (invalid value, violated constraint), so that repeating it fails again.
     package var isDataError: Bool { kind == .nul || code.hasPrefix("22") || code.hasPrefix("23") }
 
@@ -63,7 +68,7 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
         switch kind {
         case .nul: SignalingError(.wrongParameter, .nulCharacter, "a value holds the NUL character")
         case .full: SignalingError(.failed, .overloaded, message)
-        case .closed, .timeout, .configuration, .shape, .migration: .unavailable("postgres")
+        case .closed, .timeout, .configuration, .shape, .migration, .standby: .unavailable("postgres")
         case nil where isDataError: SignalingError(.failed, .refusedByPostgres, "PostgreSQL refused it (\(code))")
         case nil: .unavailable("postgres")
         }

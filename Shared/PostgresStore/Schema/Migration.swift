@@ -1,11 +1,30 @@
 /// One numbered SQL file of this build.
+///
+/// Its first line says what it does to running processes: `-- expand, readers_from 1` or `-- contract, readers_from 4`. Files up
+/// to ``lastWithoutHeader`` are older than that line and count as the former.
 struct Migration: Equatable, Sendable {
+    /// What a migration does to processes of the release before.
+    enum Kind: String, Sendable {
+        /// Adds what they do not miss: tables, nullable columns, functions under new names. Applied before processes of the
+        /// migration's release start, which need it.
+        case expand
+        /// Removes what only they use. Applied when they are gone; processes of its release do without it.
+        case contract
+    }
+
     /// Counts from 1 without gaps.
     var number: Int64
     /// The file's name without its ending: `0001_tables`.
     var name: String
     /// The file's SQL statements.
     var sql: String
+    /// Expand or contract.
+    var kind: Kind
+    /// The least level of a build that works with the database once this is applied.
+    var readersFrom: Int64
+
+    /// The last file that has no first line: it was applied to databases before there were levels, and must not be edited.
+    static let lastWithoutHeader: Int64 = 11
 
     /// All migrations, in order. A file in `Migrations` is applied only when listed here; a test compares the two.
     static let all = [
@@ -26,6 +45,22 @@ struct Migration: Equatable, Sendable {
         self.number = number
         self.name = name
         sql = String(decoding: bytes, as: UTF8.self)
+        if number <= Self.lastWithoutHeader {
+            (kind, readersFrom) = (.expand, 1)
+        } else if let header = Self.header(of: sql) {
+            (kind, readersFrom) = header
+        } else {
+            preconditionFailure("\(name) must begin with a line such as `-- expand, readers_from 1`")
+        }
+    }
+
+    /// What the first line of a file says; nil when it says something else.
+    static func header(of sql: String) -> (kind: Kind, readersFrom: Int64)? {
+        let line = sql.prefix { $0 != "\n" }
+        guard let match = line.wholeMatch(of: #/-- (expand|contract), readers_from ([1-9][0-9]{0,8})/#),
+            let kind = Kind(rawValue: String(match.1)), let level = Int64(match.2)
+        else { return nil }
+        return (kind, level)
     }
 
     /// The 64-bit FNV-1a hash of the SQL in hex, which reveals that an applied file was edited later. Guards against

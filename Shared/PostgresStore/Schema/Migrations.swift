@@ -1,29 +1,43 @@
-/// Applies this build's migrations to a database, and checks that they are applied.
+/// Applies this build's migrations to a database, and checks that the build works with what is applied.
+///
+/// Releases run side by side, so a database may be ahead of a build. Each row of `schema_migrations` has `readers_from`, the least
+/// level of a build that works with the database since then; a build goes by the highest of them.
 package struct Migrations: Sendable {
+    /// Which of the missing migrations to apply.
+    package enum Scope: Sendable {
+        /// Those that add: before processes of this build start.
+        case expand
+        /// Also those that remove what only the release before uses: after its processes have ended.
+        case all
+    }
+
     /// The key of the advisory lock ("helio"): any number that no other program uses on the same database.
     private static let lock: Int64 = 0x68_656C_696F
     /// How long one statement of a migration may take.
     private static let timeout = Duration.seconds(600)
 
     private let pool: PostgresPool
+    private let level: Int64
     private let migrations: [Migration]
 
     /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.init(pool: pool, migrations: Migration.all) }
+    /// - Parameter level: the build's level, which counts the releases that changed a format.
+    package init(pool: PostgresPool, level: Int64) { self.init(pool: pool, level: level, migrations: Migration.all) }
 
-    init(pool: PostgresPool, migrations: [Migration]) {
+    init(pool: PostgresPool, level: Int64, migrations: [Migration]) {
         self.pool = pool
+        self.level = level
         self.migrations = migrations
     }
 
     /// Applies the missing migrations in one transaction: all or nothing. Concurrent callers wait for each other.
     /// - Returns: the names of the migrations that this call applied.
-    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or a newer build
-    ///   has migrated the database; else PostgreSQL's error.
-    package func apply() async throws(PostgresError) -> [String] {
+    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or the database is
+    ///   for newer builds; ``PostgresError/Kind/standby``; else PostgreSQL's error.
+    package func apply(_ scope: Scope = .expand) async throws(PostgresError) -> [String] {
         try await pool.withConnection { connection async throws(PostgresError) in
             do throws(PostgresError) {
-                return try await apply(on: connection)
+                return try await apply(scope, on: connection)
             } catch {
                 // Disconnecting rolls the transaction back, whatever state it is in.
                 await connection.disconnect()
@@ -32,23 +46,46 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Checks that exactly this build's migrations are applied.
-    /// - Throws: ``PostgresError/Kind/migration`` with advice on what to do; else PostgreSQL's error.
-    package func check() async throws(PostgresError) {
+    /// Checks that this build works with the database.
+    /// - Returns: the names of applied migrations of a newer release, with which this build works too.
+    /// - Throws: ``PostgresError/Kind/migration`` with advice on what to do, or ``PostgresError/Kind/standby``; else
+    ///   PostgreSQL's error.
+    @discardableResult
+    package func check() async throws(PostgresError) -> [String] {
+        let applied = try await applied()
+        guard applied.lacking.isEmpty else {
+            let names = applied.lacking.map(\.name).joined(separator: ", ")
+            throw PostgresError(.migration, "the database lacks \(names): run `heliographctl migrate`")
+        }
+        return applied.ahead
+    }
+
+    /// The contract migrations that are not applied yet: their names, and the level that all running processes must have
+    /// before they are.
+    /// - Throws: as ``check()``.
+    package func waiting() async throws(PostgresError) -> (names: [String], level: Int64) {
+        let waiting = try await applied().waiting
+        return (waiting.map(\.name), waiting.map(\.readersFrom).max() ?? 0)
+    }
+
+    // `to_jsonb`, because the table of an older database has no such column.
+    private static let list = """
+        SELECT number, name, checksum, coalesce((to_jsonb(m) ->> 'readers_from')::bigint, 1) AS readers_from
+        FROM schema_migrations m ORDER BY number
+        """
+    private static let isStandby = "SELECT pg_is_in_recovery() AS found"
+
+    private func applied() async throws(PostgresError) -> AppliedMigrations {
+        try Self.refuse(standby: try await pool.query(Self.isStandby))
         let exists = try await pool.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS found")
         guard try exists.first?.bool("found") == true else {
             throw PostgresError(.migration, "the database has no tables yet: run `heliographctl migrate`")
         }
-        let missing = try missing(applied: try await pool.query(Self.list))
-        guard missing.isEmpty else {
-            let names = missing.map(\.name).joined(separator: ", ")
-            throw PostgresError(.migration, "the database lacks \(names): run `heliographctl migrate`")
-        }
+        return try compare(try await pool.query(Self.list))
     }
 
-    private static let list = "SELECT number, name, checksum FROM schema_migrations ORDER BY number"
-
-    private func apply(on connection: PostgresConnection) async throws(PostgresError) -> [String] {
+    private func apply(_ scope: Scope, on connection: PostgresConnection) async throws(PostgresError) -> [String] {
+        try Self.refuse(standby: try await connection.query(Self.isStandby, []))
         try await connection.script("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         _ = try await connection.query(
             "SELECT pg_advisory_xact_lock($1)", [.int(Self.lock)], timeout: Self.timeout)
@@ -56,41 +93,48 @@ package struct Migrations: Sendable {
         guard try encoding.first?.string("encoding") == "UTF8" else {
             throw PostgresError(.migration, "the database's encoding must be UTF8")
         }
+        // The column by itself, because tables made by early builds lack it.
         try await connection.script(
             """
             CREATE TABLE IF NOT EXISTS schema_migrations (
                 number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now())
+                applied_at timestamptz NOT NULL DEFAULT now());
+            ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS readers_from bigint NOT NULL DEFAULT 1
             """)
-        let missing = try missing(applied: try await connection.query(Self.list, []))
-        for migration in missing {
-            do throws(PostgresError) {
-                try await connection.script(migration.sql, timeout: Self.timeout)
-            } catch {
-                throw PostgresError(sqlState: error.code, message: "\(migration.name): \(error.message)")
-            }
-            _ = try await connection.query(
-                "INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)",
-                [.int(migration.number), .text(migration.name), .text(migration.checksum)])
-        }
+        let applied = try compare(try await connection.query(Self.list, []))
+        let missing = scope == .all ? applied.pending : applied.lacking
+        for migration in missing { try await apply(migration, on: connection) }
         try await connection.script("COMMIT", timeout: Self.timeout)
         return missing.map(\.name)
     }
 
-    /// Checks the applied migrations against this build's, and returns those still to be applied.
-    private func missing(applied: PostgresRows) throws(PostgresError) -> [Migration] {
-        for (index, row) in applied.enumerated() {
-            let name = try row.string("name")
-            guard index < migrations.count else {
-                throw PostgresError(.migration, "the database has \(name), which this build does not know: it is newer")
-            }
-            let expected = migrations[index]
-            guard try row.int64("number") == expected.number, name == expected.name,
-                try row.string("checksum") == expected.checksum
-            else {
-                throw PostgresError(.migration, "\(expected.name) differs from what was applied to the database")
-            }
+    private func apply(_ migration: Migration, on connection: PostgresConnection) async throws(PostgresError) {
+        do throws(PostgresError) {
+            try await connection.script(migration.sql, timeout: Self.timeout)
+        } catch {
+            throw PostgresError(sqlState: error.code, message: "\(migration.name): \(error.message)")
         }
-        return Array(migrations.dropFirst(applied.count))
+        _ = try await connection.query(
+            "INSERT INTO schema_migrations (number, name, checksum, readers_from) VALUES ($1, $2, $3, $4)",
+            [
+                .int(migration.number), .text(migration.name), .text(migration.checksum),
+                .int(migration.readersFrom),
+            ])
+    }
+
+    private func compare(_ rows: PostgresRows) throws(PostgresError) -> AppliedMigrations {
+        var applied: [AppliedMigrations.Row] = []
+        for row in rows {
+            applied.append(
+                AppliedMigrations.Row(
+                    number: try row.int64("number"), name: try row.string("name"),
+                    checksum: try row.string("checksum"), readersFrom: try row.int64("readers_from")))
+        }
+        return try AppliedMigrations(applied, migrations: migrations, level: level)
+    }
+
+    private static func refuse(standby rows: PostgresRows) throws(PostgresError) {
+        guard try rows.first?.bool("found") == true else { return }
+        throw PostgresError(.standby, "the database is a standby, which takes no writes: name the primary")
     }
 }

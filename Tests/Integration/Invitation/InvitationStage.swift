@@ -67,7 +67,7 @@ actor InvitationStage {
         let logger = Self.silent
         pool = PostgresPool(
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: logger)
-        _ = try await Migrations(pool: pool).apply()
+        _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connection = RedisConnection(
             configuration: try redis.configuration, eventLoop: loop,

@@ -1,13 +1,14 @@
 import Logging
-import PostgresStore
 import TestKit
 import Testing
+
+@testable import PostgresStore
 
 @Suite struct PostgresMigrationTests {
     @Test func twice() async throws {
         let url = try await PostgresServer.shared.createDatabase()
         let pool = try PostgresPool(configuration: PostgresConfiguration(url: url), logger: Logger(label: "test"))
-        let migrations = Migrations(pool: pool)
+        let migrations = Migrations(pool: pool, level: 1)
         let before = await #expect(throws: PostgresError.self) { try await migrations.check() }
         #expect(before?.kind == .migration)
         let applied = try await migrations.apply()
@@ -22,26 +23,88 @@ import Testing
         let pool = try PostgresPool(
             configuration: PostgresConfiguration(url: url), connections: 6, logger: Logger(label: "test"))
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<6 { group.addTask { try await Migrations(pool: pool).apply().count } }
+            for _ in 0..<6 { group.addTask { try await Migrations(pool: pool, level: 1).apply().count } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(counts.filter { $0 == 0 }.count == 5)
-        try await Migrations(pool: pool).check()
+        try await Migrations(pool: pool, level: 1).check()
         await pool.close()
     }
 
-    @Test func editedAndNewerOnesAreRefused() async throws {
+    @Test func editedOnesAreRefused() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         try await pool.query("UPDATE schema_migrations SET checksum = 'edited' WHERE number = 2")
-        let edited = await #expect(throws: PostgresError.self) { try await Migrations(pool: pool).apply() }
+        let migrations = Migrations(pool: pool, level: 1)
+        let edited = await #expect(throws: PostgresError.self) { try await migrations.apply() }
         #expect(edited?.message.contains("0002_users") == true)
-        await #expect(throws: PostgresError.self) { try await Migrations(pool: pool).check() }
-
-        let newer = try await PostgresServer.shared.migratedPool(connections: 1)
-        try await newer.query("INSERT INTO schema_migrations (number, name, checksum) VALUES (9999, '9999_x', 'x')")
-        let error = await #expect(throws: PostgresError.self) { try await Migrations(pool: newer).check() }
-        #expect(error?.message.contains("newer") == true)
+        await #expect(throws: PostgresError.self) { try await migrations.check() }
         await pool.close()
-        await newer.close()
+    }
+
+    /// A synthetic next release: level 2 adds a table, level 3 removes a column.
+    private static let expand = Migration(
+        12, "0012_more", Array("-- expand, readers_from 1\nCREATE TABLE more (id bigint)".utf8))
+    private static let contract = Migration(
+        13, "0013_less", Array("-- contract, readers_from 2\nALTER TABLE apps DROP COLUMN sip_trunk".utf8))
+
+    @Test func aBuildWorksWithADatabaseThatIsAheadButReadable() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let present = Migrations(pool: pool, level: 1)
+        let next = Migrations(pool: pool, level: 2, migrations: Migration.all + [Self.expand])
+        #expect(try await present.check() == [])
+        let lacking = await #expect(throws: PostgresError.self) { try await next.check() }
+        #expect(lacking?.message == "the database lacks 0012_more: run `heliographctl migrate`")
+        #expect(try await next.apply() == ["0012_more"])
+        #expect(try await next.check() == [])
+        // The build before goes on, starts again, and may be told to migrate.
+        #expect(try await present.check() == ["0012_more"])
+        #expect(try await present.apply() == [])
+        await pool.close()
+    }
+
+    @Test func aContractWaitsUntilItIsAskedForAndEndsOlderBuilds() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let present = Migrations(pool: pool, level: 1)
+        let next = Migrations(pool: pool, level: 2, migrations: Migration.all + [Self.expand, Self.contract])
+        #expect(try await next.apply() == ["0012_more"])
+        // Not applied: the next build works without it, and so does the present one.
+        #expect(try await next.check() == [])
+        #expect(try await next.waiting() == (["0013_less"], 2))
+        #expect(try await present.check() == ["0012_more"])
+        #expect(try await next.apply(.all) == ["0013_less"])
+        #expect(try await next.waiting() == ([], 0))
+        #expect(try await next.check() == [])
+        let refusal = await #expect(throws: PostgresError.self) { try await present.check() }
+        #expect(
+            refusal?.message
+                == "since 0013_less the database works with builds of level 2 or higher; this one has level 1")
+        #expect(refusal?.isRefusal == true)
+        await #expect(throws: PostgresError.self) { try await present.apply() }
+        await pool.close()
+    }
+
+    @Test func aTableOfAnEarlierBuildGetsTheColumn() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        try await pool.query("ALTER TABLE schema_migrations DROP COLUMN readers_from")
+        let migrations = Migrations(pool: pool, level: 1)
+        #expect(try await migrations.check() == [])
+        #expect(try await migrations.apply() == [])
+        let rows = try await pool.query("SELECT max(readers_from) AS level FROM schema_migrations")
+        #expect(try rows.first?.int64("level") == 1)
+        await pool.close()
+    }
+
+    @Test func aStandbyIsRefused() async throws {
+        let server = try await PostgresServer()
+        let pool = try await server.migratedPool(connections: 1)
+        try await server.stop()
+        try await server.start(asStandby: true)
+        let migrations = Migrations(pool: pool, level: 1)
+        let refusal = await #expect(throws: PostgresError.self) { try await migrations.check() }
+        #expect(refusal?.kind == .standby && refusal?.isRefusal == true)
+        let other = await #expect(throws: PostgresError.self) { try await migrations.apply() }
+        #expect(other?.kind == .standby)
+        await pool.close()
+        try await server.remove()
     }
 }

@@ -1,3 +1,4 @@
+import ClusterState
 import Logging
 import PostgresStore
 import SignalingProtocol
@@ -89,7 +90,7 @@ import Testing
                 logger: Logger(label: "test"))
         }
         let (pool, other) = (try open(3), try open(1))
-        _ = try await Migrations(pool: other).apply()
+        _ = try await Migrations(pool: other, level: ClusterLevel.current).apply()
         let store = UserStore(pool: pool)
         let users = try ["a", "b", "c"].map { UserKey(app: try AppID("app"), account: try Account($0)) }
         func blocked(_ count: Int64) async throws {
