@@ -1,12 +1,12 @@
-# One image for everything: the command picks the program (gateway, presence, channel-state, invitation, sip-bridge,
-# heliographctl).
+# One image with all programs; the command selects one: gateway, presence, channel-state, invitation, sip-bridge,
+# heliographctl.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev libre-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
-# The dependencies change less often than the sources: this layer keeps them.
+# The dependencies change less often than the sources, so they have a layer of their own.
 COPY Package.* ./
 RUN swift package resolve
 COPY . .
@@ -17,7 +17,7 @@ RUN swift build -c release --static-swift-stdlib \
     done
 
 FROM debian:bookworm-slim
-# The C libraries that the programs link; curl asks the health listener.
+# The C libraries that the programs link, and curl for the health check.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates curl libhiredis0.14 libpq5 libre0 libssl3 libstdc++6 \
@@ -25,7 +25,7 @@ RUN apt-get update \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin heliograph
 COPY --from=build /out/ /usr/local/bin/
 USER heliograph
-# Within a container the listeners are for the container's network; outside, the standard is loopback.
+# The default address of the listeners, loopback, could not be reached from outside the container.
 ENV HELIOGRAPH_HTTP_HOST=0.0.0.0 HELIOGRAPH_HTTP_PORT=9090 HELIOGRAPH_LOG_FORMAT=json
 HEALTHCHECK --interval=5s --timeout=4s --start-period=20s --retries=3 \
     CMD ["curl", "-fsS", "-o", "/dev/null", "http://127.0.0.1:9090/healthz"]

@@ -1,4 +1,4 @@
-# Every target says after ## what it does; `make` alone lists them.
+# The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
 .PHONY: help deps bench-deps bench bench-check build release check docs test bench-sip faults soak fuzz sanitize-thread \
 	sanitize-address demo stack-up stack-down clean
@@ -26,25 +26,25 @@ docs: build ## write the client libraries' reference (DocC) to .build/docs
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test
 
-faults: deps release ## break a cluster in every way under load, flood it, and judge what users saw (two hours)
+faults: deps release ## cause every kind of failure in a cluster under load, and check what its users noticed (two hours)
 	@HELIOGRAPH_FAULTS=all .venv/bin/pytest Tests/Faults -q
 
-soak: deps release ## ten minutes of random accounts and channels, which must leave nothing behind
+soak: deps release ## use random accounts and channels for ten minutes, which must leave no data or memory behind
 	@HELIOGRAPH_SOAK_SECONDS=600 .venv/bin/pytest Tests/Faults/test_soak.py -q
 
 bench-sip: deps release ## telephone calls at a steady rate: 20 per second for 30 s, in each direction
 	@.venv/bin/python Tests/SIP/bench_calls.py
 
-bench-deps: ## install the peers that the benchmarks compare with
+bench-deps: ## install the servers that the benchmarks compare with
 	@Scripts/install-bench-dependencies
 
-bench: bench-deps release ## measure Heliograph beside the limit and its peers; writes Benchmarks/RESULTS.md (an hour)
+bench: bench-deps release ## measure Heliograph, other servers and the machine's limit; writes Benchmarks/RESULTS.md (an hour)
 	@Benchmarks/run all --repeat 3
 
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
 
-fuzz: deps ## give what reads strangers' bytes inputs of libFuzzer, without end; `Scripts/fuzz --help` for less
+fuzz: deps ## fuzz everything that parses input from outside, without end; `Scripts/fuzz --help` for shorter runs
 	@Scripts/fuzz --forever
 
 sanitize-thread: deps ## tests with the thread sanitizer, services included (half an hour)
@@ -53,14 +53,14 @@ sanitize-thread: deps ## tests with the thread sanitizer, services included (hal
 sanitize-address: deps ## tests with the address sanitizer, leaks included (half an hour)
 	@Scripts/sanitize address
 
-demo: deps release ## start a cluster and let two users talk and call; ONCE=1 ends after that, else Ctrl-C does
+demo: deps release ## start a cluster in which two users chat and call; Ctrl-C ends it; with ONCE=1 it ends by itself
 	@Scripts/demo $(if $(filter-out 0 no,$(ONCE)),--once)
 
-stack-up: release ## start a cluster on this machine in .stack; GATEWAYS=N gateways (2)
+stack-up: release ## start a cluster on this machine, its files in .stack; GATEWAYS=N sets the number of gateways (2)
 	@Scripts/stack up --gateways $(GATEWAYS)
 
-stack-down: ## end the cluster in .stack
+stack-down: ## stop the cluster in .stack
 	@Scripts/stack down
 
-clean: stack-down ## end the cluster, and delete what was built and the Python packages
+clean: stack-down ## stop the cluster; delete everything that was built, and the Python packages
 	rm -rf .build .venv .stack Benchmarks/.build

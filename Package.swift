@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Set by `Scripts/fuzz` to the path of clang's libFuzzer: then our own modules are built with coverage and the address
-/// sanitizer, and the package has the fuzzer's executable.
+/// The path of clang's libFuzzer, set by `Scripts/fuzz`: our own modules are then built with coverage and the address
+/// sanitizer, and the package contains the fuzzer's executable.
 let fuzzer = Context.environment["HELIOGRAPH_LIBFUZZER"]
 
 let strict: [SwiftSetting] =
@@ -27,7 +27,7 @@ let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swi
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
-/// A service is three targets in one folder: pure decisions, I/O around them, and the entry point.
+/// The three targets of a service, in one folder: Logic decides without I/O, Server does the I/O, Main is the entry point.
 func service(
     _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
     main: [Target.Dependency] = ["ClusterService"]
@@ -57,13 +57,13 @@ func unitTests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Ta
         path: "Tests/Unit/\(target)Tests", swiftSettings: strict)
 }
 
-/// What libre itself was built with, as far as its headers depend on it.
+/// The macros with which libre itself was built, as far as its headers depend on them.
 let libreSettings: [CSetting] =
     ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"].map { .define($0) }
     + (fuzzer == nil ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])])
 
-/// The micro-benchmarks; the benchmarks of the servers are C and Python (Benchmarks/README.md). No product: only Benchmarks/run
-/// builds it.
+/// The micro-benchmarks; those of the servers are in C and Python (Benchmarks/README.md). Not a product: only Benchmarks/run
+/// builds them.
 let benchmarks: [Target] = [
     .target(name: "Allocations", path: "Benchmarks/Allocations"),
     .executableTarget(
@@ -76,7 +76,7 @@ let benchmarks: [Target] = [
         path: "Benchmarks/Micro", swiftSettings: strict),
 ]
 
-/// Tests/Fuzz; only when `Scripts/fuzz` builds.
+/// The fuzzer in Tests/Fuzz; only when `Scripts/fuzz` builds.
 let fuzzing: [Target] =
     fuzzer.map { library in
         [
@@ -97,8 +97,8 @@ let fuzzing: [Target] =
 
 let package = Package(
     name: "heliograph",
-    // What the client libraries need. SwiftPM knows no platforms of a single product: the services use newer API, and run on
-    // Linux only. An app that depends on this package builds its product's targets and nothing else.
+    // The oldest systems that the client libraries support. SwiftPM has no platforms per product: the services use newer API,
+    // but run on Linux only, and an app that depends on this package builds only the client libraries' targets.
     platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .executable(name: "gateway", targets: ["GatewayMain"]),

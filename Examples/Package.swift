@@ -3,7 +3,7 @@ import PackageDescription
 
 let signalingClient: Target.Dependency = .product(name: "SignalingClient", package: "heliograph")
 
-/// Apps that use the client libraries as another package does. `Scripts/check-examples` compiles each of them.
+/// Apps that use the client libraries from another package. `Scripts/check-examples` compiles all of them.
 let package = Package(
     name: "examples",
     platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],

@@ -1,8 +1,9 @@
-// The limit: a server that does nothing but one send() per subscriber of the frame that the publisher sent.
+// The limit that other servers are compared with: a server that only calls send() once per subscriber for each frame.
 //
-// With --coalesce it sends all that one read brought in one send(): what the system calls alone allow.
-// A connection's first byte says what it is: S a subscriber, P a publisher, D and twice six digits one of a pair: its
-// number and its peer's; what it sends goes to the peer. The answer is one byte. Then unmasked WebSocket frames follow.
+// With --coalesce, all frames of one read are sent by one send() per subscriber: the limit with the fewest system calls.
+// A connection's first byte tells its kind: S a subscriber, P a publisher, D a member of a pair. D is followed by two
+// numbers of six digits, the member's and its peer's; the member's frames are sent to the peer. The server answers with
+// one byte. Then unmasked WebSocket frames follow.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,7 +23,7 @@
 static char kinds[DESCRIPTORS];
 static int peers[DESCRIPTORS], by_number[1000000];
 static int subscribers[DESCRIPTORS], subscriber_count;
-// The publisher's frame that is not whole yet.
+// The publisher's incomplete frame.
 static unsigned char bytes[READ_SIZE];
 static size_t kept;
 static int coalesces;
@@ -36,7 +37,7 @@ static void drop(int fd) {
 
 static void send_all(const unsigned char *frame, size_t size) {
     for (int i = 0; i < subscriber_count; i++)
-        // Waits for a slow reader: nothing is lost, and the publisher feels it.
+        // Blocks on a slow reader: nothing is lost, and the publisher is slowed down.
         if (send(subscribers[i], frame, size, MSG_NOSIGNAL) < 0) drop(subscribers[i--]);
 }
 

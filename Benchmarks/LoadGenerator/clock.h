@@ -1,4 +1,4 @@
-// The monotonic clock in nanoseconds; the stamps in messages are taken from it.
+// The monotonic clock in nanoseconds, used for the stamps in messages.
 #pragma once
 #include <stdint.h>
 #include <time.h>

@@ -35,7 +35,7 @@ static double used(int pid) {
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = 0;
-    // The name, in parentheses, may hold anything.
+    // The process name, in parentheses, may contain any character.
     char *after = strrchr(text, ')');
     unsigned long user, system;
     if (!after || sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) return 0;
@@ -57,7 +57,7 @@ void cpu_print(void) {
     printf("\"cpu\":{");
     for (int i = 0; i < count; i++) {
         double now = used(processes[i].pid);
-        // A process that was killed meanwhile tells nothing.
+        // A process that was killed meanwhile counts as 0.
         printf("%s\"%d\":%.2f", i ? "," : "", processes[i].pid, now > processes[i].mark ? now - processes[i].mark : 0);
     }
     printf("},\"own_cpu\":%.3f", own() - own_mark);

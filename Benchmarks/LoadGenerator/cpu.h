@@ -1,9 +1,9 @@
-// What processes have used of the processors, and their memory.
+// The CPU time and the memory that processes use.
 #pragma once
 #include <stdint.h>
 
-// Sets the processes: numbers with commas between.
+// Sets the processes, as comma-separated process ids.
 void cpu_processes(const char *list);
 void cpu_mark(void);
-// Prints `"cpu":{"PID":SECONDS,...},"own_cpu":SECONDS` since the mark.
+// Prints the CPU time since the mark: `"cpu":{"PID":SECONDS,...},"own_cpu":SECONDS`.
 void cpu_print(void);

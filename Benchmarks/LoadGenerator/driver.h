@@ -1,29 +1,29 @@
-// How a kind of server is spoken to, and what a scenario hears of it.
+// A driver speaks the protocol of one kind of server, and reports events to the scenario.
 #pragma once
 #include "loop.h"
 
 struct driver {
     const char *name;
-    // The socket is connected: greet.
+    // Called when the socket is connected: starts the greeting.
     void (*connected)(struct connection *c);
-    // Bytes came; returns how many were used.
+    // Called when bytes have arrived; returns the number of bytes consumed.
     size_t (*input)(struct connection *c, uint8_t *bytes, size_t size);
-    // Adds a message to `c->channel` (or its peer's account, in pairs) to what is written.
+    // Queues a message to `c->channel` (in pairs, to the peer's account).
     void (*publish)(struct connection *c, const uint8_t *body, size_t size);
     void (*send_to_peer)(struct connection *c, const uint8_t *body, size_t size);
-    // Heliograph only: an application ping; joins and leaves.
+    // Heliograph only: sends an application ping; joins and leaves.
     void (*ping)(struct connection *c);
     void (*join)(struct connection *c);
     void (*leave)(struct connection *c);
 };
 
-// The scenario's side.
+// The callbacks of a scenario.
 struct scenario {
     const char *name;
     void (*ready)(struct connection *c);
-    // A stamped body that ends at `end`.
+    // A stamped body, which ends at `end`, was delivered.
     void (*delivered)(struct connection *c, const uint8_t *end);
-    // A call was answered: a message sent, a join or leave done.
+    // A call was answered: a message, a join or a leave.
     void (*answered)(struct connection *c, bool good);
     void (*lost)(struct connection *c);
     int (*run)(void);
@@ -37,12 +37,12 @@ extern const struct scenario *scenario;
 struct options {
     const struct driver *driver;
     uint32_t members, publishers, pairs, concurrency, channels, body;
-    // Publishers who are no members; the stamp is the moment of sending, not the one when the message was due.
+    // Whether publishers are not members; whether the stamp is the time of sending, not the time when the message was due.
     bool outside, stamps_sending;
-    // Heliograph: take pushes, poll the mailbox after the login, no join and leave events.
+    // Heliograph only: accept pushed entries, poll the mailbox after the login, have no join and leave events published.
     bool pushes, polls_after_login, quiet_joins;
     const char *app, *prefix, *domain;
-    // Connections of a publisher go here when it is not a member; -1: like the others, in turn.
+    // The endpoint of publishers that are not members; -1: like the other connections, all endpoints in turn.
     int publisher_endpoint;
     uint32_t others;
 };

@@ -1,4 +1,4 @@
-// The gateway's client protocol: a call's kind is in the lowest bits of its number.
+// The gateway's client protocol. The lowest bits of a call's id encode its kind.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { CALL_JOIN, CALL_SEND, CALL_POLL, CALL_SETUP, CALL_KINDS };
 enum { STEP_UPGRADE, STEP_LOGIN, STEP_SETUP, STEP_JOIN };
-// A stamped text in an event ends this far before the frame does: \"}"]]
+// The number of bytes between the end of an event's stamped text and the end of the frame: \"}"]]
 #define EVENT_TAIL 6
 #define ACKNOWLEDGE_ENTRIES 30
 
@@ -53,7 +53,7 @@ static void set_attribute(struct connection *c, const char *name, int value) {
         call_number(c, CALL_SETUP), c->line, c->channel, name, value);
 }
 
-// The channel's first member raises its limits before the others come.
+// The first member of a channel raises the channel's limits before the others join.
 static void logged_in(struct connection *c) {
     if (options.polls_after_login && !c->pushes) poll_mailbox(c);
     if (!c->channel) return connection_ready(c);
@@ -109,7 +109,7 @@ static int64_t number_at(const uint8_t *text) {
 }
 
 static void entry(struct connection *c, int64_t version, const uint8_t *end) {
-    // Nobody may be given an entry twice in a session.
+    // An entry must not be delivered twice in a session.
     if (version <= c->version)
         return connection_failed(c, "entry %lld after %lld", (long long)version, (long long)c->version);
     c->version = version;

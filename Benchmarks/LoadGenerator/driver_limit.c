@@ -1,4 +1,4 @@
-// The limit program: a letter says what a connection is, then unmasked WebSocket frames go both ways.
+// The protocol of limit.c: a letter tells the kind of connection, then unmasked WebSocket frames follow in both directions.
 #include <string.h>
 
 #include "driver.h"

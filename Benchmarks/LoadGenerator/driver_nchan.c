@@ -1,4 +1,4 @@
-// nchan, by WebSocket: a path each for hearing, for publishing, and for one of a pair that does both.
+// nchan over WebSocket: one path to subscribe, one to publish, and one for members of a pair, which do both.
 #include <stdio.h>
 #include <string.h>
 

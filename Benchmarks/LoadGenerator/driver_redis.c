@@ -27,7 +27,7 @@ static void send_to_peer(struct connection *c, const uint8_t *body, size_t size)
     publish_to(c, c->peer->account, body, size);
 }
 
-// A bulk string at `at`; returns what follows it, NULL when it is not whole.
+// Parses a bulk string at `at`; returns the position after it, NULL when it is incomplete.
 static uint8_t *bulk(uint8_t *at, uint8_t *end, uint8_t **last) {
     size_t size = 0;
     if (end - at < 4) return NULL;
@@ -48,7 +48,7 @@ static size_t input(struct connection *c, uint8_t *bytes, size_t size) {
     }
     while (at < end && c->phase != PHASE_CLOSED) {
         if (*at != '>') {
-            // The answer to a PUBLISH.
+            // The reply to a PUBLISH.
             uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
             if (!newline) break;
             if (*at == '-') scenario->answered(c, false);

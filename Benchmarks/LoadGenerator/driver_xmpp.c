@@ -28,7 +28,7 @@ static void bound(struct connection *c, const uint8_t *bytes, size_t size) {
     if (!end) return connection_failed(c, "no JID: %.*s", (int)size, (const char *)bytes);
     free(c->line);
     c->line = strndup((const char *)jid + 5, (size_t)(end - jid) - 5);
-    // Directed messages need presence of neither side.
+    // Messages between two users do not require presence.
     if (c->peer) return connection_ready(c);
     buffer_format(&c->out,
         "<presence to='%s@conference.%s/%s'><x xmlns='http://jabber.org/protocol/muc'><history maxstanzas='0'/></x>"
@@ -38,7 +38,7 @@ static void bound(struct connection *c, const uint8_t *bytes, size_t size) {
     connection_dirty(c);
 }
 
-// A step of the greeting; whole answers only.
+// Performs a step of the greeting, if its answer is complete.
 static size_t greeting(struct connection *c, uint8_t *bytes, size_t size) {
     switch (c->step) {
     case STEP_STREAM:
@@ -82,7 +82,7 @@ static size_t input(struct connection *c, uint8_t *bytes, size_t size) {
         else if (mark) scenario->delivered(c, mark + sizeof STAMP_MARK - 1);
         at = close + sizeof end_tag - 1;
     }
-    // Other stanzas concern nobody, but their ends must not be mistaken for a message's beginning.
+    // Other stanzas are ignored, but their ends must not be mistaken for the start of a message.
     if (!memmem(at, (size_t)(end - at), "<message", 8)) {
         uint8_t *last = memrchr(at, '>', (size_t)(end - at));
         if (last) at = last + 1;

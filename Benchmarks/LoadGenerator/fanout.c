@@ -1,4 +1,4 @@
-// F1, F2, latency: publishers send at a steady rate into one channel, all members count what they get.
+// Scenarios F1, F2 and latency: publishers send at a steady rate to one channel, and all members count what they receive.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "people.h"
 #include "stamp.h"
 
-// Nothing came for so long: what is missing is lost.
+// The time without a delivery after which missing messages count as lost.
 #define QUIET (2 * SECOND)
 #define DRAIN (20 * SECOND)
 
@@ -43,7 +43,7 @@ static struct connection *publisher(uint32_t i) {
     return options.outside ? &people.all[options.members + i] : &people.all[i];
 }
 
-// Sends what is due; returns when the next is.
+// Sends the messages that are due; returns when the next one is.
 static int64_t send_due(int64_t start, double rate, uint64_t *sent, uint64_t total) {
     int64_t now = now_ns();
     while (*sent < total) {
@@ -90,7 +90,7 @@ static void run(double rate, double seconds) {
         (double)latencies.max / 1e3);
     cpu_print();
     say("}");
-    // A loss is counted once.
+    // A lost message is counted once.
     for (uint32_t i = 0; i < options.members; i++)
         memcpy(people.all[i].seen, numbers, options.publishers * sizeof *numbers);
 }
@@ -104,7 +104,7 @@ static int fanout(void) {
         struct connection *c = &people.all[i];
         c->channel = (char *)options.prefix;
         c->joins = i < options.members;
-        // Only the first sets the channel up.
+        // Only the first member sets up the channel.
         c->number = i;
         c->seen = calloc(options.publishers, sizeof *c->seen);
         if (i >= options.members && options.publisher_endpoint >= 0) c->endpoint = (uint32_t)options.publisher_endpoint;

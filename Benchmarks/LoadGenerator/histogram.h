@@ -1,4 +1,4 @@
-// Latencies in nanoseconds, counted in buckets that are 1/32 of their power of two wide.
+// Latencies in nanoseconds, counted in buckets; the width of each is 1/32 of the largest power of two below it.
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -26,5 +26,5 @@ static inline void histogram_add(struct histogram *h, int64_t value) {
 
 static inline void histogram_clear(struct histogram *h) { memset(h, 0, sizeof *h); }
 
-// The value that a share (0...1) of all are not above, in nanoseconds: the upper edge of its bucket.
+// The quantile of a share (0...1), in nanoseconds: the upper edge of its bucket.
 uint64_t histogram_quantile(const struct histogram *h, double share);

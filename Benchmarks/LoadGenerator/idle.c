@@ -1,4 +1,4 @@
-// C1 and the cost of joins: many connections that do nothing but stand, ping, or come and go.
+// Scenario C1 and the cost of joins: many connections that are idle, ping, or join and leave.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void delivered(struct connection *c, const uint8_t *end) {
 static void answered(struct connection *c, bool good) {
     refused += !good;
     if (is_cycling && !c->has_joined) {
-        // The join was answered; the leave is counted.
+        // This was the answer to the join; the answer to the leave is counted.
         c->has_joined = true;
         c->driver->leave(c);
         return;
@@ -37,7 +37,7 @@ static void told(const char *what, int64_t start, uint32_t failed_before) {
     say("}");
 }
 
-// Brings up the connections up to number `to`.
+// Opens the connections up to number `to`.
 static void open_to(uint32_t to) {
     static uint32_t opened;
     uint32_t failed_before = people.failed;
@@ -49,7 +49,7 @@ static void open_to(uint32_t to) {
     told("opened", start, failed_before);
 }
 
-// Stands still for so long; `period` > 0: each connection pings every so many seconds.
+// Keeps the connections idle for `seconds`; if `period` > 0, each pings every `period` seconds.
 static void stand(double seconds, double period) {
     uint32_t failed_before = people.failed;
     uint64_t sent = 0;
@@ -70,7 +70,7 @@ static void stand(double seconds, double period) {
     told("stood", start, failed_before);
 }
 
-// Lets connections join the channel of connection 0 and leave it, so many at a time.
+// Lets connections join the channel of connection 0 and leave it, `together` at a time.
 static void cycle(uint32_t from, uint32_t to, uint32_t together) {
     uint32_t failed_before = people.failed, next = from;
     answers = refused = 0;
@@ -96,7 +96,7 @@ static int idle(void) {
     for (uint32_t i = 0; i < people.count; i++) {
         struct connection *c = &people.all[i];
         c->joins = i < options.members;
-        // The first of each channel sets it up.
+        // The first member of each channel sets it up.
         c->number = i < options.channels ? 0 : 1;
         if (c->joins && asprintf(&c->channel, "%s-c%u", options.prefix, i % options.channels) < 0) abort();
     }

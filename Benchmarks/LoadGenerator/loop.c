@@ -32,7 +32,7 @@ static int failures_told;
 void loop_start(void) {
     poller = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &commands};
-    // Regular files cannot be polled and are always readable.
+    // A regular file as standard input: epoll does not support it, and it is always readable.
     if (epoll_ctl(poller, EPOLL_CTL_ADD, STDIN_FILENO, &event) != 0) {
         perror("standard input must be a pipe");
         exit(2);
@@ -68,7 +68,7 @@ void connection_open(struct connection *c) {
 
 void connection_close(struct connection *c) {
     if (c->phase == PHASE_CLOSED) return;
-    // At once, as a dying network does, and without holding the port.
+    // Resets the connection at once, like a failing network, without keeping the port in TIME_WAIT.
     struct linger now = {.l_onoff = 1, .l_linger = 0};
     setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     close(c->fd);

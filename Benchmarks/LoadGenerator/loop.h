@@ -1,7 +1,7 @@
-// One epoll loop, and the connections on it.
+// An epoll loop and its connections.
 //
-// A read goes into one buffer that all connections share; what a driver leaves of it is kept with the connection. Writes
-// are gathered and go out once per turn of the loop.
+// All connections read into one shared buffer; bytes that a driver does not consume are kept with the connection. Writes
+// are collected and sent once per turn of the loop.
 #pragma once
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -20,42 +20,42 @@ struct connection {
     // The driver's own step within PHASE_GREETING.
     uint8_t step;
     bool wants_write, is_dirty;
-    // What the driver does when the connection stands: subscribe, resume an old session; whether it takes pushes.
+    // Whether the driver subscribes, resumes an earlier session, and accepts pushed entries.
     bool joins, resumes, pushes;
     uint32_t index, endpoint, calls;
-    // The last number seen of each sender.
+    // The last message number received from each sender.
     uint32_t *seen;
     struct connection *peer, *next_dirty;
     struct buffer in, out;
-    // Who it is, and the channel it is in or sends to.
+    // The account, and the channel that it is in or sends to.
     char *account, *channel;
-    // Heliograph: the session's line, the mailbox version processed and acknowledged, whether a poll is outstanding.
+    // Heliograph only: the session's line, the mailbox versions processed and acknowledged, whether a poll is unanswered.
     char *line;
     int64_t version, acknowledged;
     bool polls;
-    // In cycles of joining and leaving: the join was answered.
+    // In cycles of joins and leaves: whether the join was answered.
     bool has_joined;
     uint32_t number;
 };
 
 extern struct sockaddr_in endpoints[64];
 extern uint32_t endpoint_count;
-// Taken after each read: when what is being handed over arrived.
+// The time after the last read: the arrival time of the bytes that are being handled.
 extern int64_t arrived;
-// Whether a connection that ends is no surprise.
+// Whether connections may end without that being an error.
 extern bool losses_expected;
 
 void loop_start(void);
 void connection_open(struct connection *c);
-// Closes without a word; the scenario is not told.
+// Closes the connection; the scenario is not informed.
 void connection_close(struct connection *c);
-// What stands in `out` is written at the end of this turn.
+// Has the connection's `out` written at the end of this turn of the loop.
 void connection_dirty(struct connection *c);
-// The greeting is over: tells the scenario.
+// Reports to the scenario that the greeting is done.
 void connection_ready(struct connection *c);
 void connection_failed(struct connection *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Turns the loop once: waits until `until` at most (monotonic ns), handles what is there, writes.
+// Runs one turn of the loop: waits at most until `until` (monotonic ns), handles events, writes.
 void loop_turn(int64_t until);
-// Reads a line of standard input into `line`, turning the loop until there is one; false at its end.
+// Reads a line of standard input into `line`, running the loop meanwhile; false at the end of the input.
 bool loop_command(char *line, int size);

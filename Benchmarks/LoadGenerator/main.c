@@ -1,6 +1,6 @@
 // The load generator: one scenario against one kind of server, driven by commands on standard input.
 //
-//   pids N,N,...       processes whose use of the processors is told
+//   pids N,N,...       processes whose CPU time is reported
 //   run ...            runs the scenario's measured part, prints one line of JSON
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -115,7 +115,7 @@ int main(int count, char **arguments) {
     if (options.body < 40 || options.body > 8192) fail("--body is 40...8192");
     if (!options.publishers || !options.channels || !options.concurrency) fail("a number is 0");
     signal(SIGPIPE, SIG_IGN);
-    // Wake up when asked, not up to 50 us later.
+    // Timers fire on time rather than up to 50 us late.
     prctl(PR_SET_TIMERSLACK, 1UL);
     loop_start();
     return scenario->run();

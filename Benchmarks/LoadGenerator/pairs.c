@@ -1,4 +1,4 @@
-// P1: in each pair a message goes to and fro; who gets one sends the next.
+// Scenario P1: in each pair a message goes back and forth; the member that receives it sends the next.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void run(double seconds) {
     int64_t start = now_ns(), end = start + (int64_t)(seconds * 1e9);
     is_running = true;
     in_flight = options.pairs;
-    // The even one begins; numbers count the rounds.
+    // The even-numbered member begins; message numbers count the rounds.
     for (uint32_t i = 0; i < options.pairs; i++) {
         struct connection *first = &people.all[2 * i];
         first->seen[0] = first->peer->seen[0];

@@ -1,4 +1,4 @@
-// The connections of a scenario, and how they are brought up a bounded number at a time.
+// The connections of a scenario, opened a bounded number at a time.
 #pragma once
 #include "loop.h"
 
@@ -8,13 +8,13 @@ struct people {
 };
 extern struct people people;
 
-// Makes `count` connections; none is open yet.
+// Creates `count` connections, not opened yet.
 void people_make(uint32_t count);
-// Opens those from `from` to `to` and waits until all are ready; false when one failed or it took too long.
+// Opens the connections from `from` to `to` and waits until all are ready; false when one failed or it took too long.
 bool people_open(uint32_t from, uint32_t to);
-// For the scenario's callbacks.
+// To be called by the scenario's `ready` callback.
 void people_ready(struct connection *c);
 void people_lost(struct connection *c);
 
-// Prints a line of JSON and hands it on at once.
+// Prints a line of JSON and flushes the output.
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,6 +1,6 @@
-// What a benchmark message says: filler, then who sent it, its number and the moment it was due, then a mark.
+// The body of a benchmark message: padding, then the sender, the message's number, the time when it was due, and a mark.
 //
-// Numbers are written as '@'...'O', four bits a letter: safe in JSON, XML and on the command line, and read without a loop.
+// Numbers are written as letters '@'...'O', four bits each: safe in JSON, XML and on the command line, and decoded without a loop.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

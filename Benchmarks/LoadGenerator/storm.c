@@ -1,8 +1,8 @@
 // The reconnect storm: many clients resume at once while others exchange messages.
 //
-// The members log in at endpoint 0 and stand in channels; `others` log in at the last endpoint and hear one of them speak
-// at a steady rate. `storm` cuts the members' connections, or waits until the server does, and resumes all of them at the
-// last endpoint.
+// The members log in at endpoint 0 and join channels. `others` log in at the last endpoint, and one of them sends them
+// messages at a steady rate. `storm` cuts the members' connections, or waits until the server does, and resumes all of
+// them at the last endpoint.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void ready(struct connection *c) {
 
 static void lost_one(struct connection *c) {
     if (!is_storming || c->index >= options.members) return people_lost(c);
-    // The first loss is the storm's, a second one an error.
+    // The first loss of a connection is the storm's; a second one is an error.
     if (c->resumes) {
         errors++;
         return;
@@ -53,7 +53,7 @@ static void lost_one(struct connection *c) {
     if (storm_start == 0) storm_start = now_ns();
     lost++;
     c->resumes = true;
-    // From here on a loss is an error.
+    // From here on the loss of a connection is an error.
     if (lost == options.members) losses_expected = false;
 }
 
@@ -67,7 +67,7 @@ static void speak(int64_t start, double rate) {
     }
 }
 
-// Every member's channel is spoken in once; all its members must hear it.
+// Sends one message to each channel; all its members must receive it.
 static void check(void) {
     uint64_t expected = options.members;
     is_checking = true;
@@ -82,7 +82,7 @@ static void check(void) {
         (unsigned long long)delivered_count);
 }
 
-// `before` seconds of calm, the storm, `after` seconds of calm. A cut of our own, unless the server makes one.
+// `before` seconds of calm, the storm, `after` seconds of calm. If `cuts`, the connections are cut here; else by the server.
 static void storm(double rate, double before, double after, bool cuts) {
     uint32_t failed_before = people.failed, next = 0;
     struct histogram *calm = calloc(1, sizeof *calm);

@@ -1,17 +1,17 @@
-// The client's side of RFC 6455, as much as measuring needs.
+// The client's side of RFC 6455, as far as the benchmarks need it.
 #pragma once
 #include "loop.h"
 
-// Asks for the upgrade of a path.
+// Requests an upgrade at this path.
 void websocket_greet(struct connection *c, const char *path);
-// Reads the answer; returns the bytes used, 0 when it is not whole, and fails the connection when it is no upgrade.
+// Parses the response; returns the bytes consumed, 0 when it is incomplete. Fails the connection if it is no upgrade.
 size_t websocket_greeted(struct connection *c, uint8_t *bytes, size_t size);
 
 struct frame {
     uint8_t opcode;
     uint8_t *payload;
     size_t size;
-    // Bytes of the frame altogether; 0: not whole yet.
+    // The size of the whole frame in bytes; 0 when it is incomplete.
     size_t total;
 };
 static inline struct frame websocket_frame(uint8_t *bytes, size_t size) {
@@ -36,5 +36,5 @@ static inline struct frame websocket_frame(uint8_t *bytes, size_t size) {
     return f;
 }
 
-// Begins a masked text frame of `size` bytes, which the caller appends. The mask is zero: valid, and free.
+// Starts a masked text frame of `size` bytes, which the caller appends. The masking key is zero, which is valid and costs nothing.
 void websocket_begin(struct buffer *out, size_t size);

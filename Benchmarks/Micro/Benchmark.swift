@@ -1,7 +1,7 @@
 import Allocations
 import Glibc
 
-/// Something small of the hot path, done many times.
+/// A small operation of the hot path, repeated many times.
 struct Benchmark {
     let name: String
     let run: (_ count: Int) -> Void
@@ -11,7 +11,7 @@ struct Benchmark {
         run = { count in for _ in 0..<count { once() } }
     }
 
-    /// The least CPU time and the allocations of one, as a line of JSON.
+    /// The least CPU time and the allocations of one repetition, as a line of JSON.
     func measured() -> String {
         run(1000)
         var count = 1000
@@ -36,6 +36,6 @@ struct Benchmark {
     }
 }
 
-/// Keeps the compiler from dropping what computes a value.
+/// Prevents the compiler from removing the computation of a value.
 @inline(never)
 func use<Value>(_ value: borrowing Value) {}

@@ -7,7 +7,7 @@ import SignalingWire
 import WebSocketWire
 
 extension Benchmark {
-    /// In the order of a message's way through the gateway.
+    /// All benchmarks, in the order of a message's way through the gateway.
     static func all() -> [Benchmark] {
         frames() + events() + commands() + states() + redis()
     }
@@ -16,7 +16,7 @@ extension Benchmark {
 
     private static func buffer(_ text: String) -> ByteBuffer { ByteBuffer(string: text) }
 
-    /// Client frames, in and out.
+    /// Decoding and encoding clients' frames.
     private static func frames() -> [Benchmark] {
         let line = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2-bench-17-gateway-1.0-2s-0123456789abcdef0123456789abcdef"
         let send = buffer(
@@ -50,7 +50,7 @@ extension Benchmark {
         ]
     }
 
-    /// A client's frame of 126 to 65,535 bytes.
+    /// A masked frame with a payload of 126 to 65,535 bytes.
     private static func masked(_ text: ByteBuffer) -> ByteBuffer {
         let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
         var frame = ByteBuffer(bytes: [0x81, 0x80 | 126])
@@ -63,7 +63,7 @@ extension Benchmark {
         use(try? ClientFrame(decoding: text, line: line))
     }
 
-    /// What gateways are told by publications.
+    /// Decoding publications to gateways.
     private static func events() -> [Benchmark] {
         let channelEvent = buffer(event.payload)
         let delivery = MailDelivery(session: SessionID("gateway-1.0-2s"), previous: 0, entry: entry(1))
@@ -74,7 +74,7 @@ extension Benchmark {
         ]
     }
 
-    /// Commands to services, and their answers.
+    /// Encoding and decoding commands to services, and their replies.
     private static func commands() -> [Benchmark] {
         let join = JoinChannel(
             actor: Actor(user: UserKey(app: app, account: account(1)), uid: 17, session: SessionID("gateway-1.0-2s")),
@@ -97,7 +97,7 @@ extension Benchmark {
         return writer.encoded
     }
 
-    /// The state machines, one message each.
+    /// The state machines, for one message each.
     private static func states() -> [Benchmark] {
         let mailboxes = Mailboxes()
         let feeds = Feeds()
@@ -146,7 +146,7 @@ extension Benchmark {
         ]
     }
 
-    // MARK: - What they work on
+    // MARK: - Inputs
 
     private static let app = make { try AppID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2") }
     fileprivate static let channel = make { try ChannelName("bench") }
@@ -163,12 +163,12 @@ extension Benchmark {
     }
 
     private static func make<Value>(_ body: () throws -> Value) -> Value {
-        // The inputs are constants: one that is refused is a mistake in this file.
+        // The inputs are constants, so an error is a mistake in this file.
         do { return try body() } catch { fatalError("\(error)") }
     }
 }
 
-/// A mailbox whose client takes pushes and acknowledges each thirtieth.
+/// A mailbox whose client accepts pushed entries and acknowledges every thirtieth.
 private final class Mailboxes {
     private var machine = MailboxStateMachine(takesPushes: true)
     private var template = Benchmark.entry(1)
@@ -185,7 +185,7 @@ private final class Mailboxes {
     }
 }
 
-/// A channel's feed, a session's calls and its rate.
+/// A channel's feed, a session's calls and its rate limit.
 private final class Feeds {
     private var feed = ChannelFeed()
     private var calls = CallPipeline(held: false)
@@ -221,7 +221,7 @@ private final class Feeds {
 }
 
 extension ByteBuffer {
-    /// As the gateway hands over what Redis published.
+    /// Passes the bytes on as the gateway does with a publication.
     fileprivate func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         withUnsafeReadableBytes { $0.withMemoryRebound(to: UInt8.self, body) }
     }

@@ -5,41 +5,41 @@
 // Heliograph's client for browsers: one module, no dependencies.
 // The protocol: Docs/protocol.md. How to use it: Docs/clients.md. Types: heliograph.d.ts.
 
-/** The version in ten digits, as the native clients have it: that of the API which this client is compatible with, 1.1.4.0. */
+/** The version of the API that this client implements, 1.1.4.0, in the ten-digit form of the native clients. */
 const SDK_VERSION = 1010104000;
 
 const DISCOVERY_MS = 5_000;
-/** Time to open a socket and to get the first answer on it; the gateway gives its services 8 s. */
+/** Time limit for opening a socket and getting the first answer on it; the gateway waits up to 8 s for its services. */
 const ATTEMPT_MS = 15_000;
-/** A login is given up after this time or this many attempts. */
+/** A login fails after this time or this many attempts. */
 const LOGIN_MS = 30_000;
 const LOGIN_ATTEMPTS = 15;
-/** After this time a session without a connection has ended: `_conn_timeout` is at most 120 s. */
+/** After this time without a connection the session has ended for certain: `_conn_timeout` is at most 120 s. */
 const RECONNECT_MS = 150_000;
 /** Attempt n waits a random time up to BACKOFF_MS * 2^(n-1), at most BACKOFF_CAP_MS. */
 const BACKOFF_MS = 1_000;
 const BACKOFF_CAP_MS = 15_000;
-/** The least time for which a session outlives a lost connection. */
+/** The shortest time for which a session outlives a lost connection. */
 const SHORTEST_TIMEOUT_MS = 20_000;
 const PING_MS = 10_000;
-/** After so many pings without any frame in return the connection counts as dead. */
+/** The number of pings without any frame in return after which the connection counts as dead. */
 const SILENT_PINGS = 2;
-/** A message that the cluster could not accept is sent again after a random time up to this. */
+/** A message that the cluster could not store is sent again after a random pause of at most this. */
 const REPEAT_MS = 1_000;
-/** How long calls are kept, also over reconnects: half of the time for which the cluster remembers a messageID. */
+/** How long calls wait for their answers, reconnects included: half the time for which the cluster recognises a messageID. */
 const CALL_MS = 30_000;
-/** The most unanswered calls; at 1,024 the gateway closes the connection. */
+/** The largest number of unanswered calls; at 1,024 the gateway closes the connection. */
 const CALL_BOUND = 1_000;
-/** Calls that waited for a connection are sent in bursts of this size; the next burst begins a second after an answer to this one. */
+/** Calls that waited for a connection are sent in bursts of this size; the next burst starts a second after an answer to this one. */
 const BURST = 60;
 const BURST_MS = 1_000;
-/** Mailbox entries are acknowledged after this number of them, or this time. */
+/** Mailbox entries are acknowledged after this number of entries, or after this time. */
 const ACK_ENTRIES = 30;
 const ACK_MS = 1_000;
 
 const OFFLINE = 0, LOGGING_IN = 1, LOGGED_IN = 2, RECONNECTING = 3;
 
-/** Public codes that this client itself uses. Source: Signaling API, "Error codes". */
+/** The public codes that this client itself reports. Source: Signaling API, "Error codes". */
 const Code = {
     logoutOther: 100, logoutUser: 101, logoutNetwork: 102, logoutKicked: 103, logoutTokenExpired: 105,
     alreadyLoggedOut: 108, loginOther: 200, loginNetwork: 201, loginCancelled: 203, loginKicked: 207, joinOther: 300,
@@ -47,16 +47,16 @@ const Code = {
     leaveDisconnected: 604, reinvite: 701, inviteNetwork: 702, failed: 1001, unknown: 1002, notLoggedIn: 1003,
 };
 
-/** The code for calls that were never answered, by function; Code.failed for the others. */
+/** The code of a call without an answer, by function; Code.failed for functions that are not listed. */
 const TIMEOUT_CODES = {
     user_sendmsg: Code.messageTimeout, channel_sendmsg: Code.messageTimeout, channel_join: Code.joinOther,
     channel_query_num: Code.countTimeout, voip_invite: Code.inviteNetwork,
 };
 
-/** The reasons of a `close` frame. */
+/** The codes for the reasons in a `close` frame. */
 const CLOSE_CODES = { kick: Code.logoutKicked, token_expired: Code.logoutTokenExpired, bad_line: Code.logoutNetwork };
 
-/** Reasons that mean "try again": the gateway cannot reach a service for the moment. */
+/** Reasons that mean "try again": the gateway cannot reach a service at the moment. */
 const TRANSIENT = ["timeout", "unavailable"];
 
 const MESSAGES = ["user_sendmsg", "channel_sendmsg"];
@@ -72,7 +72,7 @@ const CALL_ENDS = ["voip_invite_refuse", "voip_invite_failed", "voip_invite_bye"
 
 const sleep = (milliseconds) => new Promise((wake) => setTimeout(wake, milliseconds));
 
-/** Calls the application's handler; its exceptions are thrown outside of this client. */
+/** Calls the application's handler; an exception in it is rethrown later, outside of this client. */
 function fire(target, name, ...values) {
     try {
         if (typeof target[name] === "function") target[name](...values);
@@ -86,7 +86,7 @@ const told = (callback) => callback && ((error, result) => callback(error !== ""
 
 const failure = (reason, code) => [reason, { result: "failed", reason, code, data: { result: reason } }];
 
-/** Knows where gateways are. */
+/** Finds gateways by discovery. */
 class Finder {
     #bases;
     #query;
@@ -105,7 +105,7 @@ class Finder {
         this.#isSecure = (page ?? this.#bases[0]).startsWith("https:");
     }
 
-    /** The gateway to try next, preferably one whose connection was not lost lately; undefined when none is known. */
+    /** The gateway to try next, preferably one whose connection was not lost recently; undefined when none is known. */
     async next() {
         for (const base of shuffled(this.#bases)) {
             try {
@@ -116,7 +116,7 @@ class Finder {
                     break;
                 }
             } catch {
-                // The next base may answer; otherwise the gateways known from before are used.
+                // Another base may answer; if none does, the gateways found before are used.
             }
         }
         const lostAt = (address) => this.#failures.get(address) ?? 0;
@@ -159,39 +159,39 @@ class Session {
 
     /** @type {WebSocket | null} */
     #socket = null;
-    /** Treats the present connection as broken. */
+    /** Treats the current connection as broken. */
     #lose = () => {};
-    /** Resolves #connect: whether the socket carries the session. */
+    /** Resolves the promise of #connect: whether the session is established on the socket. */
     #settle = () => {};
     #pinger;
     #pings = 0;
     #silentPings = 0;
 
-    /** Unanswered calls, in the order in which they were made. */
+    /** The unanswered calls, in the order in which they were made. */
     #calls = new Map();
     #unsent = [];
     #lastCall = 0;
     #messagePrefix = Math.random().toString(36).slice(2, 10);
-    /** Messages that may still be sent in this burst. */
+    /** The number of messages that may still be sent in this burst. */
     #budget = Infinity;
     #nextBurst;
-    /** The timer until messages that were not accepted are sent again. Nothing is sent before it fires, so that the order stays. */
+    /** The timer until messages that were not stored are sent again. Nothing is sent before it fires, to keep the order. */
     #repeating;
     /** When the connection of a working session was last lost. */
     #lostAt = 0;
 
-    /** The highest mailbox version that was seen. */
+    /** The highest mailbox version that was received. */
     #version = 0;
     #unacknowledged = 0;
     #ackTimer;
 
     /** @type {Channel | null} */
     #channel = null;
-    /** Unanswered joins and leaves. */
+    /** The number of unanswered joins and leaves. */
     #moves = 0;
     /** The id of the last channel event that was received. */
     #lastEvent = 0;
-    /** The same, once it is one of the present channel. */
+    /** The id of the last event of the current channel; undefined before the first. A resume requests the events after it. */
     #after;
 
     /** @type {Map<string, Call>} */
@@ -274,7 +274,7 @@ class Session {
     channelInviteUser2(channelID, peer, extra = "") {
         const call = this.#makeCall(channelID, peer, extra);
         call.act("voip_invite", extra, (error, result, isRepeated) => {
-            // The first one had reached the cluster; only its answer was lost.
+            // The first invitation had reached the cluster; only its answer was lost.
             if (!error || (isRepeated && result.code === Code.reinvite)) return;
             this.#forget(call);
             fire(call, "onInviteFailed", error, result.code);
@@ -282,9 +282,9 @@ class Session {
         return call;
     }
 
-    // The connection
+    // Connection
 
-    /** Connects, and tries again until the session has a connection or is over. */
+    /** Connects, with repeated attempts until the session has a connection or has ended. */
     async #connect() {
         const isLogin = this.#status === LOGGING_IN;
         const startedAt = Date.now();
@@ -304,7 +304,7 @@ class Session {
         }
     }
 
-    /** One attempt; true when no further one is needed. */
+    /** Makes one attempt to connect; resolves to true when no further one is needed. */
     #open(address) {
         return new Promise((settle) => {
             const socket = new WebSocket(address);
@@ -385,7 +385,7 @@ class Session {
         const result = JSON.parse(json);
         if (error || result.result !== "ok") {
             if (TRANSIENT.includes(result.reason)) return this.#lose();
-            // This was the new session that was to replace the lost one.
+            // The refused login was to replace a lost session.
             if (this.#status === RECONNECTING) return this.#end("onLogout", Code.logoutNetwork);
             const isLoginCode = result.code >= Code.loginOther && result.code < Code.joinOther;
             return this.#end("onLoginFailed", isLoginCode ? result.code : Code.loginOther);
@@ -404,8 +404,8 @@ class Session {
     }
 
     /**
-     * The cluster has lost the session: a new one replaces it. It has no channel, and calls of the old session that were not
-     * answered might take effect twice.
+     * Logs in again, because the cluster has lost the session. The new session is in no channel. Unanswered calls of the old
+     * session fail, because repeating them could make them take effect twice.
      */
     #logInAgain() {
         this.#line = undefined;
@@ -415,17 +415,17 @@ class Session {
         this.#lose();
     }
 
-    /** A `close` frame: the session is over, or could not be resumed for now. */
+    /** Handles a `close` frame: the session has ended, or cannot be resumed at the moment. */
     #dismissed(reason) {
         if (this.#status === LOGGING_IN) return this.#end("onLoginFailed", Code.loginKicked);
-        // A session outlives a lost connection for longer than that, unless the cluster loses it.
+        // So soon after a lost connection, only a session that the cluster has lost cannot be resumed.
         const isForgotten = reason === "bad_line" && Date.now() - this.#lostAt < SHORTEST_TIMEOUT_MS;
         if (!this.#isLoggingOut && (reason === String(Code.logoutNetwork) || isForgotten)) return this.#logInAgain();
         if (this.#status === RECONNECTING && !(reason in CLOSE_CODES)) return this.#lose();
         this.#end("onLogout", CLOSE_CODES[reason] ?? Code.logoutOther);
     }
 
-    /** Ends the session and tells the application by this callback. */
+    /** Ends the session and calls this callback of the application. */
     #end(callback, code) {
         if (this.#status === OFFLINE) return;
         this.#status = OFFLINE;
@@ -446,7 +446,7 @@ class Session {
     #call(func, args, done) {
         const call = { id: ++this.#lastCall, func, args, done, sent: 0 };
         call.isMessage = MESSAGES.includes(func);
-        // The cluster recognises the id, so that a message that is repeated after a reconnect takes effect once.
+        // By its id the cluster recognises a message that is repeated after a reconnect, so that it takes effect once.
         if (call.isMessage) args.messageID = `${this.#messagePrefix}-${call.id}`;
         const isReady = (this.#status === LOGGED_IN || this.#status === RECONNECTING) && !this.#isLoggingOut;
         if (!isReady) {
@@ -463,7 +463,7 @@ class Session {
         this.#flush();
     }
 
-    /** Sends the calls that wait, in order. */
+    /** Sends the waiting calls, in order. */
     #flush() {
         while (this.#status === LOGGED_IN && !this.#repeating && this.#unsent.length > 0) {
             const call = this.#unsent[0];
@@ -495,7 +495,7 @@ class Session {
     #returned(id, error, json) {
         if (this.#budget !== Infinity) this.#nextBurst ??= setTimeout(() => this.#burst(), BURST_MS);
         const call = this.#calls.get(id);
-        // Was given up in the meantime.
+        // The call has timed out meanwhile.
         if (!call) return;
         const result = JSON.parse(json);
         const reason = error || (result.result === "ok" ? "" : String(result.reason));
@@ -503,7 +503,7 @@ class Session {
         this.#finish(call, reason, result);
     }
 
-    /** It is unknown whether the message was stored: it is sent again under its id, before the messages that follow it. */
+    /** Sends a message again under its id, before all later messages, because it is unknown whether it was stored. */
     #repeatSoon(call) {
         const place = this.#unsent.findIndex((other) => other.id > call.id);
         this.#unsent.splice(place < 0 ? this.#unsent.length : place, 0, call);
@@ -524,13 +524,13 @@ class Session {
         }
     }
 
-    // The mailbox
+    // Mailbox
 
     #mailArrived(version, line) {
         const isNew = version > this.#version;
         if (isNew) this.#version = version;
         this.#acknowledgeSoon();
-        // Entries that were not acknowledged are sent again after a reconnect.
+        // After a reconnect, entries that were not acknowledged are delivered again.
         if (!isNew) return;
         const { source, type, content } = parseLine(line);
         if (type === "instant") fire(this, "onMessageInstantReceive", source, 0, content);
@@ -547,17 +547,17 @@ class Session {
         this.#ackTimer = undefined;
         if (this.#unacknowledged === 0 || this.#status !== LOGGED_IN) return;
         this.#unacknowledged = 0;
-        // If this acknowledgement is lost, its entries come again and are acknowledged then.
+        // If this acknowledgement is lost, its entries are delivered again, and acknowledged then.
         this.#call("user_getmsg", { ver_clear: this.#version, max: ACK_ENTRIES }, () => {});
     }
 
-    // The channel
+    // Channel
 
     #channelEvent(id, line) {
         if (id <= this.#lastEvent) return;
         this.#lastEvent = id;
         const channel = this.#channel;
-        // The answer to a join or a leave is under way.
+        // The answer to a join or leave has not arrived yet.
         if (!channel) return;
         this.#after = id;
         const { type, content } = parseLine(line);
@@ -577,7 +577,7 @@ class Session {
     #resumeChannel(result) {
         if (!this.#channel) return;
         if (result.channel === undefined || plainName(result.channel) !== plainName(this.#channel.name)) {
-            // A join or leave whose answer was lost has taken effect, or the cluster took the absence for a leave.
+            // A join or leave without an answer has taken effect, or the membership ended during the absence.
             return this.#leaveChannel(this.#moves > 0 ? undefined : Code.leaveDisconnected);
         }
         if (!result.complete) fire(this, "onError", "channel_events", Code.failed, "events of the absence are missing");
@@ -597,7 +597,7 @@ class Session {
         });
     }
 
-    /** The channel was left, but not by the application. */
+    /** Called when the membership has ended without the application's doing. */
     #leaveChannel(code) {
         const channel = this.#channel;
         if (!channel) return;
@@ -634,18 +634,18 @@ class Session {
     }
 }
 
-/** The line of a mailbox entry or channel event; the content may hold anything. */
+/** Splits the line of a mailbox entry or channel event; the content, after the last separator, may contain any text. */
 function parseLine(line) {
     const [, source, type, content] = /^msg-v2 ([^ ]+) [^ ]+ [^ ]+ ([^ ]+) [^ ]+ ([^]*)$/.exec(line);
     return { source, type, content };
 }
 
-/** The special channels have two spellings. */
+/** The one spelling that is used here for special channels, which have two. */
 const plainName = (name) => name.replace(/^__agora_/, "_agora_");
 
 const callKey = (channel, peer) => JSON.stringify([channel, peer]);
 
-/** A channel that the user joins. */
+/** A channel that the user has joined, or is joining. */
 class Channel {
     onChannelJoined = null;
     onChannelJoinFailed = null;
@@ -688,7 +688,7 @@ class Channel {
     }
 }
 
-/** An invitation to a channel, seen from either side. */
+/** An invitation to a channel, on the side of the caller or the callee. */
 class Call {
     onInviteReceivedByPeer = null;
     onInviteAcceptedByPeer = null;
@@ -727,7 +727,7 @@ class Call {
 
     channelInviteEnd(extra) {
         this.#over();
-        // The other side may have ended the call at the same moment.
+        // An error is ignored: the other side may have ended the call at the same moment.
         this.act("voip_invite_bye", extra, () => {});
         queueMicrotask(() => fire(this, "onInviteEndByMyself", ""));
     }

@@ -1,11 +1,11 @@
 import SignalingClient
 
-/// What was heard, by account. Not Sendable.
+/// The number of messages received from each account. Not Sendable.
 final class Memory {
     var heard: [String: Int] = [:]
 }
 
-/// Answers messages, in an actor of its own.
+/// Answers messages; the client's closure is isolated to this actor.
 actor Bot {
     private let memory = Memory()
 
@@ -26,7 +26,7 @@ actor Bot {
     }
 }
 
-/// The same in no actor, with a caller's object that is not Sendable.
+/// Uses a client outside of any actor, with an object of the caller that is not Sendable.
 func greet(_ accounts: [String], as configuration: ClientConfiguration, noting memory: Memory) async throws -> Int {
     try await SignalingClient.withClient(configuration) { client in
         for account in accounts where try await client.isOnline(account) {
@@ -37,7 +37,7 @@ func greet(_ accounts: [String], as configuration: ClientConfiguration, noting m
     }
 }
 
-/// Without a closure: the client lives as long as somebody holds it.
+/// Uses a client without a closure: it exists as long as it is referenced.
 func tell(_ text: String, to account: String, as configuration: ClientConfiguration) async throws {
     let client = try await SignalingClient.connect(configuration)
     defer { client.close() }

@@ -1,12 +1,12 @@
-// An app as it was written for the old iOS and macOS framework: `swift run OldApp DISCOVERY_URL APP ACCOUNT`.
+// An app written for the old iOS and macOS framework: `swift run OldApp DISCOVERY_URL APP ACCOUNT`.
 import AgoraSigKit
 import Dispatch
 
 let arguments = CommandLine.arguments
-// Ends the program with its usage: an example needs no parser of arguments.
+// For an example, ending the program with its usage is enough.
 guard arguments.count == 4 else { fatalError("usage: OldApp DISCOVERY_URL APP ACCOUNT") }
 
-// The one line that is new.
+// The only line that had to be added.
 AgoraAPI.configure(discovery: arguments[1])
 
 let agora: AgoraAPI = AgoraAPI.getInstanceWithoutMedia(arguments[2])

@@ -1,8 +1,8 @@
-// A chat in a terminal, in top-level code: `swift run Terminal DISCOVERY_URL APP ACCOUNT CHANNEL`.
+// A terminal chat as top-level code: `swift run Terminal DISCOVERY_URL APP ACCOUNT CHANNEL`.
 import SignalingClient
 
 let arguments = CommandLine.arguments
-// Ends the program with its usage: an example needs no parser of arguments.
+// For an example, ending the program with its usage is enough.
 guard arguments.count == 5 else { fatalError("usage: Terminal DISCOVERY_URL APP ACCOUNT CHANNEL") }
 let channel = arguments[4]
 var messages = 0

@@ -1,18 +1,18 @@
 import SignalingClient
 
-/// Formats times as the user likes them. Not Sendable, as most formatters.
+/// Formats times. Not Sendable, like most formatters.
 final class Clock {
     func text(_ unixSeconds: Int64) -> String { "\(unixSeconds)" }
 }
 
-/// What a screen shows, on the main actor. The client's closure runs there too, and uses what belongs there.
+/// The content of a screen, on the main actor. The client's closure runs there too and may use the actor's state.
 @MainActor
 final class ChatViewModel {
     private(set) var lines: [String] = []
     private(set) var isConnected = false
     private let clock = Clock()
 
-    /// Shows what comes until the task is cancelled or the session ends.
+    /// Shows messages until the task is cancelled or the session ends.
     func run(_ configuration: ClientConfiguration) async {
         let clock = clock
         var count = 0
@@ -32,7 +32,7 @@ final class ChatViewModel {
         isConnected = false
     }
 
-    /// The latest members of a channel, as a value that is made where the client is used and not Sendable.
+    /// Returns from the closure a value that is not Sendable, together with the number of a channel's members.
     func formatter(for channel: String, _ configuration: ClientConfiguration) async throws -> (Clock, Int) {
         try await SignalingClient.withClient(configuration) { client in
             (Clock(), try await client.memberCount(of: channel))

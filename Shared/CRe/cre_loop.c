@@ -23,7 +23,7 @@ struct cre_timer {
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 static int library_error;
 
-/* libre keeps the state of its random numbers and of OpenSSL per process. It is never freed, since loops come and go. */
+/* libre's state of random numbers and OpenSSL is per process. It is never freed, because loops are created and ended. */
 static void prepare_library(void)
 {
 	library_error = libre_init();

@@ -1,8 +1,8 @@
-// What the tests do in a page: users whose every callback is written down.
+// Test code that runs in the page: users all of whose callbacks are recorded.
 
 const users = [];
 
-/** Writes down every call of the object's handlers as [name, ...values]. */
+/** Records every call of the object's handlers in the user's log, as [name, ...values]. */
 function record(user, object) {
     for (const name of Object.keys(object).filter((key) => key.startsWith("on"))) {
         object[name] = (...values) => {
@@ -17,14 +17,14 @@ function record(user, object) {
     return object;
 }
 
-/** Logs in; the answer is the user's number. */
+/** Logs in. Returns the user's index, for the functions below. */
 function login(appid, account, token, options) {
     const user = { log: [], session: Signal(appid, options).login(account, token) };
     record(user, user.session);
     return users.push(user) - 1;
 }
 
-/** Calls a method of the user's session, channel or call; the new channel or call is the user's from then on. */
+/** Calls a method of the user's session, channel or call. A channel or call that it creates becomes the user's. */
 function act(number, object, method, ...values) {
     const user = users[number];
     const made = user[object][method](...values);
@@ -33,7 +33,7 @@ function act(number, object, method, ...values) {
     else return made;
 }
 
-/** The same for methods with a callback last: the values that it gets. */
+/** Calls a method whose last argument is a callback. Resolves to the values that the callback gets. */
 function ask(number, object, method, ...values) {
     return new Promise((tell) => users[number][object][method](...values, (...told) => tell(told)));
 }

@@ -1,4 +1,4 @@
-// Counts the allocations of the whole process: this target's malloc stands before the C library's.
+// Counts the allocations of the whole process: this target's malloc replaces the C library's and calls it.
 #pragma once
 #include <stdint.h>
 
