@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from waiting import before_next_try, before_next_try_blocking
+from web import fetch
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -67,7 +68,7 @@ class Browser:
 
     def _ask(self, path: str) -> dict:
         request = urllib.request.Request(f"{self._base}{path}", method="PUT")
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=STEP_SECONDS) as answer:
+        with fetch(request, STEP_SECONDS) as answer:
             return json.load(answer)
 
     @contextlib.asynccontextmanager

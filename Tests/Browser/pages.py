@@ -4,8 +4,9 @@ import http.server
 import json
 import ssl
 import threading
-import urllib.request
 from pathlib import Path
+
+from web import fetch
 
 HERE = Path(__file__).resolve().parent
 CLIENT = HERE.parents[1] / "Clients" / "web"
@@ -80,6 +81,5 @@ class Site:
         return json.dumps({"web": [["127.0.0.1", int(gateway.rsplit(":", 1)[-1])] for gateway in gateways] * 4}).encode()
 
     def _discover(self, query: str) -> bytes:
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{self.discovery}/getaddr?{query}", timeout=10) as answer:
+        with fetch(f"{self.discovery}/getaddr?{query}") as answer:
             return answer.read()

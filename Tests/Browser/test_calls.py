@@ -9,11 +9,7 @@ from waiting import eventually
 
 async def pair(page, stack: Stack, only) -> list[WebUser]:
     """Two users on two gateways."""
-    users = [
-        await WebUser.login(page, stack.open_app, unique("web"), discovery=only(gateway)) for gateway in stack.gateways]
-    for user in users:
-        await user.wait("onLoginSuccess")
-    return users
+    return [await WebUser.online(page, stack, discovery=only(gateway)) for gateway in stack.gateways]
 
 
 async def test_accepted_with_digits_and_ended_by_the_callee(stack: Stack, visit, only):
@@ -58,8 +54,7 @@ async def test_with_a_raw_client_on_either_side(stack: Stack, visit, people):
     channel = unique("call")
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         await raw.act("invite", channel, web.account, '{"n":2}')
         await web.wait("onInviteReceived")
         await eventually(lambda: raw.calls("invite_ack"), "the web client acknowledges")
@@ -75,8 +70,7 @@ async def test_with_a_raw_client_on_either_side(stack: Stack, visit, people):
 async def test_failures(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         nobody = unique("nobody")
         await web.act("channelInviteUser2", unique("call"), nobody, '{"_require_peer_online":1}')
         assert (await web.wait("onInviteFailed"))[1] == 703

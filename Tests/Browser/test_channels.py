@@ -5,21 +5,12 @@ from users import WebUser
 from waiting import eventually
 
 
-async def joined(page, stack: Stack, room: str, discovery: str | None = None) -> WebUser:
-    user = await WebUser.login(page, stack.open_app, unique("web"), discovery=discovery)
-    await user.wait("onLoginSuccess")
-    await user.act("channelJoin", room)
-    await user.wait("onChannelJoined")
-    return user
-
-
 async def test_talk_between_two_gateways(stack: Stack, visit, people, only):
     room = unique("room with spaces")
     async with visit(stack) as page, people(stack) as cast:
-        raw, = await cast.login("raw", gateway=1)
-        await raw.join(room)
-        one = await joined(page, stack, room, only(stack.gateways[0]))
-        two = await joined(page, stack, room, only(stack.gateways[1]))
+        raw, = await cast.members(room, "raw", gateway=1)
+        one = await WebUser.online(page, stack, room=room, discovery=only(stack.gateways[0]))
+        two = await WebUser.online(page, stack, room=room, discovery=only(stack.gateways[1]))
         uid = (await two.seen("onLoginSuccess"))[0][0]
         assert await one.wait("onChannelUserJoined") == [two.account, uid]
         users, = await two.wait("onChannelUserList")
@@ -42,7 +33,7 @@ async def test_talk_between_two_gateways(stack: Stack, visit, people, only):
 
 async def test_leaving_with_a_callback(stack: Stack, visit):
     async with visit(stack) as page:
-        user = await joined(page, stack, unique("room"))
+        user = await WebUser.online(page, stack, room=unique("room"))
         assert await user.ask("channelLeave", on="channel") == [False, 0]
         assert not await user.seen("onChannelLeaved")
 
@@ -50,9 +41,8 @@ async def test_leaving_with_a_callback(stack: Stack, visit):
 async def test_joining_another_channel_leaves_the_first(stack: Stack, visit, people):
     first, second = unique("room"), unique("room")
     async with visit(stack) as page, people(stack) as cast:
-        watcher, = await cast.login("watcher")
-        await watcher.join(first)
-        user = await joined(page, stack, first)
+        watcher, = await cast.members(first, "watcher")
+        user = await WebUser.online(page, stack, room=first)
         await page.evaluate("users[0].old = users[0].channel, 0")
         await user.act("channelJoin", second)
         await user.wait("onChannelJoined", 2)
@@ -66,7 +56,7 @@ async def test_joining_another_channel_leaves_the_first(stack: Stack, visit, peo
 
 async def test_a_join_that_fails(stack: Stack, visit):
     async with visit(stack) as page:
-        user = await joined(page, stack, unique("room"))
+        user = await WebUser.online(page, stack, room=unique("room"))
         await user.act("channelJoin", "x" * 129)
         code, = await user.wait("onChannelJoinFailed")
         assert code > 0
@@ -82,7 +72,7 @@ async def test_attributes(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
         await raw.call("channel_set_attr", channel=room, name="topic", value="tea")
-        user = await joined(page, stack, room)
+        user = await WebUser.online(page, stack, room=room)
         assert await user.wait("onChannelAttrUpdated") == ["topic", "tea", "update"]
         names = [name for name, *_ in await user.log()]
         assert names == ["onLoginSuccess", "onChannelJoined", "onChannelUserList", "onChannelAttrUpdated"]

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from certificates import make_certificate
 from chromium import Browser
 from pages import CLIENT, Site
 from signaling import App, make_token
@@ -69,10 +70,7 @@ async def test_an_unknown_app(stack: Stack, visit):
 @pytest.mark.parametrize("second", ["page", "raw client"])
 async def test_a_second_login_kicks_the_first(stack: Stack, visit, people, second: str):
     async with visit(stack) as page, people(stack) as cast:
-        user = await WebUser.login(page, stack.open_app, unique("web"))
-        await user.wait("onLoginSuccess")
-        await user.act("channelJoin", unique("room"))
-        await user.wait("onChannelJoined")
+        user = await WebUser.online(page, stack, room=unique("room"))
         if second == "page":
             newer = await WebUser.login(page, stack.open_app, user.account)
             await newer.wait("onLoginSuccess")
@@ -104,19 +102,13 @@ async def test_the_login_is_given_up_when_no_gateway_answers(stack: Stack, visit
 async def test_one_of_several_discovery_addresses_is_enough(stack: Stack, visit, only):
     async with visit(stack) as page:
         discovery = ["http://127.0.0.1:9", "http://127.0.0.1:9", only(stack.gateways[1]) + "/"]
-        user = await WebUser.login(page, stack.open_app, unique("web"), discovery=discovery)
-        await user.wait("onLoginSuccess")
+        await WebUser.online(page, stack, discovery=discovery)
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """A private key and its self-signed certificate, in one file."""
-    path = tmp_path / "both.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(path), "-out", str(path)],
-        check=True, capture_output=True, timeout=60)
-    return path
+    return make_certificate(tmp_path)
 
 
 async def test_secure_pages_use_the_next_port(
@@ -129,8 +121,7 @@ async def test_secure_pages_use_the_next_port(
     try:
         async with browser.open(site.url + "/module") as page, people(stack) as cast:
             assert await page.evaluate("isSecureContext && location.protocol") == "https:"
-            user = await WebUser.login(page, stack.open_app, unique("web"))
-            await user.wait("onLoginSuccess")
+            user = await WebUser.online(page, stack)
             raw, = await cast.login("raw")
             assert await user.ask("messageInstantSend", raw.account, "over TLS") == [False, 0]
             await eventually(raw.texts, "the message arrived")

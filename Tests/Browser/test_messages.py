@@ -1,7 +1,5 @@
 """Messages between users, status and remote calls."""
 
-import subprocess
-
 import pytest
 from stack_control import Stack, unique
 from users import WebUser
@@ -13,8 +11,7 @@ ODD_TEXTS = ["", " leading and trailing ", "two\nlines\r\n", "a  b", '{"json":"\
 async def test_both_ways_with_a_raw_client(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         for text in ODD_TEXTS:
             assert await web.ask("messageInstantSend", raw.account, text) == [False, 0]
             await raw.tell(web.account, text)
@@ -26,11 +23,7 @@ async def test_both_ways_with_a_raw_client(stack: Stack, visit, people):
 
 async def test_two_pages_on_two_gateways(stack: Stack, visit, only):
     async with visit(stack) as page:
-        users = [
-            await WebUser.login(page, stack.open_app, unique("web"), discovery=only(gateway)) for gateway in stack.gateways]
-        for user in users:
-            await user.wait("onLoginSuccess")
-        one, two = users
+        one, two = [await WebUser.online(page, stack, discovery=only(gateway)) for gateway in stack.gateways]
         await one.act("messageInstantSend", two.account, "ping")
         assert await two.wait("onMessageInstantReceive") == [one.account, 0, "ping"]
         await two.act("messageInstantSend", one.account, "pong")
@@ -60,36 +53,28 @@ async def test_messages_wait_for_an_absent_user_and_come_once(stack: Stack, visi
 async def test_acknowledged_messages_do_not_come_again_even_without_a_logout(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
-        await raw.tell(web.account, "acknowledged after a second")
+        account = unique("web")
+        await raw.tell(account, "waits for the login")
+        assert not mailbox_is_empty(stack, account)
+        web = await WebUser.login(page, stack.open_app, account)
         await web.wait("onMessageInstantReceive")
-        tag = "*" + web.account + "*"
-        await eventually(lambda: mailbox_is_empty(stack, tag), "the entry is gone from the mailbox")
-        await cast.exactly(web.account).login(stack.gateways[0])
-        newer = cast.clients[-1]
+        # The web client acknowledges after a second.
+        await eventually(lambda: mailbox_is_empty(stack, account), "the entry is gone from the mailbox")
+        newer = await cast.exactly(web.account).login(stack.gateways[0])
         await raw.tell(web.account, "later")
         await eventually(newer.texts, "the later message")
         assert newer.texts() == ["later"]
 
 
-def mailbox_is_empty(stack: Stack, pattern: str) -> bool:
+def mailbox_is_empty(stack: Stack, account: str) -> bool:
     """Whether Redis has no mailbox entries for the account."""
-    url = stack.endpoints["redis"]["url"]
-
-    def redis(*command: str) -> list[str]:
-        return subprocess.run(
-            ["redis-cli", "-u", url, *command], capture_output=True, text=True, timeout=10, check=True).stdout.split()
-
-    boxes = [key for key in redis("--scan", "--pattern", pattern) if key.endswith(":mbox")]
-    return all(redis("XLEN", key) == ["0"] for key in boxes)
+    return all(stack.redis("XLEN", key) == "0" for key in stack.redis("KEYS", f"*{account}*:mbox").split())
 
 
 async def test_what_is_refused(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         assert await web.ask("messageInstantSend", raw.account, "x" * 8193) == [True, 1005]
         assert await web.ask("messageInstantSend", raw.account, "x" * 8192) == [False, 0]
         failed, code = await web.ask("messageInstantSend", "no such account", "x")
@@ -103,8 +88,7 @@ async def test_what_is_refused(stack: Stack, visit, people):
 async def test_more_than_the_rate_is_refused_with_400(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         await web.stream("messageInstantSend", raw.account, count=200, per_second=1000)
         await page.eventually("users[0].progress.sent + users[0].progress.failed.length === 200", "all are answered")
         progress = await web.progress()
@@ -115,8 +99,7 @@ async def test_more_than_the_rate_is_refused_with_400(stack: Stack, visit, peopl
 async def test_status(stack: Stack, visit, people):
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         nobody = unique("nobody")
         for account, status in ((raw.account, 1), (web.account, 1), (nobody, 0)):
             error, answer, *_ = await web.ask("queryUserStatus", account)
@@ -125,8 +108,7 @@ async def test_status(stack: Stack, visit, people):
 
 async def test_invoke(stack: Stack, visit):
     async with visit(stack) as page:
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         room = unique("room")
 
         async def invoke(function: str, **arguments: object) -> dict:
@@ -154,7 +136,6 @@ async def test_invoke(stack: Stack, visit):
     ("io.agora.signal.user_get_attr", {"account": "x"})])
 async def test_invoke_tells_errors(stack: Stack, visit, function: str, arguments: dict):
     async with visit(stack) as page:
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         error, answer, *_ = await web.ask("invoke", function, arguments)
         assert error and answer["reason"] == error and answer["code"] in (1002, 1004)

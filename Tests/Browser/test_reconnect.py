@@ -1,15 +1,14 @@
 """Broken connections: the session resumes at another gateway, and nothing is lost or delivered twice."""
 
 import asyncio
-import urllib.request
 
 import pytest
-from chromium import Page
 from pages import Site
 from signaling import Client
 from stack_control import Stack, unique
 from users import WebUser
 from waiting import eventually, paced
+from web import metric
 from wires import Wire
 
 PER_SECOND = 40
@@ -27,15 +26,6 @@ async def expect_once_in_order(user: WebUser, callback: str, source: Client, cou
     assert texts == [str(number) for number in range(count)]
 
 
-async def enter(page: Page, stack: Stack, room: str, discovery: str | None = None) -> WebUser:
-    """Logs in and joins."""
-    user = await WebUser.login(page, stack.open_app, unique("web"), discovery=discovery)
-    await user.wait("onLoginSuccess")
-    await user.act("channelJoin", room)
-    await user.wait("onChannelJoined")
-    return user
-
-
 async def expect_unnoticed(watcher: Client, account: str) -> None:
     """Nobody has seen the user join again or leave."""
     moves = [event.type for event in watcher.events if event.type != "channel_msg" and event.account == account]
@@ -46,11 +36,9 @@ async def expect_unnoticed(watcher: Client, account: str) -> None:
 async def test_a_gateway_goes_while_messages_arrive_and_are_sent(make_stack, visit, people, site: Site, end: str):
     count, room, stack = 200, unique("room"), make_stack(gateways=2)
     async with visit(stack) as page, people(stack) as cast:
-        raw, listener = await cast.login("raw", "listener", gateway=1)
-        for client in (raw, listener):
-            await client.join(room)
+        raw, listener = await cast.members(room, "raw", "listener", gateway=1)
         site.only = stack.gateways[:1]
-        web = await enter(page, stack, room)
+        web = await WebUser.online(page, stack, room=room)
         # From now on discovery answers with both, and is asked at the gateway that stays.
         site.only, site.discovery = None, stack.endpoints["gateways"][1]["http"]
         await page.run("stream", web.number, "session", "messageInstantSend", [listener.account], count, PER_SECOND)
@@ -79,10 +67,8 @@ async def test_cut_again_and_again_in_the_midst_of_a_thousand(stack: Stack, visi
     async with (
         visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as one, Wire(stack.gateways[1]) as two,
     ):
-        raw, listener = await cast.login("raw", "listener")
-        for client in (raw, listener):
-            await client.join(room)
-        web = await enter(page, stack, room, only(one.port, two.port))
+        raw, listener = await cast.members(room, "raw", "listener")
+        web = await WebUser.online(page, stack, room=room, discovery=only(one.port, two.port))
 
         async def both(text: str) -> None:
             await asyncio.gather(raw.tell(web.account, text), raw.say(room, text))
@@ -113,7 +99,7 @@ async def test_what_is_called_without_a_connection_is_done_after_it(stack: Stack
     room, backlog = unique("room"), 150
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:
         raw, = await cast.login("raw")
-        web = await enter(page, stack, room, only(wire.port))
+        web = await WebUser.online(page, stack, room=room, discovery=only(wire.port))
         wire.cut()
         await web.wait("onReconnecting")
         # More than a gateway accepts in a second.
@@ -128,9 +114,8 @@ async def test_what_is_called_without_a_connection_is_done_after_it(stack: Stack
 async def test_messages_whose_answers_are_lost_are_delivered_once(stack: Stack, visit, people, only):
     room = unique("room")
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:
-        raw, = await cast.login("raw")
-        await raw.join(room)
-        web = await enter(page, stack, room, only(wire.port))
+        raw, = await cast.members(room, "raw")
+        web = await WebUser.online(page, stack, room=room, discovery=only(wire.port))
         wire.mute()
         await page.run("stream", web.number, "session", "messageInstantSend", [raw.account], 10, 100)
         await eventually(lambda: len(raw.texts()) == 10, "the instant messages arrived")
@@ -150,10 +135,9 @@ async def test_messages_whose_answers_are_lost_are_delivered_once(stack: Stack, 
 async def test_events_right_after_the_join_are_not_lost(stack: Stack, visit, people, only):
     room = unique("room")
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:
-        raw, = await cast.login("raw")
-        await raw.join(room)
+        raw, = await cast.members(room, "raw")
         await raw.say(room, "before the join")
-        web = await enter(page, stack, room, only(wire.port))
+        web = await WebUser.online(page, stack, room=room, discovery=only(wire.port))
         wire.cut()
         await raw.say(room, "while away")
         await web.wait("onReconnected")
@@ -166,8 +150,7 @@ async def test_an_invitation_whose_answer_is_lost_is_made_once(stack: Stack, vis
     channel = unique("call")
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"), discovery=only(wire.port))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack, discovery=only(wire.port))
         wire.mute()
         await web.act("channelInviteUser2", channel, raw.account, "")
         await eventually(lambda: raw.calls("invite"), "the invitation arrived")
@@ -182,9 +165,8 @@ async def test_an_invitation_whose_answer_is_lost_is_made_once(stack: Stack, vis
 async def test_a_connection_that_went_silent_is_noticed(stack: Stack, visit, people, only):
     room = unique("room")
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:
-        raw, = await cast.login("raw")
-        await raw.join(room)
-        web = await enter(page, stack, room, only(wire.port))
+        raw, = await cast.members(room, "raw")
+        web = await WebUser.online(page, stack, room=room, discovery=only(wire.port))
         await raw.say(room, "first")
         await web.wait("onMessageChannelReceive")
         wire.silence()
@@ -201,8 +183,7 @@ async def test_a_connection_that_went_silent_is_noticed(stack: Stack, visit, peo
 
 async def test_logging_out_without_a_connection(stack: Stack, visit, only):
     async with visit(stack) as page, Wire(stack.gateways[0]) as wire:
-        web = await WebUser.login(page, stack.open_app, unique("web"), discovery=only(wire.port))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack, discovery=only(wire.port))
         wire.close()
         await web.wait("onReconnecting")
         assert await web.status() == 3
@@ -212,7 +193,7 @@ async def test_logging_out_without_a_connection(stack: Stack, visit, only):
 
 async def test_a_session_that_ended_in_the_absence(stack: Stack, visit, people, only):
     async with visit(stack) as page, people(stack) as cast, Wire(stack.gateways[0]) as wire:
-        web = await enter(page, stack, unique("room"), only(wire.port))
+        web = await WebUser.online(page, stack, room=unique("room"), discovery=only(wire.port))
         wire.close()
         await web.wait("onReconnecting")
         # Another device logs in, so the line is dead.
@@ -222,14 +203,9 @@ async def test_a_session_that_ended_in_the_absence(stack: Stack, visit, people, 
         assert len(await web.seen("onChannelLeaved")) == 1
 
 
-def failed_calls(stack: Stack) -> int:
+def failed_calls(stack: Stack) -> float:
     """Calls that gateways have answered with an error."""
-    name, found = "heliograph_gateway_call_failures_total ", 0
-    for member in stack.endpoints["gateways"]:
-        with urllib.request.urlopen(member["http"] + "/metrics", timeout=5) as answer:
-            lines = answer.read().decode().splitlines()
-        found += sum(int(float(line.removeprefix(name))) for line in lines if line.startswith(name))
-    return found
+    return sum(metric(gateway["http"], "heliograph_gateway_call_failures_total") for gateway in stack.endpoints["gateways"])
 
 
 async def test_messages_that_the_gateway_gave_up_arrive_once(make_stack, visit, people):
@@ -237,8 +213,7 @@ async def test_messages_that_the_gateway_gave_up_arrive_once(make_stack, visit, 
     count, stack = 20, make_stack(gateways=1)
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
-        web = await WebUser.login(page, stack.open_app, unique("web"))
-        await web.wait("onLoginSuccess")
+        web = await WebUser.online(page, stack)
         await asyncio.to_thread(stack.freeze, "redis")
         await page.run("stream", web.number, "session", "messageInstantSend", [raw.account], count, PER_SECOND)
         await eventually(lambda: failed_calls(stack) > 0, "the gateway gives up", 20)

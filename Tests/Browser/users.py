@@ -4,6 +4,7 @@ import json
 
 from chromium import STEP_SECONDS, Page
 from signaling import App
+from stack_control import Stack, unique
 
 
 class WebUser:
@@ -22,6 +23,18 @@ class WebUser:
         options = {} if discovery is None else {"discovery": discovery}
         token = app.token(account) if token is None else token
         return cls(page, await page.run("login", app.id, account, token, options), account)
+
+    @classmethod
+    async def online(
+        cls, page: Page, stack: Stack, *, discovery: str | list[str] | None = None, room: str | None = None,
+    ) -> "WebUser":
+        """A new user of the open app that has logged in and, if one is named, joined a channel."""
+        user = await cls.login(page, stack.open_app, unique("web"), discovery=discovery)
+        await user.wait("onLoginSuccess")
+        if room is not None:
+            await user.act("channelJoin", room)
+            await user.wait("onChannelJoined")
+        return user
 
     async def act(self, method: str, *values: object, on: str = "session") -> object:
         """Calls a method of the session, the channel or the call."""

@@ -5,7 +5,7 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from secrecy import check_logs
@@ -30,47 +30,40 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-def finish(stack: Stack, request: pytest.FixtureRequest, failures_before: int) -> None:
-    """Ends a stack. Keeps its logs when a test has failed in the meantime, or when they hold secrets."""
-    stack.down()
-    logs = stack.directory / "logs"
-    failed = request.session.testsfailed > failures_before
-    if failed:
-        print(f"\nlogs of the stack: {logs}", file=sys.stderr)
-    # A stack that did not start has no logs.
-    if logs.is_dir():
-        check_logs(stack.directory)
-    if not failed:
-        stack.remove()
+@contextmanager
+def running(request: pytest.FixtureRequest, *options: str, **counts: int) -> Iterator[Stack]:
+    """A cluster for the time of a fixture, with the options of `Stack.up`.
+
+    Its logs are searched for secrets, and kept when they hold some, when it did not start, or when a test has failed meanwhile.
+    """
+    stack, failures_before, failed = Stack(), request.session.testsfailed, True
+    try:
+        yield stack.up(*options, **counts)
+        failed = request.session.testsfailed > failures_before
+    finally:
+        stack.down()
+        logs = stack.directory / "logs"
+        if failed:
+            print(f"\nlogs of the stack: {logs}", file=sys.stderr)
+        # A stack that did not start has no logs.
+        if logs.is_dir():
+            check_logs(stack.directory)
+        if not failed:
+            stack.remove()
 
 
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """Two gateways and one of each service, for tests that kill nothing."""
-    stack = Stack()
-    try:
-        yield stack.up(gateways=2)
-    finally:
-        finish(stack, request, 0)
+    with running(request, gateways=2) as stack:
+        yield stack
 
 
 @pytest.fixture
 def make_stack(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stack]]:
-    """Makes clusters of the test's own; they end with it."""
-    stacks: list[Stack] = []
-    before = request.session.testsfailed
-
-    def make(*options: str, **counts: int) -> Stack:
-        stacks.append(Stack())
-        return stacks[-1].up(*options, **counts)
-
-    try:
-        yield make
-    finally:
-        # Ends all of them, also when the logs of one hold secrets.
-        with ExitStack() as endings:
-            for stack in stacks:
-                endings.callback(finish, stack, request, before)
+    """Makes clusters of the test's own, with the options of `Stack.up`; all of them end with the test."""
+    with ExitStack() as stacks:
+        yield lambda *options, **counts: stacks.enter_context(running(request, *options, **counts))
 
 
 class People:
@@ -108,6 +101,13 @@ class People:
         clients = [self.make(name, app) for name in names]
         for client in clients:
             await client.login(next(self._turn) if gateway is None else self.stack.gateways[gateway])
+        return clients
+
+    async def members(self, channel: str, *names: str, gateway: int | None = None) -> list[Client]:
+        """Logs in one client per name, like `login`; they join the channel in this order."""
+        clients = await self.login(*names, gateway=gateway)
+        for client in clients:
+            await client.join(channel)
         return clients
 
 

@@ -1,10 +1,25 @@
-"""A WebSocket that reads only when told, and can write what proper clients never send."""
+"""A WebSocket that reads only when it is told to, and can write what proper clients never send."""
 
 import base64
 import json
 import os
 import socket
 import struct
+
+
+def handshake(host: str) -> bytes:
+    """The HTTP request that opens a WebSocket."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    return (
+        f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode()
+
+
+def frame(name: str, argument: object) -> bytes:
+    """A text frame with `[name, argument]`. Clients must mask; a mask of zeros changes nothing."""
+    payload = json.dumps([name, argument]).encode()
+    length = struct.pack("!B", 0x80 | len(payload)) if len(payload) < 126 else struct.pack("!BH", 0xFE, len(payload))
+    return b"\x81" + length + b"\0\0\0\0" + payload
 
 
 class RawSocket:
@@ -16,10 +31,7 @@ class RawSocket:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(10)
         self.socket.connect((host, int(port)))
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(
-            before + f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        self.socket.sendall(before + handshake(host))
         answer = b""
         while not answer.endswith(b"\r\n\r\n"):
             byte = self.socket.recv(1)
@@ -28,23 +40,20 @@ class RawSocket:
             answer += byte
         assert answer.startswith(b"HTTP/1.1 101 "), answer
 
-    @staticmethod
-    def frame(*message: object) -> bytes:
-        """A masked text frame, the mask all zeros."""
-        payload = json.dumps(message).encode()
-        length = struct.pack("!B", 0x80 | len(payload)) if len(payload) < 126 else struct.pack("!BH", 0xFE, len(payload))
-        return b"\x81" + length + b"\0\0\0\0" + payload
-
-    def send(self, *message: object) -> None:
-        self.socket.sendall(self.frame(*message))
+    def send(self, name: str, argument: object) -> None:
+        self.socket.sendall(frame(name, argument))
 
     def flood(self, data: bytes, most: int, patience: float = 1.0) -> int:
-        """Writes until the other side accepts nothing for a while, has closed, or has accepted `most` bytes."""
+        """Writes `data` again and again until `most` bytes are accepted, or none for `patience` seconds, or the server has closed.
+
+        Returns the number of bytes that were accepted.
+        """
         self.socket.settimeout(patience)
-        sent = 0
+        view, sent = memoryview(data), 0
         try:
             while sent < most:
-                sent += self.socket.send(data)
+                # A frame of which only a part was accepted is continued, so that frames stay whole.
+                sent += self.socket.send(view[sent % len(data):])
         except OSError:
             pass
         return sent

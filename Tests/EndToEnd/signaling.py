@@ -390,6 +390,13 @@ class Client:
         return fields[1], fields[2], fields[4], fields[6]
 
 
+async def mail_barrier(user: Client) -> None:
+    """After this, the user has fetched everything that its mailbox held before: it has got a message of its own."""
+    text = f"barrier-{uuid.uuid4().hex}"
+    await user.tell(user.account, text)
+    await eventually(lambda: text in user.texts(), "the barrier arrived")
+
+
 async def barrier(sender: Client, channel: str, *receivers: Client) -> None:
     """After this, the receivers have seen everything that happened in the channel before."""
     text = f"barrier-{uuid.uuid4().hex}"

@@ -61,8 +61,7 @@ async def test_channel_ttl(stack: Stack, people):
 async def test_channel_ttl_of_zero_ends_it_with_the_last_leave(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, = await cast.login("alice")
-        await alice.join(channel)
+        alice, = await cast.members(channel, "alice")
         await put(alice, channel, topic="tea", _channel_ttl=0)
         await alice.leave(channel)
         await asyncio.to_thread(wait_for_end, stack, channel)
@@ -133,8 +132,7 @@ async def test_total_member_num_and_auto_update_total_num(stack: Stack, people):
 async def test_what_the_system_keeps_is_read_only(stack: Stack, people, name: str):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, = await cast.login("alice")
-        await alice.join(channel)
+        alice, = await cast.members(channel, "alice")
         for refused in (await alice.attempt("channel_set_attr", channel=channel, name=name, value="5"),
                         await alice.attempt("channel_del_attr", channel=channel, name=name)):
             assert (refused.data["code"], refused.data["reason"]) == (1004, "read_only")
@@ -158,9 +156,7 @@ async def test_values_have_their_range(stack: Stack, people, name: str):
 async def test_sendmsg_limit_on_two_gateways(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        members = await cast.login(*[f"m{n}" for n in range(4)])
-        for member in members:
-            await member.join(channel)
+        members = await cast.members(channel, *[f"m{n}" for n in range(4)])
         await put(members[0], channel, _sendmsg_limit=10)
 
         async def burst() -> list:
@@ -180,9 +176,7 @@ async def test_sendmsg_limit_on_two_gateways(stack: Stack, people):
 async def test_setattr_limit_on_two_gateways_and_two_instances(make_stack, people):
     channel = unique("room")
     async with people(make_stack(gateways=2, channel_state=2)) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        for member in (alice, bob):
-            await member.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         await put(alice, channel, _setattr_limit=5)
         replies = await asyncio.gather(*[
             member.attempt("channel_set_attr", channel=channel, name="a", value=n)
@@ -277,8 +271,7 @@ async def test_the_special_channels(stack: Stack, people, prefix: str):
         await logins.join(online)
         await joins.join(events)
         await late.join(events)
-        alice, = await cast.login("alice")
-        await alice.join(room)
+        alice, = await cast.members(room, "alice")
         await alice.leave(room)
         await alice.join(room)
         await alice.logout()

@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from signaling import mail_barrier
 from stack_control import Stack, unique
 from waiting import eventually
 
@@ -75,8 +76,7 @@ async def test_an_offline_callee_fails_a_call_that_requires_presence(stack: Stac
             assert alice.calls("invite_failed")[0]["peer"] == nobody
         else:
             assert reply.data["code"] == 703
-            await alice.tell(alice.account, "barrier")
-            await eventually(alice.texts, "the barrier arrived")
+            await mail_barrier(alice)
             assert not alice.calls("invite_failed"), "told twice"
 
 
@@ -91,9 +91,8 @@ async def test_an_invitation_that_timed_out_is_gone(stack: Stack, people):
         assert 1.5 <= time.monotonic() - started <= 6
         failed, = alice.calls("invite_failed")
         assert (failed["channel"], failed["peer"]) == (channel, bob.account)
-        await alice.tell(bob.account, "barrier")
         await bob.login(stack.gateways[1])
-        await eventually(bob.texts, "the barrier arrived")
+        await mail_barrier(bob)
         assert not [message for message in bob.messages if message.type.startswith("voip_")]
 
 
@@ -104,9 +103,8 @@ async def test_a_cancelled_invitation_is_never_seen(stack: Stack, people):
         bob = cast.make("bob")
         await alice.act("invite", channel, bob.account)
         await alice.act("invite_bye", channel, bob.account)
-        await alice.tell(bob.account, "barrier")
         await bob.login(stack.gateways[1])
-        await eventually(bob.texts, "the barrier arrived")
+        await mail_barrier(bob)
         assert not [message for message in bob.messages if message.type.startswith("voip_")], \
             "the Python client dies of events of a call that it can't know"
 
@@ -122,7 +120,6 @@ async def test_both_may_end_at_once(stack: Stack, people):
         await asyncio.gather(
             alice.attempt("voip_invite_bye", channelName=channel, peer=bob.account, extra=""),
             bob.attempt("voip_invite_bye", channelName=channel, peer=alice.account, extra=""))
-        await alice.tell(bob.account, "barrier")
-        await bob.tell(alice.account, "barrier")
-        await eventually(lambda: alice.texts() and bob.texts(), "the barriers arrived")
+        await mail_barrier(alice)
+        await mail_barrier(bob)
         assert len(alice.calls("invite_bye")) + len(bob.calls("invite_bye")) == 1

@@ -38,9 +38,7 @@ async def test_members_on_two_gateways_see_the_same_in_order(stack: Stack, peopl
 async def test_joining_another_channel_leaves_the_first(stack: Stack, people):
     first, second = unique("first"), unique("second")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(first)
-        await bob.join(first)
+        alice, bob = await cast.members(first, "alice", "bob")
         await bob.join(second)
         await eventually(lambda: alice.of_type("channel_user_leave"), "the leave was seen")
         assert (await alice.call("channel_query_user_isin", name=second, account=bob.account))["isin"] == 1
@@ -119,9 +117,7 @@ async def test_only_members_talk_unless_they_force_it(stack: Stack, people):
 async def test_the_whole_channel_has_a_limit(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        members = await cast.login(*[f"m{n}" for n in range(6)])
-        for member in members:
-            await member.join(channel)
+        members = await cast.members(channel, *[f"m{n}" for n in range(6)])
         replies = await asyncio.gather(*[
             member.attempt("channel_sendmsg", name=channel, msg=f"{n}") for n in range(60) for member in members])
         good = sum(reply.ok for reply in replies)

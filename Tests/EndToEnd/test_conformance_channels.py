@@ -44,9 +44,7 @@ async def chatter(client: Client, channel: str, stop: asyncio.Event) -> None:
 async def test_lines(stack: Stack, people):
     channel = unique("room with spaces, quotes \" and \\")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         await alice.say(channel, "a  b ")
         await alice.call("channel_set_attr", channel=channel, name="two words", value=" v ")
         await alice.call("channel_del_attr", channel=channel, name="two words")
@@ -94,9 +92,7 @@ async def test_ids_grow_over_changes_of_channel(stack: Stack, people):
 async def test_ids_grow_over_a_resume(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         for turn in range(4):
             await alice.say(channel, "there")
             await eventually(lambda t=turn: len(bob.of_type("channel_msg")) >= t + 1, "the message")
@@ -147,7 +143,8 @@ async def test_joins_without_waiting_for_the_answers(stack: Stack, people):
             room = None if start == 0 else rooms[2]
             for frame in mover.frames[start:]:
                 if frame[0] == "call2-ret" and "list" in json.loads(frame[1][2]):
-                    room = json.loads(frame[1][2]) and rooms[0 if room is None else (rooms.index(room) + 1) % 3]
+                    # A join was answered: `rooms` are joined in their order, again and again.
+                    room = rooms[0 if room is None else (rooms.index(room) + 1) % 3]
                 for _, _, content in events([frame]):
                     assert content["channel"] == room, "an event of a channel before or after the time in it"
         stop.set()
@@ -157,9 +154,7 @@ async def test_joins_without_waiting_for_the_answers(stack: Stack, people):
 async def test_answers_to_attribute_calls_stand_before_their_events(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         for client in (alice, bob) * 15:
             for function, args in (("channel_set_attr", {"name": "n", "value": "v"}), ("channel_del_attr", {"name": "n"}),
                                    ("channel_clear_attr", {})):
@@ -198,9 +193,7 @@ async def test_who_gets_which_event(stack: Stack, people):
 async def test_one_who_is_away_stays_a_member(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         bob.abort()
         await eventually(bob.closed.is_set, "the connection is cut")
         assert (await alice.call("channel_query_user_isin", name=channel, account=bob.account))["isin"] == 1

@@ -168,9 +168,7 @@ async def test_values_that_are_no_texts(stack: Stack, people):
     channel = unique("room")
     values = [(30, "30"), (1.50, "1.5"), (True, "true"), (None, "null"), ([1, {"a": " b"}], '[1,{"a":" b"}]'), ({}, "{}")]
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         for number, (value, _) in enumerate(values):
             await alice.say(channel, value)
             await alice.tell(bob.account, value)
@@ -206,9 +204,7 @@ async def test_numbers_for_names(stack: Stack, people):
 async def test_extras_of_some_clients_change_nothing(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         for _ in range(2):
             # Web SDK 1.3 adds ids, which old clients use again and again.
             await alice.call("user_sendmsg", peer=bob.account, flag="v1:E:2592000", t="instant", content="a", messageID="1")

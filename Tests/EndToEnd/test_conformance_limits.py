@@ -67,8 +67,7 @@ async def test_attribute_names(stack: Stack, people):
 async def test_leading_underscores_are_the_systems(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, = await cast.login("alice")
-        await alice.join(channel)
+        alice, = await cast.members(channel, "alice")
         for name in ("_", "_x", "_conn_timeout", "_Member_num", "_no_such_builtin"):
             reply = await alice.attempt("channel_set_attr", channel=channel, name=name, value="30")
             assert reply.data.get("code") == 1004, name
@@ -98,9 +97,7 @@ async def test_attribute_values(stack: Stack, people, letter: str):
 async def test_channel_messages(stack: Stack, people, letter: str):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         largest = filled("body", 8192, letter)
         for force in (False, True):
             more = {"force": True} if force else {}
@@ -142,9 +139,7 @@ async def test_sixty_of_each_kind_in_a_second(stack: Stack, people):
 async def test_the_sixty_first_channel_message_of_a_second(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        alice, bob = await cast.login("alice", "bob")
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         started = time.monotonic()
         replies = await asyncio.gather(*[
             alice.attempt("channel_sendmsg", name=channel, msg=str(number)) for number in range(180)])
@@ -160,13 +155,6 @@ async def test_the_sixty_first_channel_message_of_a_second(stack: Stack, people)
         assert [event.content["msg"] for event in bob.of_type("channel_msg")] == [*sent, "last"]
 
 
-async def crowd(stack: Stack, cast, channel: str, number: int) -> list[Client]:
-    members = await cast.login(*[f"m{n}" for n in range(number)])
-    for member in members:
-        await member.join(channel)
-    return members
-
-
 async def burst(members: list[Client], each: int, function: str, **args) -> tuple[list, int]:
     """All at once from both gateways: the answers, and over how many of the channel's seconds they may be spread."""
     started = time.monotonic()
@@ -177,7 +165,7 @@ async def burst(members: list[Client], each: int, function: str, **args) -> tupl
 async def test_two_hundred_of_a_channel_from_all_gateways(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        members = await crowd(stack, cast, channel, 10)
+        members = await cast.members(channel, *[f"m{n}" for n in range(10)])
         replies, seconds = await burst(members, 60, "channel_sendmsg", name=channel, msg="x")
         good = sum(reply.ok for reply in replies)
         assert 200 <= good <= 200 * seconds
@@ -189,7 +177,7 @@ async def test_two_hundred_of_a_channel_from_all_gateways(stack: Stack, people):
 async def test_a_channels_own_limit_from_all_gateways(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        members = await crowd(stack, cast, channel, 4)
+        members = await cast.members(channel, *[f"m{n}" for n in range(4)])
         await members[0].call("channel_set_attr", channel=channel, name="_sendmsg_limit", value="5")
         replies, seconds = await burst(members, 50, "channel_sendmsg", name=channel, msg="x")
         good = sum(reply.ok for reply in replies)
@@ -197,9 +185,7 @@ async def test_a_channels_own_limit_from_all_gateways(stack: Stack, people):
         assert {(reply.data["code"], reply.data["reason"]) for reply in replies if not reply.ok} == {(400, "rate_limited")}
         # More than the usual 200, when the attribute says so.
         await members[0].call("channel_set_attr", channel=channel, name="_sendmsg_limit", value="1000")
-        more = await cast.login(*[f"n{n}" for n in range(4)])
-        for member in more:
-            await member.join(channel)
+        more = await cast.members(channel, *[f"n{n}" for n in range(4)])
         replies, _ = await burst(more, 60, "channel_sendmsg", name=channel, msg="y")
         assert all(reply.ok for reply in replies)
 
@@ -207,7 +193,7 @@ async def test_a_channels_own_limit_from_all_gateways(stack: Stack, people):
 async def test_changes_of_an_attribute_from_all_gateways(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        members = await crowd(stack, cast, channel, 2)
+        members = await cast.members(channel, *[f"m{n}" for n in range(2)])
         await members[0].call("channel_set_attr", channel=channel, name="_setattr_limit", value="3")
         replies, seconds = await burst(members, 30, "channel_set_attr", channel=channel, name="topic", value="x")
         good = sum(reply.ok for reply in replies)
@@ -222,7 +208,7 @@ async def test_changes_of_an_attribute_from_all_gateways(stack: Stack, people):
 async def test_lists_have_the_latest_two_hundred(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        members = await crowd(stack, cast, channel, 202)
+        members = await cast.members(channel, *[f"m{n}" for n in range(202)])
         last, = await cast.login("last")
         newest_first = [[one.account, one.uid] for one in (last, *reversed(members))]
         assert (await last.join(channel))["list"] == newest_first[:200]

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
+from fixtures import running
 from signaling import Client, Reply
 from stack_control import Stack, unique
 from waiting import before_next_try, eventually, let_pass, paced
@@ -17,17 +18,10 @@ DEADLINE, MARGIN = 8, 2
 
 
 @pytest.fixture(scope="module")
-def pairs(request: pytest.FixtureRequest) -> AsyncIterator[Stack]:
+def pairs(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """Two of everything that is killed here."""
-    stack = Stack()
-    try:
-        yield stack.up(gateways=2, presence=2, channel_state=2, invitation=2)
-    finally:
-        if request.session.testsfailed:
-            stack.down()
-            print(f"\nlogs of the stack: {stack.directory / 'logs'}")
-        else:
-            stack.remove()
+    with running(request, gateways=2, presence=2, channel_state=2, invitation=2) as stack:
+        yield stack
 
 
 class Load:
@@ -168,13 +162,7 @@ async def test_channel_state(pairs: Stack, people, victim: str):
             (event.content["type"], event.content["name"]) if event.type == "channel_attr_update"
             else (event.type, event.account)
             for observer in observers for event in observer.events if event.content.get("name") != "end")
-        for actor in actors:
-            # A leave that did nothing, for its join had timed out, has no event.
-            leave, join = ("channel_user_leave", actor.account), ("channel_user_join", actor.account)
-            if load.unknown[join]:
-                moved = min(load.unknown[join], load.ok[leave])
-                load.ok[leave] -= moved
-                load.unknown[leave] += moved
+        excuse_leaves_without_a_join(load, actors)
         load.check_counts(seen, "channel events")
         for channel in channels:
             rows = pairs.sql(
@@ -182,6 +170,15 @@ async def test_channel_state(pairs: Stack, people, victim: str):
                 f"JOIN channel_attribute_versions v USING (app, channel) WHERE channel = '{channel}' GROUP BY v.version")
             assert rows[0][0] == rows[0][1], "a change was numbered twice"
         await asyncio.to_thread(pairs.start, victim)
+
+
+def excuse_leaves_without_a_join(load: Load, actors: list[Client]) -> None:
+    """Counts a leave whose join timed out as unknown: if the user had not joined, its leave did nothing and has no event."""
+    for actor in actors:
+        leave, join = ("channel_user_leave", actor.account), ("channel_user_join", actor.account)
+        moved = min(load.unknown[join], load.ok[leave])
+        load.ok[leave] -= moved
+        load.unknown[leave] += moved
 
 
 @pytest.mark.parametrize("victim", ["invitation#1", "invitation#2"])
@@ -198,18 +195,8 @@ async def test_invitation(pairs: Stack, people, victim: str):
             load.issue(("invite", channel), attempt(
                 callers[index], "voip_invite", channelName=channel, peer=callees[index].account, extra=""))
 
-        async def react(callee: Client, caller: Client) -> None:
-            done = 0
-            while not over.is_set():
-                invitations = callee.calls("invite")
-                for call in invitations[done:]:
-                    for verb in ("invite_ack", "invite_refuse"):
-                        load.issue((verb, call["channel"]), attempt(
-                            callee, f"voip_{verb}", channelName=call["channel"], peer=caller.account, extra=""))
-                done = len(invitations)
-                await before_next_try(0.05)
-
-        reactions = [asyncio.create_task(react(b, a)) for a, b in zip(callers, callees, strict=True)]
+        reactions = [
+            asyncio.create_task(refuse_all(load, callee, over)) for callee in callees]
         # An invitation is answered by two more commands.
         await kill_during(pairs, victim, steady(turn, COMMANDS_PER_SECOND / 3))
         await eventually(
@@ -223,13 +210,30 @@ async def test_invitation(pairs: Stack, people, victim: str):
             await caller.tell(callee.account, "end")
             await callee.tell(caller.account, "end")
         await eventually(lambda: all(client.texts() for client in callers + callees), "the last messages")
-        seen = Counter()
-        for client in callers + callees:
-            seen.update((m.type.removeprefix("voip_"), m.call["channel"])
-                        for m in client.messages if m.type.startswith("voip_"))
-        for key in [key for key in seen if key[0] in ("invite_failed", "invite_bye")]:
-            # Only for calls whose acts ran into a timeout may the service give up or hang up.
-            assert any(load.unknown[verb, key[1]] for verb in ("invite", "invite_ack", "invite_refuse")), key
-            del seen[key]
-        load.check_counts(seen, "call events")
+        load.check_counts(call_events(load, callers + callees), "call events")
         await asyncio.to_thread(pairs.start, victim)
+
+
+async def refuse_all(load: Load, callee: Client, over: asyncio.Event) -> None:
+    """Acknowledges and refuses every invitation of a user until the load is over."""
+    done = 0
+    while not over.is_set():
+        invitations = callee.calls("invite")
+        for call in invitations[done:]:
+            for verb in ("invite_ack", "invite_refuse"):
+                load.issue((verb, call["channel"]), attempt(
+                    callee, f"voip_{verb}", channelName=call["channel"], peer=call["peer"], extra=""))
+        done = len(invitations)
+        await before_next_try(0.05)
+
+
+def call_events(load: Load, clients: list[Client]) -> Counter:
+    """The call events of all users by verb and channel, without the ends that the service may have caused itself."""
+    seen = Counter(
+        (m.type.removeprefix("voip_"), m.call["channel"])
+        for client in clients for m in client.messages if m.type.startswith("voip_"))
+    for key in [key for key in seen if key[0] in ("invite_failed", "invite_bye")]:
+        # Only calls whose acts ran into a timeout may be given up or hung up by the service.
+        assert any(load.unknown[verb, key[1]] for verb in ("invite", "invite_ack", "invite_refuse")), key
+        del seen[key]
+    return seen

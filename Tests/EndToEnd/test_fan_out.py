@@ -34,9 +34,7 @@ async def test_an_unlimited_app_is_not_bounded_by_rates(make_stack, people):
     stack = make_stack("--unlimited", gateways=2)
     channel = unique("room")
     async with people(stack) as cast:
-        sender, receiver = await cast.login("sender", "receiver")
-        for client in (sender, receiver):
-            await client.join(channel)
+        sender, receiver = await cast.members(channel, "sender", "receiver")
         await say_all(sender, channel, 500)
         await asyncio.gather(*(sender.tell(receiver.account, f"note {n}") for n in range(200)))
         await eventually(lambda: len(heard(receiver)) == 500, "500 channel messages")
@@ -54,9 +52,7 @@ async def test_a_member_who_pauses_gets_all_in_order(make_stack, people, monkeyp
     stack = make_stack("--unlimited", gateways=1)
     channel = unique("room")
     async with people(stack) as cast:
-        sender, eager, lazy = await cast.login("sender", "eager", "lazy")
-        for client in (sender, eager, lazy):
-            await client.join(channel)
+        sender, eager, lazy = await cast.members(channel, "sender", "eager", "lazy")
         pause(lazy)
         await say_all(sender, channel, MESSAGES, LARGE)
         await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait for the lazy one", 30)
@@ -72,9 +68,7 @@ async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, peo
     stack: Stack = make_stack("--unlimited", gateways=1)
     channel = unique("room")
     async with people(stack) as cast:
-        sender, eager, stuck = await cast.login("sender", "eager", "stuck")
-        for client in (sender, eager, stuck):
-            await client.join(channel)
+        sender, eager, stuck = await cast.members(channel, "sender", "eager", "stuck")
         pause(stuck)
         await say_all(sender, channel, MESSAGES, LARGE)
         await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait", 30)

@@ -12,11 +12,6 @@ from waiting import eventually
 HEALED_SECONDS = 15
 
 
-def redis(stack: Stack, *command: str) -> str:
-    url = stack.endpoints["redis"]["url"]
-    return subprocess.run(["redis-cli", "-u", url, *command], check=True, capture_output=True, text=True).stdout.strip()
-
-
 async def logs_in_while_nobody_hears(stack: Stack, client: Client, url: str) -> None:
     """Cuts all subscriptions again and again, so that the kick is published to nobody."""
     login = asyncio.create_task(client.login(url))
@@ -66,16 +61,16 @@ async def test_a_ghost_of_a_session_goes(make_stack, people):
         await alice.call("user_set_attr", name="_conn_timeout", value="20")
         user = f"{{a:{stack.open_app.id}:u:{alice.account}}}"
         key, route = next(
-            (key, route) for key in redis(stack, "KEYS", "gateway:*:sessions").split()
-            for route in redis(stack, "SMEMBERS", key).split() if route.endswith(f".{alice.account}"))
-        redis(stack, "COPY", f"{user}:session", "kept")
+            (key, route) for key in stack.redis("KEYS", "gateway:*:sessions").split()
+            for route in stack.redis("SMEMBERS", key).split() if route.endswith(f".{alice.account}"))
+        stack.redis("COPY", f"{user}:session", "kept")
         await alice.logout()
-        redis(stack, "COPY", "kept", f"{user}:session")
-        redis(stack, "SADD", key, route)
-        redis(stack, "DEL", "kept")
+        stack.redis("COPY", "kept", f"{user}:session")
+        stack.redis("SADD", key, route)
+        stack.redis("DEL", "kept")
         assert (await bob.call("user_query_user_status", account=alice.account))["status"] == 1
         # Whatever the cause, both sides are compared after an outage.
-        redis(stack, "CLIENT", "KILL", "TYPE", "pubsub")
+        stack.redis("CLIENT", "KILL", "TYPE", "pubsub")
 
         async def is_gone() -> bool:
             return (await bob.call("user_query_user_status", account=alice.account))["status"] == 0
@@ -107,4 +102,4 @@ async def test_a_close_frame_and_a_resume(stack: Stack, people):
             assert alice.line == line
             await bob.tell(alice.account, f"turn {turn}")
             await alice.call("user_getmsg", ver_clear=0, max=30)
-        assert redis(stack, "HGET", f"{{a:{stack.open_app.id}:u:{alice.account}}}:session", "state") == "online"
+        assert stack.redis("HGET", f"{{a:{stack.open_app.id}:u:{alice.account}}}:session", "state") == "online"

@@ -27,10 +27,7 @@ async def test_messages_after_a_rollback_arrive(make_stack, people):
     before, lost, after = ([f"{kind} {n}" for n in range(count)] for kind, count in (
         ("before", BEFORE), ("lost", LOST), ("after", AFTER)))
     async with people(stack) as cast:
-        alice, = await cast.login("alice", gateway=0)
-        bob, = await cast.login("bob", gateway=1)
-        await alice.join(channel)
-        await bob.join(channel)
+        alice, bob = await cast.members(channel, "alice", "bob")
         await tell_all(alice, bob, channel, before)
         await eventually(lambda: bob.texts() == heard(bob) == before, "the messages before")
         await asyncio.to_thread(stack.run, "snapshot", "redis")

@@ -1,17 +1,17 @@
 """Logs tell no secrets, whatever is done and however much is logged; and the search for them can fail."""
 
 import asyncio
-import contextlib
 import json
-import urllib.request
 import uuid
 from pathlib import Path
 
 import pytest
+from fixtures import People
 from secrecy import Spoken, check_logs
-from signaling import CallFailed, LoginRefused
+from signaling import App, CallFailed, Client, LoginRefused
 from stack_control import Stack, unique
 from waiting import eventually
+from web import metrics
 
 MARK = f"confidential {uuid.uuid4().hex}"
 
@@ -46,16 +46,47 @@ def test_the_search_lets_pass(tmp_path: Path):
     assert spoken().leaks(tmp_path) == []
 
 
-def metrics(stack: Stack) -> str:
-    texts = []
-    for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
-        with contextlib.suppress(OSError), urllib.request.urlopen(member["http"] + "/metrics", timeout=5) as answer:
-            texts.append(answer.read().decode())
-    return "\n".join(texts)
+async def good_acts(ada: Client, bob: Client, channel: str) -> None:
+    """Every act that carries a text of a user."""
+    await ada.tell(bob.account, f"{MARK} instant")
+    await ada.say(channel, f"{MARK} channel")
+    await ada.call("user_set_attr", name="mood", value=f"{MARK} user attribute")
+    await ada.call("channel_set_attr", channel=channel, name="topic", value=f"{MARK} channel attribute")
+    await ada.act("invite", channel, bob.account, json.dumps({"text": f"{MARK} extra"}))
+    await eventually(lambda: bob.calls("invite"), "the invitation")
+    await bob.act("invite_accept", channel, ada.account, json.dumps({"text": f"{MARK} accepted"}))
+    await ada.act("invite_msg", channel, bob.account, json.dumps({"text": f"{MARK} within"}))
+    await ada.act("invite_bye", channel, bob.account, json.dumps({"text": f"{MARK} ended"}))
+
+
+async def refused_acts(ada: Client, bob: Client, channel: str) -> None:
+    """Acts that are refused, of which logs say more than of others."""
+    for act in (
+        ada.tell(bob.account, f"{MARK} too long" + "x" * 8192),
+        ada.call("channel_set_attr", channel=channel, name="_system", value=f"{MARK} reserved"),
+        ada.call("user_set_attr", name="null", value=f"{MARK} with \x00"),
+        ada.act("invite", channel, "+4912345", f"{MARK} no JSON"),
+        ada.call(f"{MARK} function", content=MARK),
+    ):
+        with pytest.raises(CallFailed):
+            await act
+
+
+async def refused_connections(stack: Stack, cast: People, app: App) -> None:
+    """A login with the token of another user, and frames that close the connection."""
+    stranger = cast.make("stranger", app, token=app.token("somebody else"))
+    with pytest.raises(LoginRefused):
+        await stranger.login(stack.gateways[0])
+    stranger.violations.clear()
+    for frame in (f'["{MARK}", 1]', f'["login", {{"token": "{MARK}"}}]', f'{{"{MARK}', f'["line_login", {{"line": "{MARK}"}}]'):
+        guest = await cast.make("guest", app).connect(stack.gateways[1])
+        await guest.send_raw(frame)
+        await eventually(guest.closed.is_set, "closed after a bad frame")
+        guest.violations.clear()
 
 
 async def test_nothing_of_it_is_logged(make_stack, people, monkeypatch):
-    """Every act with a text of its own, good and bad, with all that can be logged being logged."""
+    """Good and bad acts with secret texts, while everything that can be logged is logged."""
     monkeypatch.setenv("HELIOGRAPH_LOG_LEVEL", "trace")
     stack = make_stack(gateways=2)
     app = stack.token_app
@@ -64,36 +95,9 @@ async def test_nothing_of_it_is_logged(make_stack, people, monkeypatch):
         channel = unique("room")
         await ada.join(channel)
         await bob.join(channel)
-        await ada.tell(bob.account, f"{MARK} instant")
-        await ada.say(channel, f"{MARK} channel")
-        await ada.call("user_set_attr", name="mood", value=f"{MARK} user attribute")
-        await ada.call("channel_set_attr", channel=channel, name="topic", value=f"{MARK} channel attribute")
-        await ada.act("invite", channel, bob.account, json.dumps({"text": f"{MARK} extra"}))
-        await eventually(lambda: bob.calls("invite"), "the invitation")
-        await bob.act("invite_accept", channel, ada.account, json.dumps({"text": f"{MARK} accepted"}))
-        await ada.act("invite_msg", channel, bob.account, json.dumps({"text": f"{MARK} within"}))
-        await ada.act("invite_bye", channel, bob.account, json.dumps({"text": f"{MARK} ended"}))
-        # What is refused is told of in logs more often than what is not.
-        with pytest.raises(CallFailed):
-            await ada.tell(bob.account, f"{MARK} too long" + "x" * 8192)
-        with pytest.raises(CallFailed):
-            await ada.call("channel_set_attr", channel=channel, name="_system", value=f"{MARK} reserved")
-        with pytest.raises(CallFailed):
-            await ada.call("user_set_attr", name="null", value=f"{MARK} with \x00")
-        with pytest.raises(CallFailed):
-            await ada.act("invite", channel, "+4912345", f"{MARK} no JSON")
-        with pytest.raises(CallFailed):
-            await ada.call(f"{MARK} function", content=MARK)
-        stranger = cast.make("stranger", app, token=app.token("somebody else"))
-        with pytest.raises(LoginRefused):
-            await stranger.login(stack.gateways[0])
-        stranger.violations.clear()
-        for frame in (f'["{MARK}", 1]', f'["login", {{"token": "{MARK}"}}]', f'{{"{MARK}', f'["line_login", {{"line": "{MARK}"}}]'):
-            guest = cast.make("guest", app)
-            await guest.connect(stack.gateways[1])
-            await guest.send_raw(frame)
-            await eventually(guest.closed.is_set, "closed after a bad frame")
-            guest.violations.clear()
+        await good_acts(ada, bob, channel)
+        await refused_acts(ada, bob, channel)
+        await refused_connections(stack, cast, app)
         ada.abort()
         await eventually(ada.closed.is_set, "the connection broke")
         await ada.resume(stack.gateways[1])
@@ -101,8 +105,9 @@ async def test_nothing_of_it_is_logged(make_stack, people, monkeypatch):
         stack.start("presence#1")
         await bob.logout()
         await asyncio.wait_for(ada.logout(), 20)
-    found = metrics(stack)
-    assert MARK not in found and app.certificate not in found
+    for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
+        names = " ".join(metrics(member["http"]))
+        assert names and MARK not in names and app.certificate not in names
     check_logs(stack.directory)
     for log in (stack.directory / "logs").iterdir():
         assert MARK not in log.read_text(errors="replace"), f"{log}: what a client sent"

@@ -35,9 +35,7 @@ async def test_a_second_login_kicks_the_first(stack: Stack, people, second: int)
 async def test_a_kicked_user_leaves_its_channel(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        watcher, first = await cast.login("watcher", "alice")
-        await watcher.join(channel)
-        await first.join(channel)
+        watcher, first = await cast.members(channel, "watcher", "alice")
         newer = cast.exactly(first.account)
         await newer.login(stack.gateways[0])
         await eventually(lambda: watcher.of_type("channel_user_leave"), "the leave of the old session is seen")
@@ -63,9 +61,7 @@ async def test_many_logins_at_once_leave_one(stack: Stack, people):
 async def test_logout_is_answered_then_closed(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        watcher, alice = await cast.login("watcher", "alice")
-        await watcher.join(channel)
-        await alice.join(channel)
+        watcher, alice = await cast.members(channel, "watcher", "alice")
         await alice.logout()
         assert alice.close_code in (1000, 1001)
         await eventually(lambda: watcher.of_type("channel_user_leave"), "the others see the leave")
@@ -82,9 +78,7 @@ async def test_logout_is_answered_then_closed(stack: Stack, people):
 async def test_resume_on_another_gateway_is_invisible(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        watcher, alice = await cast.login("watcher", "alice", gateway=0)
-        await watcher.join(channel)
-        await alice.join(channel)
+        watcher, alice = await cast.members(channel, "watcher", "alice", gateway=0)
         await watcher.say(channel, "one")
         await eventually(lambda: alice.of_type("channel_msg"), "the first message")
         seen = alice.channel_mark
@@ -108,9 +102,7 @@ async def test_resume_on_another_gateway_is_invisible(stack: Stack, people):
 async def test_resume_takes_over_from_a_socket_that_still_stands(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
-        watcher, alice = await cast.login("watcher", "alice")
-        await watcher.join(channel)
-        await alice.join(channel)
+        watcher, alice = await cast.members(channel, "watcher", "alice")
         old_socket = alice._socket
         await alice.resume(stack.gateways[0])
         await asyncio.wait_for(old_socket.wait_closed(), 10)

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
 from stack_control import ROOT, Stack, is_running
+from waiting import eventually_blocking
+from web import fetch
 
 KINDS = ["presence", "channel-state", "invitation", "sip-bridge"]
 
@@ -30,9 +30,18 @@ def processes_of(stack: Stack) -> list[int]:
     return found
 
 
-def get(url: str) -> int:
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=5) as answer:
-        return answer.status
+def status_of(url: str) -> int:
+    """The HTTP status that a GET is answered with."""
+    try:
+        with fetch(url) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def wait_until_whole(stack: Stack) -> None:
+    """Waits until every member of the stack serves."""
+    eventually_blocking(lambda: stack.run("status", check=False).returncode == 0, "every member serves", 30)
 
 
 def test_endpoints_have_the_promised_shape(stack: Stack):
@@ -53,7 +62,7 @@ def test_endpoints_have_the_promised_shape(stack: Stack):
 def test_every_service_reports_healthy_and_ready(stack: Stack):
     for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
         for path in ("healthz", "readyz", "metrics"):
-            assert get(f"{member['http']}/{path}") == 200, f"{member['name']} {path}"
+            assert status_of(f"{member['http']}/{path}") == 200, f"{member['name']} {path}"
 
 
 def test_status_tells_what_is_down_and_start_brings_it_back(make_stack):
@@ -72,9 +81,7 @@ def test_status_tells_what_is_down_and_start_brings_it_back(make_stack):
         stack.start(name)
         assert stack.pids[name] != pid
         assert stack.run("start", name, check=False).returncode == 1
-    deadline = time.monotonic() + 30
-    while (status := stack.run("status", check=False)).returncode != 0:
-        assert time.monotonic() < deadline, f"not whole again: {status.stdout}"
+    wait_until_whole(stack)
     without_pids = [json.loads(json.dumps(found), object_hook=lambda o: {k: v for k, v in o.items() if k != "pid"})
                     for found in (before, stack.endpoints)]
     assert without_pids[0] == without_pids[1], "start changed addresses"
@@ -239,15 +246,10 @@ def test_a_partition_cuts_off_one_member_only(make_stack, reset):
     stack.run("partition", "gateway#1", *reset)
     assert stack.run("partition", "gateway#1", *reset, check=False).returncode == 1
     ready = [gateway["http"] + "/readyz" for gateway in stack.endpoints["gateways"]]
-    with pytest.raises(urllib.error.HTTPError, match="503"):
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            get(ready[0])
-    assert get(ready[1]) == 200
+    eventually_blocking(lambda: status_of(ready[0]) == 503, "the gateway that is cut off is not ready", 30)
+    assert status_of(ready[1]) == 200
     stack.run("heal", "gateway#1")
-    deadline = time.monotonic() + 30
-    while stack.run("status", check=False).returncode != 0:
-        assert time.monotonic() < deadline, stack.run("status", check=False).stdout
+    wait_until_whole(stack)
 
 
 def test_a_partition_needs_proxies(stack: Stack):

@@ -4,57 +4,53 @@ import os
 import signal
 import socket
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
+from certificates import make_certificate
 from signaling import Client
-from stack_control import unique
+from stack_control import Stack, unique
 from waiting import eventually
 from websockets.asyncio.client import connect
 
 
-def make_certificate(folder: Path) -> tuple[Path, Path]:
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", "/CN=test", "-addext", "subjectAltName=DNS:*.agora.io", "-keyout", key, "-out", certificate],
-        check=True, capture_output=True)
-    return certificate, key
-
-
-async def test_wss_on_the_next_port(make_stack, tmp_path, monkeypatch):
-    certificate, key = make_certificate(tmp_path)
-    monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_CERTIFICATE", str(certificate))
-    monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_KEY", str(key))
-    stack = make_stack(gateways=1)
-    host, port = stack.gateways[0].removeprefix("ws://").split(":")
-    trust = ssl.create_default_context(cafile=str(certificate))
-    # As the web SDKs: by the name that the address is dressed up in, which the certificate must cover.
-    name = f"{host.replace('.', '-')}-sig-web.agora.io"
-    async with connect(
-            f"wss://{name}:{int(port) + 1}/", host=host, port=int(port) + 1, ssl=trust, proxy=None) as socket:
-        await socket.send('["ping", 5]')
-        assert await socket.recv() == '["pong",5]'
-    # And plain beside it.
-    client = Client(stack.open_app, unique("plain"))
-    await client.login(stack.gateways[0])
-    await client.close()
+# The web SDKs connect to ADDRESS-sig-web.agora.io, a name that they make of a gateway's address.
+WEB_NAMES = "DNS:*.agora.io"
 
 
 @pytest.fixture
-def tls_stack(make_stack, tmp_path, monkeypatch):
-    certificate, key = make_certificate(tmp_path)
+def tls_stack(make_stack, tmp_path, monkeypatch) -> tuple[Stack, tuple[str, int], Path]:
+    """A stack whose gateway speaks TLS too; the address of that, and the file with the gateway's certificate and key."""
+    certificate = make_certificate(tmp_path, WEB_NAMES)
     monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_CERTIFICATE", str(certificate))
-    monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_KEY", str(key))
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_TLS_KEY", str(certificate))
     stack = make_stack(gateways=1)
     host, port = stack.gateways[0].removeprefix("ws://").split(":")
     return stack, (host, int(port) + 1), certificate
 
 
-def shown_certificate(address: tuple[str, int], version: ssl.TLSVersion | None = None) -> bytes:
+async def test_wss_on_the_next_port(tls_stack):
+    stack, (host, port), certificate = tls_stack
+    trust = ssl.create_default_context(cafile=str(certificate))
+    name = f"{host.replace('.', '-')}-sig-web.agora.io"
+    async with connect(f"wss://{name}:{port}/", host=host, port=port, ssl=trust, proxy=None) as socket:
+        await socket.send('["ping", 5]')
+        assert await socket.recv() == '["pong",5]'
+    # The plain port goes on serving.
+    client = Client(stack.open_app, unique("plain"))
+    await client.login(stack.gateways[0])
+    await client.close()
+
+
+def trusting_all() -> ssl.SSLContext:
+    """TLS that accepts any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def shown_certificate(address: tuple[str, int], version: ssl.TLSVersion | None = None) -> bytes:
+    context = trusting_all()
     # The library must offer what the gateway is to refuse.
     context.set_ciphers("ALL:@SECLEVEL=0")
     if version:
@@ -75,11 +71,9 @@ def test_old_tls_is_refused(tls_stack):
 
 async def test_a_renewed_certificate_is_shown_after_sighup(tls_stack, tmp_path):
     stack, address, certificate = tls_stack
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    async with connect(f"wss://{address[0]}:{address[1]}/", ssl=context, proxy=None) as socket_before:
+    async with connect(f"wss://{address[0]}:{address[1]}/", ssl=trusting_all(), proxy=None) as socket_before:
         first = shown_certificate(address)
-        make_certificate(tmp_path)
+        make_certificate(tmp_path, WEB_NAMES)
         assert shown_certificate(address) == first, "nobody said that the file has changed"
         os.kill(stack.pids["gateway#1"], signal.SIGHUP)
         await eventually(lambda: shown_certificate(address) != first, "the new certificate is shown")

@@ -5,7 +5,6 @@ would otherwise take the processor from those whom it attacks by other means.
 """
 
 import asyncio
-import base64
 import itertools
 import json
 import os
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "EndToEnd"))
 
+from raw_socket import frame, handshake  # noqa: E402
 from waiting import before_next_try, give_way, let_pass  # noqa: E402
 
 APP = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2"
@@ -43,20 +43,14 @@ class Socket:
         parts = urlsplit(url)
         self.reader, self.writer = await asyncio.open_connection(
             parts.hostname, parts.port, limit=2**25, local_addr=(ADDRESS, 0))
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.writer.write((
-            f"GET / HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            f"Sec-WebSocket-Key: {key}\r\n\r\n").encode())
+        self.writer.write(handshake(parts.netloc))
         await self.reader.readuntil(b"\r\n\r\n")
         if not deaf:
             self._task = asyncio.create_task(self._read())
         return self
 
     async def send(self, name: str, argument: object) -> None:
-        """One frame; its mask is all zeros, which changes nothing."""
-        body = json.dumps([name, argument]).encode()
-        size = bytes([0x80 | len(body)]) if len(body) < 126 else b"\xfe" + struct.pack(">H", len(body))
-        self.writer.write(b"\x81" + size + b"\0\0\0\0" + body)
+        self.writer.write(frame(name, argument))
         await self.writer.drain()
 
     async def call(self, function: str, **arguments: object) -> None:

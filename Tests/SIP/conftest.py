@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "EndToEnd")]
 
 from certificates import make_certificate  # noqa: E402
-from fixtures import finish, pytest_pyfunc_call  # noqa: E402, F401
+from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
 from peers import LOOPBACK, free_port  # noqa: E402
 from scene import TRUNK_SECONDS  # noqa: E402
 from signaling import App  # noqa: E402
@@ -28,16 +28,11 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest, certificate: Path) -> Iterator[Stack]:
     """Two gateways, one of each service, a bridge with TLS; for tests that kill nothing."""
-    stack = Stack()
-    settings = {"HELIOGRAPH_SIP_TLS_CERTIFICATE": str(certificate), "HELIOGRAPH_SIP_TLS_AUTHORITY": str(certificate)}
-    try:
-        with pytest.MonkeyPatch.context() as environment:
-            for name, value in settings.items():
-                environment.setenv(name, value)
-            stack.up(gateways=2)
-        yield stack
-    finally:
-        finish(stack, request, 0)
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("HELIOGRAPH_SIP_TLS_CERTIFICATE", "HELIOGRAPH_SIP_TLS_AUTHORITY"):
+            environment.setenv(name, str(certificate))
+        with running(request, gateways=2) as stack:
+            yield stack
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from fixtures import People
 from peers import LOOPBACK, Peers, free_port
 from rtp import RTPEndpoint
 from scenarios import PHONE, Caller, scenario
-from signaling import App, Client
+from signaling import App, Client, mail_barrier
 from sipp import Sipp
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
@@ -141,13 +141,6 @@ async def refuses(user: Client) -> None:
     await user.act("invite_refuse", *await rings_at(user))
 
 
-async def barrier(user: Client) -> None:
-    """Waits for a message of the user to itself: whatever the cluster sent it before has arrived then."""
-    mark = unique("barrier")
-    await user.tell(user.account, mark)
-    await eventually(lambda: mark in user.texts(), "the barrier arrived")
-
-
 def words(call: dict) -> dict:
     """The JSON of an entry's `extra`."""
     return json.loads(call["extra"])
@@ -167,7 +160,7 @@ async def press(user: Client, channel: str, peer: str, text: str) -> None:
 async def heard(user: Client, text: str) -> None:
     """Waits for digits, and then for a barrier, so that a digit that arrives twice is noticed."""
     await eventually(lambda: len(digits(user)) >= len(text), f"{user.account} gets {text!r}, has {digits(user)!r}")
-    await barrier(user)
+    await mail_barrier(user)
     assert digits(user) == text
 
 

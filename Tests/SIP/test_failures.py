@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from fixtures import finish
+from fixtures import running
 from peers import LOOPBACK, free_port
 from scenarios import Called, Caller, expect, pause, sdp
 from scene import NUMBER, accepts, dial, finished_row, refuses, saw, scene, words
@@ -29,16 +29,13 @@ def trunk_port() -> int:
 @pytest.fixture(scope="module")
 def bridges(request: pytest.FixtureRequest, trunk_port: int) -> Iterator[Stack]:
     """Two bridges, and telephones of the demo app by the options that acceptance suites use."""
-    stack = Stack()
-    try:
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("HELIOGRAPH_SIP_DRAIN", f"{DRAIN_SECONDS}s")
-            stack.up(
-                "--sip-trunk", f"{LOOPBACK}:{trunk_port}", "--sip-number", f"{RECEPTION}={RECEPTIONIST}", "--sip-ring",
-                "2", "--sip-dtmf", "rfc4733", sip_bridge=2)
-        yield stack
-    finally:
-        finish(stack, request, 0)
+    options = (
+        "--sip-trunk", f"{LOOPBACK}:{trunk_port}", "--sip-number", f"{RECEPTION}={RECEPTIONIST}", "--sip-ring", "2",
+        "--sip-dtmf", "rfc4733")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HELIOGRAPH_SIP_DRAIN", f"{DRAIN_SECONDS}s")
+        with running(request, *options, sip_bridge=2) as stack:
+            yield stack
 
 
 def bridge_of(stack: Stack, phone: Sipp) -> str:

@@ -8,8 +8,8 @@ import pytest
 from messages import SIPMessage
 from peers import LOOPBACK
 from scenarios import PHONE, Caller, expect, pause, sdp
-from scene import accepts, barrier, finished_row, refuses, rings_at, saw, scene, words
-from signaling import App
+from scene import accepts, finished_row, refuses, rings_at, saw, scene, words
+from signaling import App, mail_barrier
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually
@@ -175,7 +175,7 @@ async def test_an_offer_without_a_usable_codec(stack: Stack, line: App):
         bob, call = await play.callee()
         phone = await play.caller(call.invite(sdp(play.rtp.port, (("9", "G722/8000"),))), call.fails(488))
         await phone.done()
-        await barrier(bob)
+        await mail_barrier(bob)
         assert not bob.calls("invite_accept")
 
 
@@ -242,7 +242,7 @@ async def test_a_stranger_rings_nobody(stack: Stack, line: App):
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(403), host=STRANGER)
         await phone.done()
         assert not phone.received(180)
-        await barrier(bob)
+        await mail_barrier(bob)
         assert not bob.calls("invite")
 
 

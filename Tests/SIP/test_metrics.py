@@ -1,21 +1,18 @@
 """What a bridge counts."""
 
-import re
-
-import requests
 from rtp import Keypad
 from scenarios import Called, expect, pause, sdp
 from scene import NUMBER, dial, heard, press, refuses, saw, scene
 from signaling import App
 from stack_control import Stack
 from waiting import eventually
+from web import metrics
 
 
 def numbers(stack: Stack) -> dict[str, float]:
     """The bridge's metrics by their names with labels."""
     bridge = next(member for member in stack.endpoints["services"] if member["name"] == "sip-bridge#1")
-    text = requests.get(f"{bridge['http']}/metrics", timeout=5).text
-    return {name: float(value) for name, value in re.findall(r"^(heliograph_sip_\S+) (\S+)$", text, re.MULTILINE)}
+    return metrics(bridge["http"])
 
 
 def grown(before: dict[str, float], after: dict[str, float], *parts: str) -> float:

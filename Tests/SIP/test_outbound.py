@@ -6,7 +6,8 @@ import re
 import pytest
 from peers import LOOPBACK, free_port
 from scenarios import Called, expect, pause, sdp
-from scene import NUMBER, barrier, dial, finished_row, press, saw, scene, words
+from scene import NUMBER, dial, finished_row, press, saw, scene, words
+from signaling import mail_barrier
 from sipp import Sipp
 from stack_control import Stack, unique
 from waiting import eventually
@@ -103,7 +104,7 @@ async def test_an_answer_that_crosses_the_cancel_is_acknowledged_and_ended(stack
         await saw(alice, "invite_ack")
         await alice.act("invite_bye", channel, NUMBER)
         await phone.done()
-        await barrier(alice)
+        await mail_barrier(alice)
         assert not alice.calls("invite_accept") and not alice.calls("invite_failed") and not alice.calls("invite_bye")
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from fixtures import finish
+from fixtures import running
 from scenarios import Called, expect, sdp
 from scene import NUMBER, dial, finished_row, refuses, saw, scene, words
 from signaling import App
@@ -118,12 +118,8 @@ async def test_a_trunk_calls_while_a_stranger_holds_two_thousand_sockets(stack: 
 @pytest.fixture
 def lonely(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """A stack whose Redis a test freezes."""
-    stack = Stack()
-    try:
-        stack.up()
+    with running(request) as stack:
         yield stack
-    finally:
-        finish(stack, request, 0)
 
 
 async def test_a_bridge_that_is_cut_off_hangs_up(lonely: Stack):
