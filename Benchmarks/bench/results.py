@@ -39,11 +39,6 @@ def median(runs: dict, key: str, server: str, field: str) -> float | None:
     return statistics.median(values) if values else None
 
 
-def spread(runs: dict, key: str, server: str, field: str) -> tuple[float, float] | None:
-    values = [run[field] for run in runs.get(key, {}).get(server, []) if run.get(field) is not None]
-    return (min(values), max(values)) if values else None
-
-
 def ratio(runs: dict, key: str, server: str, field: str, other: str) -> float | None:
     mine, theirs = median(runs, key, server, field), median(runs, key, other, field)
     return mine / theirs if mine is not None and theirs else None

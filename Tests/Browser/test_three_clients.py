@@ -37,36 +37,38 @@ async def test_all_three_talk_to_each_other(stack: Stack, visit, only, people):
             web = await WebUser.login(page, app, unique("web"), discovery=only(one))
             await web.wait("onLoginSuccess")
 
-            async def members() -> set[str]:
-                answer = await watcher.call("channel_query_userlist", name=room)
-                return {account for account, _ in answer["list"]}
-
             async def both_are_there() -> bool:
-                return {swift, python} <= await members()
+                answer = await watcher.call("channel_query_userlist", name=room)
+                return {swift, python} <= {account for account, _ in answer["list"]}
 
             await eventually(both_are_there, "the Swift and the Python user are in the channel", 30)
             await web.act("channelJoin", room)
             await web.wait("onChannelJoined")
-
-            # Instant messages, each with each: the web user asks, and asks the others to ask.
-            for peer in (swift, python):
-                await web.act("messageInstantSend", peer, "hello")
-            await web.wait("onMessageInstantReceive", 2)
-            await web.act("messageInstantSend", swift, f"tell {python} tell {web.account} python was told by swift")
-            await web.wait("onMessageInstantReceive", 3)
-            await web.act("messageInstantSend", python, f"tell {swift} tell {web.account} swift was told by python")
-            await web.wait("onMessageInstantReceive", 4)
-            assert sorted(map(tuple, await web.seen("onMessageInstantReceive"))) == sorted([
-                (swift, 0, "swift heard: hello"), (python, 0, "python heard: hello"),
-                (python, 0, "python was told by swift"), (swift, 0, "swift was told by python")])
-
-            # The channel: everybody hears everybody.
-            await web.act("messageChannelSend", "go", on="channel")
-            await web.wait("onMessageChannelReceive", 3)
-            said = {(account, text) for account, _, text in await web.seen("onMessageChannelReceive")}
-            assert said == {(web.account, "go"), (swift, "swift is here"), (python, "python is here")}
-
+            await exchange_messages(web, swift, python)
+            await talk_in_the_channel(web, swift, python)
             # Calls from the page to both.
             for count, peer in enumerate((swift, python), start=1):
                 await web.act("channelInviteUser2", room, peer, "")
                 await web.wait("onInviteAcceptedByPeer", count)
+
+
+async def exchange_messages(web: WebUser, swift: str, python: str) -> None:
+    """Instant messages between each two of the three: the web user writes to the others, and has them write to each other."""
+    for peer in (swift, python):
+        await web.act("messageInstantSend", peer, "hello")
+    await web.wait("onMessageInstantReceive", 2)
+    await web.act("messageInstantSend", swift, f"tell {python} tell {web.account} python was told by swift")
+    await web.wait("onMessageInstantReceive", 3)
+    await web.act("messageInstantSend", python, f"tell {swift} tell {web.account} swift was told by python")
+    await web.wait("onMessageInstantReceive", 4)
+    assert sorted(map(tuple, await web.seen("onMessageInstantReceive"))) == sorted([
+        (swift, 0, "swift heard: hello"), (python, 0, "python heard: hello"),
+        (python, 0, "python was told by swift"), (swift, 0, "swift was told by python")])
+
+
+async def talk_in_the_channel(web: WebUser, swift: str, python: str) -> None:
+    """Each of the three says something in the channel and hears the others."""
+    await web.act("messageChannelSend", "go", on="channel")
+    await web.wait("onMessageChannelReceive", 3)
+    said = {(account, text) for account, _, text in await web.seen("onMessageChannelReceive")}
+    assert said == {(web.account, "go"), (swift, "swift is here"), (python, "python is here")}

@@ -5,7 +5,7 @@ import json
 import uuid
 
 import pytest
-from signaling import App, LoginRefused, make_token
+from signaling import App, Client, LoginRefused, make_token
 from stack_control import Stack, unique
 from waiting import eventually
 
@@ -51,32 +51,40 @@ async def test_equal_names_in_two_apps(stack: Stack, people, second: str):
         await eventually(lambda: bob.texts() == ["to bob"] and bob.calls("invite"), "bob got what was sent")
         await bob.act("invite_accept", "room", "ada")
         await eventually(lambda: ada.calls("invite_accept"), "the call is accepted")
-        await there[0].call("channel_set_attr", channel="room", name="own", value="there")
-        for client in there:
-            peer = "ada" if client.account == "bob" else "bob"
-            for verb in ("accept", "refuse", "msg", "bye"):
-                # There is no such call in this app: whatever is answered, it does nothing to the one in the other.
-                await client.attempt(f"voip_invite_{verb}", channelName="room", peer=peer, extra="")
-        assert (await there[1].call("user_get_attr_all", account="ada"))["json"] == "{}"
-        numbers = await there[1].call("channel_query_num", name="room")
-        assert numbers["num"] == 2
-        listed = (await there[1].call("channel_query_userlist_all", name="room"))["list"]
-        assert sorted(map(tuple, listed)) == sorted((client.account, client.uid) for client in there)
-
+        await meddle(there)
         for client in (ada, bob):
             await client.call("user_getmsg", ver_clear=client.version, max=30)
-            assert not client.calls("invite_bye") and not client.calls("invite_refuse"), "nobody of the call has ended it"
+            assert not client.calls("invite_bye") and not client.calls("invite_refuse"), "neither of them has ended the call"
         assert len(ada.calls("invite_accept")) == 1 and not bob.calls("invite_msg")
         await ada.leave("room")
         await bob.logout()
-        assert (await there[0].call("user_query_user_status", account="bob"))["status"] == 1
-        assert (await there[0].call("channel_query_user_isin", name="room", account="ada"))["isin"] == 1
-        # Each is asked after all of this: what came before the answer would be here.
-        for client in there:
-            await client.call("user_getmsg", ver_clear=client.version, max=30)
-            kinds = [(event.type, event.content.get("name")) for event in client.events]
-            assert kinds == [("channel_attr_update", "own")], kinds
-            assert not client.texts() and not client.calls("invite")
+        await check_untouched(there)
+
+
+async def meddle(there: list[Client]) -> None:
+    """The namesakes act on the channel and on the call that they have in common by name only, and see nothing of the other app."""
+    await there[0].call("channel_set_attr", channel="room", name="own", value="there")
+    for client in there:
+        peer = "ada" if client.account == "bob" else "bob"
+        for verb in ("accept", "refuse", "msg", "bye"):
+            # This app has no such call: whatever is answered, nothing happens to the other app's.
+            await client.attempt(f"voip_invite_{verb}", channelName="room", peer=peer, extra="")
+    assert (await there[1].call("user_get_attr_all", account="ada"))["json"] == "{}"
+    assert (await there[1].call("channel_query_num", name="room"))["num"] == 2
+    listed = (await there[1].call("channel_query_userlist_all", name="room"))["list"]
+    assert sorted(map(tuple, listed)) == sorted((client.account, client.uid) for client in there)
+
+
+async def check_untouched(there: list[Client]) -> None:
+    """The namesakes are online and in their channel, and got nothing of the other app."""
+    assert (await there[0].call("user_query_user_status", account="bob"))["status"] == 1
+    assert (await there[0].call("channel_query_user_isin", name="room", account="ada"))["isin"] == 1
+    for client in there:
+        # Whatever was sent before this answer has arrived with it.
+        await client.call("user_getmsg", ver_clear=client.version, max=30)
+        kinds = [(event.type, event.content.get("name")) for event in client.events]
+        assert kinds == [("channel_attr_update", "own")], kinds
+        assert not client.texts() and not client.calls("invite")
 
 
 async def test_what_waits_for_one_is_not_the_others(stack: Stack, people):

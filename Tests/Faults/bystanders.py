@@ -49,6 +49,24 @@ class Bystanders:
         self.listeners: list[Listener] = []
         self.refused: list[str] = []
 
+    async def write(self, sender: Client, listener: Listener, sent: dict[int, float], over: asyncio.Event) -> None:
+        """Sends numbered messages at a steady rate, and notes in `sent` when, until it is `over` and all are answered."""
+        async def one(n: int) -> None:
+            reply = await sender.attempt(
+                "user_sendmsg", peer=listener.account, flag="v1:E:60", t="instant", content=str(n), within=20)
+            if not reply.ok:
+                self.refused.append(reply.data["reason"])
+                del sent[n]
+
+        tasks = []
+        for n in itertools.count():
+            if over.is_set():
+                break
+            sent[n] = now()
+            tasks.append(asyncio.create_task(one(n)))
+            await let_pass(EVERY, "the rate of the bystanders' messages")
+        await asyncio.gather(*tasks)
+
     def percentile(self, share: float, since: float) -> float:
         """Milliseconds from sending to receiving; a message that has not arrived counts until now."""
         delays = sorted(
@@ -66,24 +84,6 @@ async def bystanders(stack: Stack) -> AsyncIterator[Bystanders]:
     """Pairs that exchange messages over all gateways; at the end everything that they sent has to arrive."""
     found, clients, works = Bystanders(), [], []
     over = asyncio.Event()
-
-    async def write(sender: Client, listener: Listener, sent: dict[int, float]) -> None:
-        async def one(n: int) -> None:
-            reply = await sender.attempt(
-                "user_sendmsg", peer=listener.account, flag="v1:E:60", t="instant", content=str(n), within=20)
-            if not reply.ok:
-                found.refused.append(reply.data["reason"])
-                del sent[n]
-
-        tasks = []
-        for n in itertools.count():
-            if over.is_set():
-                break
-            sent[n] = now()
-            tasks.append(asyncio.create_task(one(n)))
-            await let_pass(EVERY, "the rate of the bystanders' messages")
-        await asyncio.gather(*tasks)
-
     for number in range(PAIRS):
         listener = await Listener(stack.open_app, unique("listener")).login(
             stack.gateways[number % len(stack.gateways)], push=1)
@@ -91,7 +91,7 @@ async def bystanders(stack: Stack) -> AsyncIterator[Bystanders]:
         clients += [listener, sender]
         found.listeners.append(listener)
         found.sent.append({})
-        works.append(asyncio.create_task(write(sender, listener, found.sent[-1])))
+        works.append(asyncio.create_task(found.write(sender, listener, found.sent[-1], over)))
     try:
         yield found
         over.set()

@@ -235,17 +235,25 @@ def moves(history: Records) -> Iterator[Defect]:
                 continue
             seen_leaves[who] += 1
             own = marks.get((who, channel), [])
-            reasons = sum(mark["kind"] == "out" and start < mark["t"] <= event["t"] for mark in own)
-            # What was asked before may be carried out now.
-            reasons += [mark["kind"] for mark in own if mark["t"] <= start][-1:] == ["out"]
+            reasons = leaves(own, start, event["t"]) + undone_joins(moved, channel, start)
             reasons += sum(t + SHORTEST_ABSENCE - 1 <= event["t"] for _, t, _ in absences.get(who, []))
-            # A join that timed out is undone.
-            reasons += sum(
-                act["act"] == "join" and act.get("channel") == channel and start < act["t1"]
-                and (act["ok"] is None or not act["ok"] and act["reason"] in UNKNOWN) for act in moved)
             if seen_leaves[who] > reasons and not forgiven:
                 seen_leaves[who] -= 1
                 yield "flaps", f"{observer} saw {who} leave {channel} at {event['t']:.2f}, who had not"
+
+
+def leaves(marks: list[dict], start: float, until: float) -> int:
+    """How often a user went out of a channel in the time that an observer saw."""
+    # A leave from before that time may have been carried out within it.
+    before = [mark["kind"] for mark in marks if mark["t"] <= start][-1:] == ["out"]
+    return before + sum(mark["kind"] == "out" and start < mark["t"] <= until for mark in marks)
+
+
+def undone_joins(moved: list[dict], channel: str, start: float) -> int:
+    """Joins of a channel that timed out after `start`: they are undone, which the others see as a leave."""
+    return sum(
+        act["act"] == "join" and act.get("channel") == channel and start < act["t1"]
+        and (act["ok"] is None or not act["ok"] and act["reason"] in UNKNOWN) for act in moved)
 
 
 def absent(history: Records) -> Iterator[tuple[str, float, float]]:

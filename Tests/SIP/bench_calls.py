@@ -67,13 +67,20 @@ class Answering(Client):
             self.failures.append(repr(error))
 
 
+async def logged_in(stack: Stack, kind: type[Client]) -> list[Client]:
+    """The users of a benchmark, on each gateway in turn."""
+    users = [kind(stack.open_app, unique("bench")) for _ in range(USERS)]
+    for index, user in enumerate(users):
+        await user.login(stack.gateways[index % len(stack.gateways)])
+    return users
+
+
 async def inbound(stack: Stack, rate: int, seconds: int, media: int) -> tuple[int, int, list[float]]:
     """Calls, failed calls, seconds to the answer."""
     total = rate * seconds
-    users = [Answering(stack.open_app, unique("bench")) for _ in range(USERS)]
+    users = await logged_in(stack, Answering)
     numbers = []
     for index, user in enumerate(users):
-        await user.login(stack.gateways[index % len(stack.gateways)])
         numbers.append(f"+49309{index:05}")
         stack.control(
             "number", "set", f"--app={stack.open_app.id}", f"--account={user.account}", "--", numbers[-1])
@@ -112,9 +119,7 @@ async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int)
         "trunk", "set", stack.open_app.id, f"{LOOPBACK}:{port}", "--allow=any",
         *(f"--{bound}=10000" for bound in ("user-calls", "user-calls-per-minute", "app-calls", "app-calls-per-minute")))
     await let_pass(TRUNK_SECONDS, "bridges read the trunks so often, and tell nobody")
-    users = [Client(stack.open_app, unique("bench")) for _ in range(USERS)]
-    for index, user in enumerate(users):
-        await user.login(stack.gateways[index % len(stack.gateways)])
+    users = await logged_in(stack, Client)
     times: list[float] = []
 
     async def one(number: int) -> None:
