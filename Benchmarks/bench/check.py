@@ -10,7 +10,7 @@ BASELINE = BENCHMARKS / "baseline.json"
 
 
 def keep() -> None:
-    """Makes the present runs' ratios, and the micro-benchmarks' counts, the baseline."""
+    """Makes the ratios of the kept runs and the counts of the last micro-benchmarks the baseline."""
     known = [goal for goal in goals(results.load()) if goal.value is not None and goal.is_guarded]
     ratios = {goal.guard_name: round(goal.guard, 3) for goal in known}
     counts = {
@@ -26,7 +26,7 @@ def _baseline() -> dict:
 
 
 def regressions() -> list[str]:
-    """Of the present runs."""
+    """The ratios of the kept runs that are worse than the baseline's by more than noise."""
     baseline = _baseline()["ratios"]
     runs = results.load()
     found = [
@@ -43,5 +43,5 @@ def regressions() -> list[str]:
 
 
 def micro_regressions() -> list[str]:
-    """Of the last micro-benchmarks."""
+    """The counts of the last micro-benchmarks that are worse than the baseline's by more than noise."""
     return micro.regressions(_baseline().get("micro", {}))

@@ -1,4 +1,4 @@
-"""F1: a given number of members and messages a second. F2: the highest rate."""
+"""F1: messages to the members of a channel at a given rate. F2: the highest rate that is sustained."""
 
 from math import ceil
 
@@ -38,7 +38,7 @@ def is_whole(run: dict) -> bool:
 
 
 def steady(server: Server, members: int, rate: float, seconds: float) -> dict:
-    """F1."""
+    """F1: `rate` messages a second to `members` for `seconds`, after a second of warming up."""
     with _load(server, members, publishers_for(server, rate, members)) as load:
         load.ask(f"run {rate} 1", "run")
         return summary(load.ask(f"run {rate} {seconds}", "run"))

@@ -1,4 +1,4 @@
-"""The goals as ratios, each lower-is-better number against its bound; the baseline is kept of the same ratios."""
+"""The goals: numbers of which lower is better, each with its bound. The baseline holds most of the same numbers."""
 
 import statistics
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class Goal:
 
     @property
     def guard_name(self) -> str:
-        """Under this name."""
+        """The name under which the baseline holds it."""
         return self.text if self.other_guard is None else self.text.rsplit(" / ", 1)[0] + ", to the limit's"
 
 
 class _Measured:
-    """The medians of what was measured, as goals."""
+    """Makes goals of the medians of what was measured."""
 
     def __init__(self, runs: dict):
         self.runs = runs

@@ -28,6 +28,7 @@ def _one_to_one(server: Server, rate: float, seconds: float, *options: object) -
 
 
 def gateway_to_gateway(seconds: float, rate: float = 50) -> dict:
+    """The latency between clients of two gateways, measured between two measurements of Redis alone."""
     with Heliograph(gateways=2) as server:
         bare = StackRedis(server)
         first = _one_to_one(bare, rate, seconds / 2)

@@ -42,7 +42,7 @@ class Load:
             print(text, end="", file=sys.stderr)
 
     def tell_pids(self) -> None:
-        """Processes start and end under load: tells the generator which to measure, and keeps them on their core."""
+        """Tells the generator which processes to measure, and pins them to their core; again before each part, since processes come and go."""
         self.names = self.server.processes()
         self.server.pin()
         self.send("pids " + ",".join(map(str, self.names)))

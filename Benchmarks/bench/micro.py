@@ -6,7 +6,7 @@ import subprocess
 
 from .paths import ROOT, TOOLS, WORK, BenchError, tool
 
-# Instructions are counted as the difference of two runs: start-up drops out.
+# Iterations of two runs: instructions are counted as their difference, so that those of the start-up do not count.
 FEW, MANY = 500, 1500
 BUILT = ROOT / ".build" / "release" / "Micro"
 # valgrind cannot read the debug information of newer compilers.

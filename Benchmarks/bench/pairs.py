@@ -5,6 +5,7 @@ from .servers import Server
 
 
 def closed_loop(server: Server, seconds: float, pairs: int = 100, pushes: bool = True) -> dict:
+    """CPU time per message while each pair always has one message on its way."""
     options = ["--push"] if pushes and server.driver == "heliograph" else []
     with Load(server, "pairs", "--pairs", pairs, *options) as load:
         load.ask("run 1", "run")

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""The folders of the benchmarks, and the programs of the machine."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ class BenchError(Exception):
 
 
 def tool(name: str) -> str:
-    """A program of the machine."""
+    """The path of an installed program."""
     found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/sbin")
     if not found:
         raise BenchError(f"{name} is not installed (run Scripts/install-bench-dependencies)")

@@ -1,4 +1,4 @@
-"""What users could choose instead, from Debian's packages, configured for speed: nothing is stored, no limits, no logs."""
+"""Servers that users could choose instead of Heliograph, from Debian's packages. Configured for speed: no storage, limits or logs."""
 
 import shutil
 from pathlib import Path

@@ -33,7 +33,7 @@ def family(pids: dict[int, str]) -> dict[int, str]:
 
 
 def rank_up() -> None:
-    """Raises the priority above everything else on the machine, where that is allowed: a measurement that has to wait is worthless."""
+    """Raises the priority above everything else on the machine, where that is allowed: waiting for others would spoil a measurement."""
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -10)
     except PermissionError:

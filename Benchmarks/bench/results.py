@@ -49,7 +49,7 @@ def is_whole(runs: dict, key: str, server: str) -> bool:
 
 
 def machine() -> dict:
-    """What the numbers were taken on."""
+    """The machine, its software and the commit that were measured."""
     processor = next(
         (line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
          if line.startswith("model name")), platform.machine())

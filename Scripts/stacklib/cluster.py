@@ -13,7 +13,7 @@ from .ports import reserve
 from .record import STORES, Member, Record
 from .telephony import Telephony
 
-# A service drains for at most 30 s; a service that is still there after this hangs.
+# A service drains for at most 30 s; one that is still running after this time hangs.
 DRAIN_SECONDS = 40
 # `down` needs no drain: SIGTERM, and SIGKILL shortly after.
 DOWN_SECONDS = 3
@@ -108,7 +108,7 @@ def down(directory: Path) -> None:
 
 
 def kill(record: Record, name: str) -> None:
-    """SIGKILL."""
+    """Ends a member with SIGKILL, and waits until it is gone."""
     member = running(record, name)
     children = processes.descendants(member.identity)
     member.identity.send(signal.SIGKILL)
@@ -121,7 +121,7 @@ def kill(record: Record, name: str) -> None:
 
 
 def drain(record: Record, name: str) -> None:
-    """SIGTERM, and waits for the end."""
+    """Ends a member with SIGTERM, and waits until it has drained and is gone."""
     member = running(record, name)
     if member.identity.is_frozen():
         raise StackError(f"{name} is frozen: thaw it first")
@@ -208,7 +208,7 @@ def _polite_signal(member: Member) -> signal.Signals:
 
 
 def _stop_all(record: Record) -> None:
-    """Ends the services first, so that they don't log missing stores; then all other processes that carry the stack's mark."""
+    """Ends the services first, so that they don't log missing stores; then the stores and proxies, and all that carry the stack's mark."""
     alive = [member for member in record.members if member.is_running]
     last = (*STORES, proxies.KIND)
     for group in ([m for m in alive if m.kind not in last], [m for m in alive if m.kind in last]):
@@ -226,7 +226,7 @@ def _stop_all(record: Record) -> None:
     if left := [identity.pid for identity in everyone if not identity.wait_gone(KILL_SECONDS)]:
         raise StackError(f"processes {left} survive SIGKILL")
     for identity in everyone:
-        # Waits until they have left the process table too; where the machine's init does not reap, as far as possible.
+        # Waits for zombies to leave the process table too, but not for long: in some containers nobody reaps them.
         identity.wait_gone(DOWN_SECONDS, reaped=True)
 
 

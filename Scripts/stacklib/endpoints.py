@@ -5,7 +5,7 @@ from .record import STORES, Member, Record, write_json
 
 
 def write_endpoints(record: Record) -> None:
-    """Writes the file anew, with `pid` null for members that are down."""
+    """Writes the file; `pid` is null for members that are down."""
     bridges = record.of_kind("sip-bridge")
     redis, postgres = (record.member(name) for name in STORES)
     others = ("gateway", *STORES, proxies.KIND)

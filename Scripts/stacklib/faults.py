@@ -17,7 +17,7 @@ def freeze(record: Record, name: str) -> None:
 
 
 def thaw(record: Record, name: str) -> None:
-    """SIGCONT."""
+    """Lets a frozen member go on."""
     member = cluster.running(record, name)
     if not member.identity.is_frozen():
         raise StackError(f"{name} is not frozen")
@@ -66,7 +66,7 @@ def fill(record: Record, name: str) -> None:
 
 
 def unfill(record: Record, name: str) -> None:
-    """Ends that: the store has room again."""
+    """Gives a store that was filled its room back."""
     cluster.running(record, name)
     (stores.unfill_redis if name == "redis" else stores.unfill_postgres)(record)
 

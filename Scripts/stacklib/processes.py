@@ -26,7 +26,7 @@ def boot_id() -> str:
 
 @dataclass(frozen=True)
 class Identity:
-    """One process, told from later ones of the same id: `started` is in clock ticks since the boot named `boot`."""
+    """One process, distinguished from later ones of the same id: `started` is in clock ticks since the boot named `boot`."""
 
     pid: int
     started: int
@@ -34,7 +34,7 @@ class Identity:
 
     @staticmethod
     def of(pid: int) -> "Identity | None":
-        """The process that has this number now, a zombie included."""
+        """The process that has this id now, a zombie included; None when there is none."""
         fields = _stat(pid)
         return Identity(pid, int(fields[19]), boot_id()) if fields else None
 
@@ -116,7 +116,7 @@ def thaw(identity: Identity) -> None:
 
 
 def descendants(identity: Identity) -> list[Identity]:
-    """The children, and theirs."""
+    """The children and all further descendants, descendants before their parents."""
     return [one for child in _children(identity) for one in [*descendants(child), child]]
 
 

@@ -1,6 +1,6 @@
 """A TCP proxy between each service and the stores, so that each service can be cut off by itself (`up --proxies`).
 
-Each is a HAProxy with one thread. Stopped by a signal it is a network that loses everything, killed one that refuses.
+Each is a HAProxy with one thread. Frozen by SIGSTOP it is like a network that loses everything; killed, like one that refuses.
 """
 
 import socket

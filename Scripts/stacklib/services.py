@@ -9,7 +9,7 @@ from . import stores
 from .errors import StackError
 from .record import Member, Record
 
-# In the order in which they are started; the second is the file in the build directory.
+# In the order in which they are started; each is also the name of the program.
 KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "gateway")
 CONTROL = "heliographctl"
 CONTROL_SECONDS = 60

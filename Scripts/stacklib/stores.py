@@ -20,7 +20,7 @@ PROBE_SECONDS = 2
 ORPHAN_SECONDS = 10
 APPEND_ONLY = "appendonlydir"
 COPY_ATTEMPTS = 10
-# What `fill` leaves: enough for Redis to answer, nothing to keep.
+# The memory that `fill` leaves Redis: enough to answer commands, too little to store data.
 ROOM_BYTES = 65_536
 
 
@@ -60,7 +60,7 @@ def redis_problem(member: Member) -> str | None:
 
 
 def postgres_member(record: Record, port: int) -> Member:
-    # Set by create_postgres: where the data can lie depends on who may enter the directory.
+    """PostgreSQL, with its data where `choose_postgres_data` has decided."""
     command = [
         *_as_postgres(), _postgres_tool("postgres"), "-D", record.postgres_data, "-p", str(port),
         "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200",
@@ -69,9 +69,9 @@ def postgres_member(record: Record, port: int) -> Member:
 
 
 def choose_postgres_data(record: Record, megabytes: int | None = None) -> None:
-    """Picks the data directory: in the stack's, or in a temporary one when user postgres can't reach that.
+    """Decides where PostgreSQL's data lie: in the stack's directory, or in a temporary one if the user postgres can't write there.
 
-    With `megabytes`, on a disk of that size in memory.
+    With `megabytes`, a file system of that size in memory is mounted there (needs root).
     """
     base = record.directory / "postgres"
     base.mkdir(parents=True)
@@ -87,7 +87,7 @@ def choose_postgres_data(record: Record, megabytes: int | None = None) -> None:
 
 
 def create_postgres(record: Record) -> None:
-    """Makes the data directory."""
+    """Makes an empty database cluster with `initdb`."""
     log = record.log("initdb")
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
@@ -101,7 +101,10 @@ def create_postgres(record: Record) -> None:
 
 
 def unlock_postgres(record: Record) -> None:
-    """Removes the lock file of a killed server, whose number a zombie or a stranger may have; nobody uses the data."""
+    """Removes the lock file of a killed server.
+
+    The server does not start while the process id in that file exists, and a zombie or another program may have it by now.
+    """
     (Path(record.postgres_data) / "postmaster.pid").unlink(missing_ok=True)
 
 
@@ -130,13 +133,13 @@ def run_psql(record: Record, database: str, statement: str) -> str:
 
 
 def data_directories(record: Record) -> list[Path]:
-    """Where the stores work, if they run."""
+    """The working directories of the stores' processes, which identify them."""
     outside = [Path(record.postgres_data)] if record.postgres_data else []
     return [record.directory / "redis", record.directory / "postgres" / "data", *outside]
 
 
 def remove_data(record: Record) -> None:
-    """Deletes what the stores kept, logs excepted, and what stood between them and the services."""
+    """Deletes the stores' data, their snapshots and the proxies' configuration; the logs stay."""
     homes = [record.directory / name for name in ("redis", "postgres", "snapshots", "proxies")]
     outside = Path(record.postgres_data).parent if record.postgres_data else None
     if outside and outside.name.startswith("heliograph-postgres-"):
@@ -148,12 +151,12 @@ def remove_data(record: Record) -> None:
 
 
 def snapshots(record: Record) -> Path:
-    """Where copies of the stores' data lie."""
+    """The folder of the copies that `snapshot` makes."""
     return record.directory / "snapshots"
 
 
 def copy_redis(record: Record, target: Path) -> None:
-    """Copies the append-only files of the running server; a last command that is cut off is dropped at the start."""
+    """Copies the append-only files of the running server. Redis ignores a command that is cut off at their end when it loads them."""
     files = record.directory / "redis" / APPEND_ONLY
     manifest = files / "appendonly.aof.manifest"
     for _ in range(COPY_ATTEMPTS):
@@ -169,7 +172,7 @@ def copy_redis(record: Record, target: Path) -> None:
 
 
 def put_redis(record: Record, source: Path | None) -> None:
-    """Replaces the data of the dead server, by none if there is no source."""
+    """Replaces the data of the stopped server by the copy in `source`; without one, by nothing."""
     home = record.directory / "redis"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
@@ -178,13 +181,13 @@ def put_redis(record: Record, source: Path | None) -> None:
 
 
 def copy_postgres(record: Record, target: Path) -> None:
-    """A base backup of the running server."""
+    """Makes a base backup of the running server."""
     _run([_postgres_tool("pg_basebackup"), "-h", "127.0.0.1", "-p", str(record.member("postgres").port), "-U", POSTGRES_USER,
           "-D", str(target), "-X", "stream", "-c", "fast", "--no-sync"])
 
 
 def put_postgres(record: Record, source: Path) -> None:
-    """Replaces the data of the dead server."""
+    """Replaces the data of the stopped server by the copy in `source`."""
     home = Path(record.postgres_data)
     for orphan in processes.leftovers(None, [home]):
         orphan.wait_gone(ORPHAN_SECONDS)
@@ -195,18 +198,18 @@ def put_postgres(record: Record, source: Path) -> None:
 
 
 def fill_redis(record: Record) -> None:
-    """Sets `maxmemory` to just above what is used."""
+    """Sets `maxmemory` to just above the memory in use."""
     used = next(line for line in redis_command(record, "INFO", "memory").splitlines() if line.startswith("used_memory:"))
     redis_command(record, "CONFIG", "SET", "maxmemory", str(int(used.partition(":")[2]) + ROOM_BYTES))
 
 
 def unfill_redis(record: Record) -> None:
-    """No bound, as at the start."""
+    """Removes the bound."""
     redis_command(record, "CONFIG", "SET", "maxmemory", "0")
 
 
 def fill_postgres(record: Record) -> None:
-    """Takes the rest of the disk that `up --postgres-disk` gave."""
+    """Fills the disk of `up --postgres-disk` with a file of zeros."""
     ballast = _ballast(record)
     if not os.path.ismount(ballast.parent):
         raise StackError("PostgreSQL has no disk of its own: start the stack with `up --postgres-disk MB`")
@@ -220,7 +223,7 @@ def fill_postgres(record: Record) -> None:
 
 
 def unfill_postgres(record: Record) -> None:
-    """Gives it back."""
+    """Deletes that file."""
     _ballast(record).unlink(missing_ok=True)
 
 
@@ -247,7 +250,7 @@ def _run(command: list[str]) -> str:
 
 
 def _as_postgres() -> list[str]:
-    """PostgreSQL refuses to run as root."""
+    """What stands before PostgreSQL's commands when this runs as root, which PostgreSQL refuses: it changes to the user postgres."""
     if os.getuid() != 0:
         return []
     try:
@@ -258,6 +261,7 @@ def _as_postgres() -> list[str]:
 
 
 def tool(name: str) -> str:
+    """The path of an installed program."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if not found:
         raise StackError(f"{name} is not installed (run Scripts/install-dependencies)")
@@ -265,7 +269,7 @@ def tool(name: str) -> str:
 
 
 def _postgres_tool(name: str) -> str:
-    """A program of the newest PostgreSQL here; Debian keeps servers off the PATH."""
+    """The path of a program of the newest PostgreSQL that is installed; Debian keeps these off the PATH."""
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
     for directory in versions:
         if os.access(directory / name, os.X_OK):

@@ -41,7 +41,7 @@ class Telephony:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `up`."""
+    """Adds the options of `up` for telephones."""
     group = parser.add_argument_group("telephones of the demo app that needs no token")
     group.add_argument("--sip-trunk", metavar="HOST:PORT", help="where calls to telephones go and come from")
     group.add_argument(

@@ -24,7 +24,7 @@ FILES = {
 class Site:
     """`/module` and `/classic` are pages; `/getaddr` answers with the gateways of the cluster's discovery.
 
-    A discovery URL with ports as its path, such as `/21796,21798`, tells just those.
+    A discovery URL whose path is a list of ports, such as `/21796,21798`, answers with these gateways only.
     """
 
     def __init__(self, certificate: Path | None = None):

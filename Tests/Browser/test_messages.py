@@ -31,7 +31,7 @@ async def test_two_pages_on_two_gateways(stack: Stack, visit, only):
 
 
 async def test_messages_wait_for_an_absent_user_and_come_once(stack: Stack, visit, people):
-    # More than one acknowledgement's worth, so that both of its triggers are at work.
+    # More than the client acknowledges at once, so that it acknowledges both by number and by time.
     texts = [str(number) for number in range(70)]
     async with visit(stack) as page, people(stack) as cast:
         senders = await cast.login("raw1", "raw2")

@@ -172,7 +172,7 @@ async def test_a_connection_that_went_silent_is_noticed(stack: Stack, visit, peo
         wire.silence()
         await raw.tell(web.account, "meanwhile")
         await raw.say(room, "second")
-        # By its own pings, before the gateway closes what was silent for 45 s.
+        # The client notices by its own pings, before the gateway closes a connection that was silent for 45 s.
         await web.wait("onReconnecting", seconds=38)
         wire.restore()
         await web.wait("onReconnected")

@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed
 
 NO_TOKEN = "_no_need_token"
 ANSWER_SECONDS = 10
+# The entries that a poll asks for at most.
 PAGE = 30
 
 
@@ -127,7 +128,9 @@ class Client:
         self.close_code: int | None = None
         self.closed = asyncio.Event()
         self.version = 0
+        """The version of the last mailbox entry."""
         self.channel_mark = 0
+        """The id of the last channel event."""
         self._ids = itertools.count(0)
         # None: a poll, which has no waiter.
         self._calls: dict[int, asyncio.Future | None] = {}

@@ -50,7 +50,7 @@ async def test_channel_ttl(stack: Stack, people):
         await alice.join(channel)
         await put(alice, channel, topic="tea", _channel_ttl="2")
         await let_pass(3, "a channel with a member outlives its time to live")
-        # Somebody who joins in time keeps it too.
+        # A user who joins within the time to live keeps the attributes too.
         await alice.leave(channel)
         assert (await bob.join(channel))["attrs"] == {"topic": "tea", "_channel_ttl": "2"}
         await bob.leave(channel)
@@ -82,10 +82,10 @@ async def test_member_num_and_auto_update_num(stack: Stack, people):
         assert (await bob.join(channel))["attrs"] == {}
         await put(alice, channel, _auto_update_num=2)
         assert (await carol.join(channel))["attrs"] == {"_auto_update_num": "2", "_member_num": "3"}
-        await eventually(lambda: numbers(alice, "_member_num"), "the first number is told")
+        await eventually(lambda: numbers(alice, "_member_num"), "the first member count is announced")
         started = time.monotonic()
         await bob.leave(channel)
-        await eventually(lambda: len(numbers(alice, "_member_num")) == 2, "the second number is told")
+        await eventually(lambda: len(numbers(alice, "_member_num")) == 2, "the second member count is announced")
         # Ids of events are microseconds.
         first, second = [event.id for event in alice.of_type("channel_attr_update")
                          if event.content["name"] == "_member_num"]
@@ -93,13 +93,13 @@ async def test_member_num_and_auto_update_num(stack: Stack, people):
         assert numbers(alice, "_member_num") == [(carol.account, "3"), (bob.account, "2")]
         await barrier(alice, channel, carol)
         assert numbers(carol, "_member_num") == numbers(alice, "_member_num")
-        # A number that changes and changes back is not announced, nor is anything once announcements are off.
+        # A count that changes and changes back is not announced, nor is anything once announcements are off.
         await bob.join(channel)
         await bob.leave(channel)
-        await let_pass(3, "a number that is back where it was is not told, not even after the interval of 2 s")
+        await let_pass(3, "a count that is what it was before is not announced, not even after the interval of 2 s")
         await put(alice, channel, _auto_update_num=0)
         assert (await bob.join(channel))["attrs"] == {"_auto_update_num": "0"}
-        await let_pass(1, "nothing is told any more")
+        await let_pass(1, "with announcements off, none may come")
         await barrier(alice, channel, alice)
         assert len(numbers(alice, "_member_num")) == 2
 
@@ -112,7 +112,7 @@ async def test_total_member_num_and_auto_update_total_num(stack: Stack, people):
         await put(alice, channel, _auto_update_total_num=1)
         # Announcing the total needs both attributes.
         assert (await bob.join(channel))["attrs"] == {"_auto_update_total_num": "1"}
-        await let_pass(1, "the total alone is not told")
+        await let_pass(1, "the total alone may not be announced")
         await barrier(alice, channel, alice)
         assert not numbers(alice, "_total_member_num")
         await put(alice, channel, _auto_update_num=60)
@@ -122,7 +122,7 @@ async def test_total_member_num_and_auto_update_total_num(stack: Stack, people):
         assert joined["attrs"] == {
             "_auto_update_num": "60", "_auto_update_total_num": "1", "_member_num": "2", "_total_member_num": "4"}
         await eventually(
-            lambda: numbers(alice, "_total_member_num")[-1:] == [(bob.account, "4")], "all joins are told")
+            lambda: numbers(alice, "_total_member_num")[-1:] == [(bob.account, "4")], "the total of all joins is announced")
         ids = [event.id for event in alice.of_type("channel_attr_update")
                if event.content["name"] == "_total_member_num"]
         assert all(later - earlier >= 1_000_000 for earlier, later in zip(ids, ids[1:], strict=False))
@@ -201,7 +201,7 @@ async def test_numbers_are_told_when_the_instances_die(make_stack, people):
         await alice.join(channel)
         await put(alice, channel, _auto_update_num=4)
         await bob.join(channel)
-        await eventually(lambda: numbers(alice, "_member_num"), "the first number is told")
+        await eventually(lambda: numbers(alice, "_member_num"), "the first member count is announced")
         # A timer for the next announcement is set now; the instances that set it are killed.
         await carol.join(channel)
         services = [name for name in stack.pids if name.startswith("channel-state")]
@@ -210,7 +210,7 @@ async def test_numbers_are_told_when_the_instances_die(make_stack, people):
             await asyncio.to_thread(stack.kill, name)
         assert len(numbers(alice, "_member_num")) == 1
         await asyncio.to_thread(stack.start, services[0])
-        await eventually(lambda: len(numbers(alice, "_member_num")) == 2, "the waiting number is told", 30)
+        await eventually(lambda: len(numbers(alice, "_member_num")) == 2, "the waiting member count is announced", 30)
         assert numbers(alice, "_member_num") == [(bob.account, "2"), (carol.account, "3")]
 
 
@@ -275,8 +275,8 @@ async def test_the_special_channels(stack: Stack, people, prefix: str):
         await alice.leave(room)
         await alice.join(room)
         await alice.logout()
-        await eventually(lambda: len(bodies(logins, alice.account)) == 2, "login and logout are told")
-        await eventually(lambda: len(bodies(joins, alice.account)) == 4, "joins and leaves are told")
+        await eventually(lambda: len(bodies(logins, alice.account)) == 2, "login and logout are reported")
+        await eventually(lambda: len(bodies(joins, alice.account)) == 4, "joins and leaves are reported")
         told = bodies(logins, alice.account)
         about = {"account": alice.account, "uid": alice.uid}
         assert [{**event, "time": 0} for event in told] == [
@@ -291,10 +291,10 @@ async def test_the_special_channels(stack: Stack, people, prefix: str):
         # Joins of the special channels themselves are not announced.
         mover, = await cast.login("mover")
         await mover.join(unique("first"))
-        await eventually(lambda: bodies(joins, mover.account), "what came after the joining is told")
+        await eventually(lambda: bodies(joins, mover.account), "the join after the server's own is reported")
         await late.leave(events)
         await mover.join(unique("second"))
-        await eventually(lambda: len(bodies(joins, mover.account)) == 3, "what came after the leaving is told")
+        await eventually(lambda: len(bodies(joins, mover.account)) == 3, "the moves after the other server's leave are reported")
         assert not joins.of_type("channel_user_join") and not joins.of_type("channel_user_leave")
         assert not bodies(joins, late.account)
 

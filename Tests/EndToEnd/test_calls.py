@@ -77,7 +77,7 @@ async def test_an_offline_callee_fails_a_call_that_requires_presence(stack: Stac
         else:
             assert reply.data["code"] == 703
             await mail_barrier(alice)
-            assert not alice.calls("invite_failed"), "told twice"
+            assert not alice.calls("invite_failed"), "the failure was the call's answer, and an event followed"
 
 
 async def test_an_invitation_that_timed_out_is_gone(stack: Stack, people):

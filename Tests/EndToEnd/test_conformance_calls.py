@@ -72,8 +72,8 @@ async def test_either_side_may_end(stack: Stack, people):
             await eventually(lambda: any(c["channel"] == channel for c in other.calls("invite_bye")), "the end arrived")
             assert other.calls("invite_bye")[-1]["extra"] == f'{{"n":{number}}}'
             await after_a_barrier(ender)
-            assert len(ender.calls("invite_bye")) == before, "the one who ends knows"
-            # It is over for both.
+            assert len(ender.calls("invite_bye")) == before, "who ends a call gets no event of it"
+            # The call is over for both.
             for client, peer in ((alice, bob), (bob, alice)):
                 again = await client.attempt("voip_invite_accept", channelName=channel, peer=peer.account, extra="")
                 assert not again.ok
@@ -92,7 +92,7 @@ async def test_reinvitation_while_ringing_and_in_the_call(stack: Stack, people):
         assert again.data.get("code") == 701
         # Another channel is another call.
         await ring(alice, bob, channel + "2")
-        assert (await after_a_barrier(alice)).count("voip_invite_failed") == 0, "told by the answer, not twice"
+        assert (await after_a_barrier(alice)).count("voip_invite_failed") == 0, "the refusal was the call's answer, and no event follows"
         assert len(bob.calls("invite")) == 2
 
 
@@ -109,7 +109,7 @@ async def test_nobody_there_and_now_or_never(stack: Stack, people):
             else:
                 assert reply.data["code"] == 703
                 await after_a_barrier(alice)
-                assert not alice.calls("invite_failed"), "told twice"
+                assert not alice.calls("invite_failed"), "the failure was the call's answer, and an event followed"
             assert time.monotonic() - started < 5
             # A callee who logs in later never sees the invitation.
             late = await cast.exactly(nobody).login(stack.gateways[1])

@@ -138,6 +138,7 @@ async def test_answers_keep_the_order_of_the_calls(stack: Stack, people):
 
 
 async def test_every_call_nobody_waits_for_is_answered(stack: Stack, people):
+    """Calls whose answers no client reads; `attempt` fails when none comes."""
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
         for verb in ("invite_ack", "invite_accept", "invite_refuse", "invite_bye", "invite_msg", "invite"):
@@ -155,11 +156,11 @@ async def test_a_poll_is_always_answered(stack: Stack, people, arguments: dict):
         alice = await cast.make("alice", polls=False).login(stack.gateways[0])
         answer = await alice.call("user_getmsg", **arguments)
         assert type(answer["ver_clear"]) is int and answer["msgs"] == []
-        # And does no harm. The sender's answer and the notice come in either order.
+        # The odd poll has done no harm: the next message is announced and fetched. Its notify may come before the sender's answer.
         before = len(alice.frames)
         await alice.tell(alice.account, "note")
         await eventually(
-            lambda: any(frame[0] == "notify" for frame in alice.frames[before:]), "the message was told of")
+            lambda: any(frame[0] == "notify" for frame in alice.frames[before:]), "a notify for the message")
         answer = await alice.call("user_getmsg", ver_clear=0, max=30)
         assert [line.split(" ", 6)[6] for _, line in answer["msgs"]] == ["note"]
 
@@ -206,7 +207,7 @@ async def test_extras_of_some_clients_change_nothing(stack: Stack, people):
     async with people(stack) as cast:
         alice, bob = await cast.members(channel, "alice", "bob")
         for _ in range(2):
-            # Web SDK 1.3 adds ids, which old clients use again and again.
+            # Web SDK 1.3 adds ids that it repeats in different messages: here they must not make one message of two.
             await alice.call("user_sendmsg", peer=bob.account, flag="v1:E:2592000", t="instant", content="a", messageID="1")
             await alice.call("channel_sendmsg", name=channel, msg="b", msgID="1", force=False)
         await eventually(lambda: len(bob.texts()) == len(bob.of_type("channel_msg")) == 2, "both, both times")

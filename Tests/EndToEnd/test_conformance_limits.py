@@ -10,7 +10,7 @@ from waiting import eventually, let_pass
 
 
 def filled(name: str, size: int, letter: str = "x") -> str:
-    """A unique text of just so many bytes of UTF-8."""
+    """A unique text of exactly `size` bytes in UTF-8, filled up with `letter`."""
     text = unique(name)
     rest, odd = divmod(size - len(text), len(letter.encode()))
     return text + "-" * odd + letter * rest
@@ -126,7 +126,7 @@ async def test_sixty_of_each_kind_in_a_second(stack: Stack, people):
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
         await alice.join(channel)
-        # However the seconds lie: with one counter for both, half of these would be refused.
+        # 60 of each kind are allowed, wherever the second begins; with one counter for both kinds half of these would be refused.
         replies = await asyncio.gather(*[call for number in range(60) for call in (
             alice.attempt("channel_sendmsg", name=channel, msg=str(number)),
             alice.attempt("user_sendmsg", peer=bob.account, flag="v1:E:60", t="instant", content=str(number)))])
@@ -156,7 +156,7 @@ async def test_the_sixty_first_channel_message_of_a_second(stack: Stack, people)
 
 
 async def burst(members: list[Client], each: int, function: str, **args) -> tuple[list, int]:
-    """All at once from both gateways: the answers, and over how many of the channel's seconds they may be spread."""
+    """Every member makes `each` calls at once. Returns the replies, and over how many of the channel's seconds they may be spread."""
     started = time.monotonic()
     replies = await asyncio.gather(*[member.attempt(function, **args) for _ in range(each) for member in members])
     return replies, int(time.monotonic() - started) + 2
@@ -249,7 +249,7 @@ async def test_a_full_mailbox_tells_the_sender(stack: Stack, people):
         bob = cast.make("bob", polls=False)
 
         async def send(sender: Client, number: int) -> None:
-            # Below the 60 a second of a session; what a hurried second refused all the same is sent again.
+            # 50 a second per session, below its limit of 60; what is refused all the same is replaced by the next second's messages.
             while not any(outcome == (400, "mailbox_full") for outcome in outcomes):
                 started = time.monotonic()
                 replies = await asyncio.gather(*[sender.attempt(
@@ -261,7 +261,7 @@ async def test_a_full_mailbox_tells_the_sender(stack: Stack, people):
         await asyncio.gather(*[send(sender, each) for sender in senders])
         assert set(outcomes) <= {(0, ""), (400, "mailbox_full"), (400, "rate_limited")}
         assert outcomes.count((0, "")) == bound
-        # What the receiver acknowledges makes room.
+        # An entry that the receiver acknowledges makes room for one more.
         await bob.login(stack.gateways[0])
         answer = await bob.call("user_getmsg", ver_clear=0, max=1000)
         await bob.call("user_getmsg", ver_clear=answer["msgs"][0][0], max=1)

@@ -53,7 +53,7 @@ async def test_entries(stack: Stack, people):
         entries = [entry for _, page in pages(bob) for entry in page["msgs"]]
         for (version, line), content in zip(entries, ("", " ", "a  b ", "line\nline"), strict=True):
             assert type(version) is int
-            # The sixth space stays when nothing comes after it.
+            # The sixth space is there even when the content is empty.
             fields = re.fullmatch(r"msg-v2 (\S+) (\S+) (\S+) (\S+) (\S+) (.*)", line, re.DOTALL)
             assert fields and (fields[1], fields[4], fields[6]) == (alice.account, "instant", content)
 
@@ -88,12 +88,12 @@ async def test_news_is_told_by_numbers_alone(stack: Stack, people):
     async with people(stack) as cast:
         alice, = await cast.login("alice")
         bob = await cast.make("bob", polls=False).login(stack.gateways[1])
-        # What comes before the first answer may be told of in one notify.
+        # Entries that come before the answer to the first poll may share one notify.
         await bob.call("user_getmsg", ver_clear=0, max=30)
         for count in range(3):
             await alice.tell(bob.account, str(count))
         await eventually(lambda: len(notified(bob.frames)) == 3, "three notifies, though nobody polls")
-        # No pushes, no msg-v3, no text form: some old client dies or sleeps of each.
+        # No pushes, no msg-v3, no text form: each of them makes some old client crash, or stop polling.
         assert {frame[0] for frame in bob.frames} == {"login_ret", "call2-ret", "notify"}
         assert all(frame[1][0] == "msg" and len(frame[1]) == 2 and type(frame[1][1]) is int
                    for frame in bob.frames if frame[0] == "notify")
@@ -117,7 +117,7 @@ async def test_answers_never_clear_their_own_messages(stack: Stack, people):
         # Acknowledged half: the mark is what was cleared, and only what is above it comes.
         half = await bob.call("user_getmsg", ver_clear=versions[1], max=30)
         assert half["ver_clear"] == versions[1] and half["msgs"] == first["msgs"][2:]
-        # A lower mark is no news.
+        # A lower mark changes nothing.
         for lower in (0, versions[0], versions[1]):
             assert await bob.call("user_getmsg", ver_clear=lower, max=30) == half
         done = await bob.call("user_getmsg", ver_clear=versions[3], max=30)
@@ -138,7 +138,7 @@ async def test_an_answer_has_every_message_that_was_told_of_before_it(stack: Sta
         for place, page in pages(bob):
             told = max(notified(bob.frames[:place]), default=0)
             seen = max([seen, *[version for version, _ in page["msgs"]]])
-            assert seen >= told or len(page["msgs"]) == 30, f"told of {told}, but answered only up to {seen}"
+            assert seen >= told or len(page["msgs"]) == 30, f"a notify named {told}, but the answer after it went up to {seen} only"
 
 
 async def test_a_full_answer_is_followed_by_a_notify(stack: Stack, people):
@@ -157,7 +157,7 @@ async def test_a_full_answer_is_followed_by_a_notify(stack: Stack, people):
             mark = answer["msgs"][-1][0]
             await bob.ping(mark % 1000)
             place, _ = pages(bob)[-1]
-            # What stands between the answer and the pong was written with the answer.
+            # A notify between the answer and the pong was sent along with the answer.
             assert len(notified(bob.frames[place:])) == (1 if len(texts) < 5 else 0)
             assert bob.frames[place + 1][0] == ("notify" if len(texts) < 5 else "pong")
         assert texts == [str(count) for count in range(5)]
@@ -182,11 +182,11 @@ async def test_an_expired_message_is_not_given_to_one_who_is_there(stack: Stack,
     async with people(stack) as cast:
         alice, = await cast.login("alice")
         bob = await cast.make("bob", polls=False).login(stack.gateways[1])
-        # The mailbox was read: from now on each entry is told of by itself.
+        # After the first poll, each entry has a notify of its own.
         await bob.call("user_getmsg", ver_clear=0, max=30)
         for flag, content in (("v1:E:1", "short"), ("v1:E:60", "long"), ("v1:E:1", "short")):
             await alice.call("user_sendmsg", peer=bob.account, flag=flag, t="instant", content=content)
-        await eventually(lambda: len(notified(bob.frames)) == 3, "all three were told of")
+        await eventually(lambda: len(notified(bob.frames)) == 3, "a notify for each of the three")
         await let_pass(1.5, "the short messages' second is over")
         answer = await bob.call("user_getmsg", ver_clear=0, max=30)
         assert [line.split(" ", 6)[6] for _, line in answer["msgs"]] == ["long"]

@@ -54,7 +54,7 @@ async def test_every_frame_has_two_elements(stack: Stack, people):
         await eventually(alice.closed.is_set, "the kick")
         await newer.logout()
         assert {frame[0] for frame in alice.frames} == {"login_ret", "call2-ret", "notify", "pong", "close"}
-        # The client notes every frame of another form.
+        # The client counts a frame of any other form as a violation.
         assert all(len(frame) == 2 for frame in alice.frames + bob.frames + newer.frames) and not alice.violations
 
 
@@ -103,7 +103,7 @@ async def test_failed_logins(stack: Stack, people):
             client = cast.exactly(name, used, token=token)
             with pytest.raises(LoginRefused) as refused:
                 await client.login(stack.gateways[0])
-            # The same text in both places; old web clients make their code of it, ours read the number.
+            # The same text in both places: old web clients derive their code from it, ours read the number.
             error, data = refused.value.error, refused.value.data
             assert error and data["reason"] == error and data["result"] != "ok" and error.startswith(text)
             assert code in (None, data["code"]), (token, data)
@@ -118,9 +118,9 @@ async def test_a_kick(stack: Stack, people):
             first = await cast.make("alice").login(stack.gateways[0])
             newer = await cast.exactly(first.account).login(stack.gateways[second])
             await eventually(first.closed.is_set, "the close")
-            # The frame before the close, and with its second element.
+            # The last frame before the close, with its second element.
             assert first.frames[-1] == ["close", "kick"]
-            # Its line is dead, for calls and for a resume.
+            # Its line is no longer valid, neither for a resume nor for calls.
             client = await cast.exactly(first.account).connect(stack.gateways[1])
             await client.send("line_login", {"line": first.line})
             await eventually(client.closed.is_set, "the refusal")
@@ -184,7 +184,7 @@ async def test_calls_right_behind_a_resume(stack: Stack, people):
 
 
 async def test_two_sockets_at_once(stack: Stack, people):
-    """Web SDK 1.3: the first that opens is used, the other closed without a word, and another opened while login waits."""
+    """Web SDK 1.3 opens two sockets, uses the first that opens, closes the other without a frame, and opens more while the login waits."""
     async def as_web_sdk(client: Client, cast) -> float:
         started = time.monotonic()
         spare = cast.exactly(client.account, polls=False)
@@ -198,7 +198,7 @@ async def test_two_sockets_at_once(stack: Stack, people):
             await spare.connect(stack.gateways[number % 2])
         error, _ = await answer
         assert error == ""
-        # The last one is left open, as one that is stuck.
+        # The last of the spare sockets stays open, like one that got stuck.
         return time.monotonic() - started
 
     async with people(stack) as cast:
@@ -248,7 +248,7 @@ async def test_accounts_of_two_apps_are_two_users(stack: Stack, people):
 
 
 async def test_a_connection_timeout_is_a_whole_number(stack: Stack, people):
-    """Which is kept as it was given; what counts is clamped."""
+    """The attribute keeps the value that was set; the session uses it clamped to its range."""
     async with people(stack) as cast:
         alice, = await cast.login("alice")
         for value in ("100000", "-5", "20", 60):

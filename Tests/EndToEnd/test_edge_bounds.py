@@ -1,4 +1,4 @@
-"""What one client can make a gateway keep, and how often it may act: whoever asks for more harms nobody."""
+"""Bounds on what one client makes a gateway store and how often it may act: a client that exceeds them harms nobody else."""
 
 import asyncio
 import json
@@ -111,7 +111,7 @@ async def test_acts_have_a_rate_and_a_resume_gives_nothing(stack: Stack, people)
         await eager.resume(stack.gateways[0])
         replies = await asyncio.gather(*(eager.attempt("channel_query_num", name=channel) for _ in range(150)))
         assert sum(r.ok for r in replies) < 120
-        # Messages, polls and the end are bounded apart.
+        # Messages, polls and the logout do not count as acts.
         await eager.tell(eager.account, "still")
         await eventually(eager.texts, "the message to oneself")
         await eager.logout()
@@ -122,7 +122,7 @@ async def test_large_answers_count_as_several_acts(stack: Stack, people):
         owner, reader = await cast.login("owner", "reader")
         for number in range(41):
             await owner.call("user_set_attr", name=f"n{number}", value="x" * 8_000)
-        # Twenty times 16 KiB and more, each: 21 acts, of which one was counted when it came.
+        # Each answer has 41 * 8,000 bytes, and every 16 KiB of an answer count as one more act: 21 with the call itself.
         replies = await asyncio.gather(
             *(reader.attempt("user_get_attr_all", account=owner.account, within=20) for _ in range(20)))
         assert all(r.ok for r in replies)
@@ -268,7 +268,7 @@ async def test_deadlines_count_from_the_arrival(make_stack, people):
         await mover.join(old)
         os.kill(stack.pids["channel-state#1"], signal.SIGSTOP)
         try:
-            # One after the other they are asked: the second's turn comes when its time is over, too.
+            # A session's calls are sent one after the other: when the first has timed out, so have those behind it.
             *replies, move = await asyncio.gather(
                 *(asker.attempt("channel_query_num", name="room", within=20) for _ in range(3)),
                 mover.attempt("channel_join", name=new, within=20))
@@ -277,12 +277,12 @@ async def test_deadlines_count_from_the_arrival(make_stack, people):
         assert [(r.data["reason"], r.data["code"]) for r in replies] == [("timeout", 501)] * 3
         assert max(r.seconds for r in replies) < 9.5
         assert of_gateway(stack, "heliograph_gateway_calls_overdue_total") == 2
-        # The join has not been, and nothing of it is left: who moved is where it was, and may move.
+        # The join did not take place and left nothing behind: the user is still in the old channel, and can move later.
         assert move.data["reason"] == "timeout" and move.seconds < 9.5
         assert (await insists(asker, "channel_join", name=new))["list"] == [[asker.account, asker.uid]]
         assert (await asker.join(old))["list"][1][0] == mover.account
         await asker.say(old, "still there?")
-        await eventually(lambda: mover.of_type("channel_msg"), "it is in its channel")
+        await eventually(lambda: mover.of_type("channel_msg"), "the user is still in the old channel")
         await insists(mover, "channel_join", name=new)
         await eventually(lambda: asker.of_type("channel_user_leave"), "the move")
         assert (await asker.call("channel_query_user_isin", name=new, account=mover.account))["isin"] == 1

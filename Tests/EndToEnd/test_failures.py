@@ -30,9 +30,9 @@ class Load:
     def __init__(self) -> None:
         self.replies: list[tuple[str, Reply]] = []
         self.ok: Counter = Counter()
-        """By what the command is counted as: those that were answered well."""
+        """How many commands succeeded, by the key under which they are counted."""
         self.unknown: Counter = Counter()
-        """Those that ended with `timeout`, so that nobody knows whether they took effect."""
+        """How many ended with `timeout`, so that nobody knows whether they took effect."""
         self.issued = 0
         self._tasks: list[asyncio.Task] = []
 
@@ -103,7 +103,7 @@ async def test_presence(pairs: Stack, people, victim: str):
             else:
                 load.issue(actor, attempt(actor, "user_set_attr", name=f"n{number}", value=str(number)))
 
-        # Ten logins and logouts a second beside them, told by the kicks that a second opening would bring.
+        # Meanwhile ten users log in and out: a login that is applied twice would kick the session that it has opened.
         travellers = [cast.make(f"traveller{n}") for n in range(10)]
 
         async def travel(index: int) -> None:
@@ -197,7 +197,7 @@ async def test_invitation(pairs: Stack, people, victim: str):
 
         reactions = [
             asyncio.create_task(refuse_all(load, callee, over)) for callee in callees]
-        # An invitation is answered by two more commands.
+        # Each invitation brings two more commands, by which it is answered.
         await kill_during(pairs, victim, steady(turn, COMMANDS_PER_SECOND / 3))
         await eventually(
             lambda: load.ok.total() + load.unknown.total() == load.issued and sum(

@@ -40,7 +40,7 @@ async def test_an_unlimited_app_is_not_bounded_by_rates(make_stack, people):
         await eventually(lambda: len(heard(receiver)) == 500, "500 channel messages")
         assert heard(receiver) == list(range(500))
         await eventually(lambda: len(receiver.texts()) == 200, "200 instant messages")
-        # The rate goes along with a session that moves.
+        # The session keeps its rates when it resumes at another gateway.
         sender.abort()
         await sender.resume(stack.gateways[1])
         await say_all(sender, channel, 100)
@@ -74,7 +74,7 @@ async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, peo
         await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait", 30)
         go_on(stuck)
         await eventually(stuck.closed.is_set, "the stuck one was cut off", 30)
-        assert heard(stuck) == list(range(len(heard(stuck)))), "what it got is whole"
+        assert heard(stuck) == list(range(len(heard(stuck)))), "what it received has no gaps"
         answer = await stuck.resume(stack.gateways[0])
         assert answer["resumed"]
         await sender.say(channel, "9999 again")

@@ -1,4 +1,4 @@
-"""A store hangs: it does not refuse, it does not answer. Who does not need it goes on, who does is told in time."""
+"""A store hangs: it neither refuses nor answers. Users who do not need it go on; those who do get an error in time."""
 
 import asyncio
 import time
@@ -17,13 +17,13 @@ async def test_a_hung_postgres_delays_nobody_who_does_not_need_it(make_stack, pe
         await alice.call("channel_set_attr", channel=channel, name="a", value="1")
         await alice.call("user_set_attr", name="a", value="1")
         await bob.call("user_get_attr", account=alice.account, name="a")
-        # Of a channel that nobody has joined yet, and that is not cached any more.
+        # A channel that nobody has joined yet, with attributes that are no longer cached in Redis.
         await alice.call("channel_set_attr", channel=fresh, name="x", value="1")
         for key in stack.redis("KEYS", f"*{fresh}*").splitlines():
             stack.redis("DEL", key)
         await asyncio.to_thread(stack.freeze, "postgres")
         try:
-            # Whoever meets the failure first, at each service, waits for the time-out; nobody after that.
+            # At each service, the first command that needs PostgreSQL waits for the time-out; later ones do not.
             first, _ = await asyncio.gather(
                 alice.attempt("channel_set_attr", channel=channel, name="a", value="2"), bob.join(fresh))
             assert first.data["reason"] == "unavailable" and first.seconds < 4, first
@@ -39,7 +39,7 @@ async def test_a_hung_postgres_delays_nobody_who_does_not_need_it(make_stack, pe
             assert value["value"] == "1"
         finally:
             await asyncio.to_thread(stack.thaw, "postgres")
-        # Who joined without attributes is told of them.
+        # Bob joined without the attributes, and gets them as events.
         await eventually(
             lambda: [e.content["value"] for e in bob.of_type("channel_attr_update")] == ["1"], "the attribute", 30)
         await insists(again, "channel_set_attr", channel=channel, name="a", value="4")
@@ -51,7 +51,7 @@ async def test_a_channel_can_be_joined_after_its_subscription_failed(make_stack,
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
         await alice.join(old)
-        # The gateway leaves the topic of the one channel and wants that of the other, and hears of neither.
+        # The gateway unsubscribes from the old channel's topic and subscribes to the new one's, and gets no answer.
         move = asyncio.create_task(alice.attempt("channel_join", name=new, within=20))
         await asyncio.to_thread(stack.freeze, "redis")
         try:

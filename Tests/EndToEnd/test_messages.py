@@ -125,7 +125,7 @@ async def test_messages_wait_over_logins_until_acknowledged(stack: Stack, people
         answer = await bob.call("user_getmsg", ver_clear=seen, max=30)
         assert answer["ver_clear"] == seen
         assert [version for version, _ in answer["msgs"]] == [seen + 1]
-        # A lower mark is no news, never a reason to send forgotten entries again.
+        # A lower mark changes nothing: entries that were acknowledged are not sent again.
         again = await bob.call("user_getmsg", ver_clear=0, max=30)
         assert again == answer
 

@@ -26,7 +26,7 @@ async def everything_works(alice: Client, bob: Client, channel: str) -> None:
     await eventually(lambda: "back" in [e.content["msg"] for e in bob.of_type("channel_msg")], "the channel message", 30)
     await insists(bob, "user_sendmsg", peer=alice.account, flag="v1:E:3600", t="instant", content="back too")
     await eventually(lambda: "back too" in alice.texts(), "the instant message", 30)
-    # Gateways may still be telling the services what they hold.
+    # Gateways may still be reporting their sessions and members to the services.
     async with asyncio.timeout(30):
         while (await insists(alice, "user_query_user_status", account=bob.account))["status"] != 1:
             await before_next_try(0.05)
@@ -47,7 +47,7 @@ async def test_redis_restarts_and_nobody_leaves(make_stack, people):
         await asyncio.to_thread(stack.kill, "redis")
         logout = asyncio.create_task(carol.attempt("user_logout", within=20))
         await asyncio.to_thread(stack.start, "redis")
-        assert (await logout).ok, "who logs out meanwhile is told that it has, not that somebody else came"
+        assert (await logout).ok, "a logout during the outage is confirmed, and is no kick"
         await eventually(carol.closed.is_set, "the connection's end")
         assert carol.close_frame is None
         await everything_works(alice, bob, channel)
@@ -64,7 +64,7 @@ async def test_a_gateway_that_starts_without_redis_waits_for_it(make_stack, peop
     try:
         await eventually(lambda: "the gateway waits" in log.read_text(), "it has noticed", 20)
     finally:
-        # Commands of the stack wait for each other.
+        # By a signal: `Scripts/stack` runs one command at a time, and `start` has not ended.
         os.kill(redis, signal.SIGCONT)
     await starting
     async with people(stack) as cast:

@@ -15,7 +15,7 @@ async def test_a_session_ends_with_its_token(make_stack, people, monkeypatch):
             client.token = app.token(client.account, expires_in=4) if client is short else app.token(
                 client.account, expires_in=6)
             await client.login(stack.gateways[1])
-        # The expiry goes along when the session moves.
+        # The session keeps its token's expiry when it resumes at another gateway.
         moved.abort()
         await eventually(moved.closed.is_set, "the connection broke")
         await moved.resume(stack.gateways[0])

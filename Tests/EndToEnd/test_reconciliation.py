@@ -1,4 +1,4 @@
-"""What a gateway missed, or Redis forgot, is made up for by itself."""
+"""The cluster repairs by itself what a gateway has missed or Redis has forgotten."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ HEALED_SECONDS = 15
 
 
 async def logs_in_while_nobody_hears(stack: Stack, client: Client, url: str) -> None:
-    """Cuts all subscriptions again and again, so that the kick is published to nobody."""
+    """Logs in while all subscriptions are cut again and again, so that nobody receives the kick of the older session."""
     login = asyncio.create_task(client.login(url))
     cuts = f"for n in $(seq 200); do echo CLIENT KILL TYPE pubsub; sleep 0.005; done | redis-cli -u {stack.endpoints['redis']['url']}"
     await asyncio.to_thread(subprocess.run, ["bash", "-c", cuts], check=True, capture_output=True)
@@ -44,7 +44,7 @@ async def test_a_frozen_gateway_brings_what_was_sent_meanwhile(make_stack, peopl
             account = f"account = '{alice.account}'"
             await eventually(
                 lambda: asyncio.to_thread(lambda: stack.sql(f"select state from online_users where {account}") == [["detached"]]),
-                "the gateway to be lost", 30)
+                "the session counts as detached from its frozen gateway", 30)
             await bob.tell(alice.account, "meanwhile")
         finally:
             os.kill(stack.pids[name], signal.SIGCONT)
@@ -54,7 +54,7 @@ async def test_a_frozen_gateway_brings_what_was_sent_meanwhile(make_stack, peopl
 
 
 async def test_a_ghost_of_a_session_goes(make_stack, people):
-    """A logout that Redis has forgotten: the session is there, at a gateway that lives and does not know it."""
+    """Redis has forgotten a logout: it holds a session at a living gateway that does not know it."""
     stack = make_stack(gateways=1)
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob", gateway=0)
@@ -69,12 +69,12 @@ async def test_a_ghost_of_a_session_goes(make_stack, people):
         stack.redis("SADD", key, route)
         stack.redis("DEL", "kept")
         assert (await bob.call("user_query_user_status", account=alice.account))["status"] == 1
-        # Whatever the cause, both sides are compared after an outage.
+        # A gateway that lost its subscriptions compares its sessions with those in Redis.
         stack.redis("CLIENT", "KILL", "TYPE", "pubsub")
 
         async def is_gone() -> bool:
             return (await bob.call("user_query_user_status", account=alice.account))["status"] == 0
-        await eventually(is_gone, "the ghost to go", 45)
+        await eventually(is_gone, "the ghost is gone", 45)
 
 
 async def test_a_second_login_harms_nothing(stack: Stack, people):

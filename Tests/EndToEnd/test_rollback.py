@@ -31,7 +31,7 @@ async def test_messages_after_a_rollback_arrive(make_stack, people):
         await tell_all(alice, bob, channel, before)
         await eventually(lambda: bob.texts() == heard(bob) == before, "the messages before")
         await asyncio.to_thread(stack.run, "snapshot", "redis")
-        # Seen and acknowledged by bob, then forgotten by Redis: its numbers fall behind his.
+        # Bob sees and acknowledges these, then Redis forgets them: its versions and event ids fall behind those that he has seen.
         await tell_all(alice, bob, channel, lost)
         await eventually(lambda: bob.texts() == heard(bob) == before + lost, "the messages that Redis will forget")
         await asyncio.to_thread(stack.run, "rollback", "redis")
@@ -56,4 +56,4 @@ async def test_mail_to_strangers_leaves_nothing(stack: Stack, people):
         alice, = await cast.login("alice", gateway=0)
         await asyncio.gather(*[
             alice.call("user_sendmsg", peer=f"{prefix}-{n}", flag="v1:E:1", t="instant", content="x") for n in range(20)])
-        await eventually(lambda: not stack.redis("KEYS", f"*{prefix}*"), "the end of what was kept of them", 20)
+        await eventually(lambda: not stack.redis("KEYS", f"*{prefix}*"), "nothing is kept of them", 20)

@@ -25,7 +25,7 @@ async def test_a_second_login_kicks_the_first(stack: Stack, people, second: int)
         assert newer.line != first.line and newer.uid == first.uid
         await newer.tell(newer.account, "note")
         await eventually(newer.texts, "the newer session works")
-        # The old line is dead.
+        # The old line is no longer valid.
         await first.connect(stack.gateways[0])
         await first.send("line_login", {"line": first.line})
         await eventually(first.closed.is_set, "the dead line is refused")
@@ -48,7 +48,7 @@ async def test_many_logins_at_once_leave_one(stack: Stack, people):
         clients += [cast.exactly(clients[0].account) for _ in range(9)]
         outcomes = await asyncio.gather(
             *[client.login(stack.gateways[n % 2]) for n, client in enumerate(clients)], return_exceptions=True)
-        # Some are kicked before they know that they were in.
+        # Some are kicked before the answer to their login.
         odd = [one for one in outcomes if isinstance(one, Exception)
                and not isinstance(one, ConnectionError) and not (isinstance(one, LoginRefused) and one.error == "kick")]
         assert not odd
@@ -161,7 +161,7 @@ async def test_tokens(stack: Stack, people):
             assert refused.value.error == reason
             assert refused.value.data["reason"] == reason and refused.value.data["result"] != "ok"
             await eventually(client.closed.is_set, "the close after the refusal, which the Python client needs")
-        # A genuine but expired token of another account's digest is wrong, not expired.
+        # An expired token that was made for another account is wrong, not expired.
         other = cast.make("bob", app, token=make_token(app.id, app.certificate, good.account, now - 10))
         with pytest.raises(LoginRefused) as refused:
             await other.login(stack.gateways[0])
@@ -237,7 +237,7 @@ async def test_a_killed_gateways_users_resume_elsewhere_or_go_offline(make_stack
             ("channel_user_leave", lost.account)]
         assert (await watcher.call("user_query_user_status", account=lost.account))["status"] == 0
         assert (await watcher.call("user_query_user_status", account=mover.account))["status"] == 1
-        # Gone from discovery; back after a start.
+        # After a start the gateway serves again.
         await asyncio.to_thread(stack.start, "gateway#2")
         await lost.login(gateways[1])
         await lost.join(channel)

@@ -16,7 +16,7 @@ KINDS = ["presence", "channel-state", "invitation", "sip-bridge"]
 
 
 def processes_of(stack: Stack) -> list[int]:
-    """Everything that carries the stack's mark or works in its data directories, told from /proc alone."""
+    """The processes that carry the stack's mark or work in its data directories, found through /proc alone."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:

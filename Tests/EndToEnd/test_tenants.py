@@ -9,7 +9,7 @@ from signaling import App, Client, LoginRefused, make_token
 from stack_control import Stack, unique
 from waiting import eventually
 
-# How the second app is called, told from the first. What keys in Redis, lines and tokens are made of stands in some.
+# Ids of the second app, made from the first one's. Some hold the separators of Redis' keys, of lines and of tokens.
 SECOND_IDS = [
     "{}2", "{}:u:ada", "{}:c:room", "{}%3Au%3Aada", "{}}}", "{{{}}}", "{}.ada", "{}:", "{}%", "a:{}", "{}:u", "{}*", "{}\\",
 ]
@@ -28,7 +28,7 @@ def app_with_tokens(stack: Stack, app_id: str) -> App:
 
 @pytest.mark.parametrize("second", SECOND_IDS)
 async def test_equal_names_in_two_apps(stack: Stack, people, second: str):
-    """Every act of one app's users, while users of the same names sit in the other."""
+    """Users of one app do everything that users can do, while namesakes of the other app are online: nothing reaches these."""
     first, other = two_apps(stack, second)
     async with people(stack) as cast:
         here = [cast.exactly(name, first) for name in ("ada", "bob")]
@@ -97,7 +97,7 @@ async def test_what_waits_for_one_is_not_the_others(stack: Stack, people):
         reply = await namesake.call("user_getmsg", ver_clear=1 << 62, max=30)
         assert reply["msgs"] == []
         ada = await cast.exactly("ada", first).login(stack.gateways[1])
-        await eventually(lambda: len(ada.texts()) == 3, "all of them wait still")
+        await eventually(lambda: len(ada.texts()) == 3, "all of them are still there")
         assert ada.texts() == [f"waiting {number}" for number in range(3)]
         assert not namesake.messages and not namesake.closed.is_set(), "a login of another app kicks nobody"
 
@@ -159,7 +159,7 @@ async def test_a_token_is_good_for_its_own_app_only(stack: Stack, people):
     async with people(stack) as cast:
         tokens = [
             first.token("ada"), make_token(other.id, first.certificate, "ada", expiry),
-            # The pieces of a digest's text are the same, moved: account + app + certificate + expiry.
+            # A digest is made of account + app + certificate + expiry without separators: the same text, divided differently.
             make_token(first.id, other.certificate, "ada" + other.id.removeprefix(first.id), expiry),
             make_token(other.id, "", "ada", expiry), f"1:{other.id}:{expiry}:", "_no_need_token", "",
         ]
@@ -225,7 +225,7 @@ async def test_the_views_keep_apps_apart(stack: Stack, people):
             ("app_usage", first, "users_online, channels, members"): [["2", "1", "2"]],
             ("app_usage", other, "users_online, channels, members"): [["1", "1", "1"]],
         }
-        # What is in psql follows what happens.
+        # PostgreSQL's views follow the state in Redis with a delay.
         await eventually(
             lambda: all(rows(*asked) == rows_ for asked, rows_ in expected.items()),
             f"the views show {list(expected.values())}", 20)

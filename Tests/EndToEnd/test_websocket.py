@@ -1,4 +1,4 @@
-"""The gateway's WebSockets, judged by all cases of the Autobahn suite: read and written as clients' are, but echoed."""
+"""The gateway's WebSockets against all cases of the Autobahn suite: it echoes messages with the code that serves clients."""
 
 import json
 import subprocess
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 CASES = 517
-# The longest messages of the suite. Clients are held to 64 KiB, which most of 9.1 to 9.6 go beyond: they end with 1009 then.
+# The longest messages of the suite. With the 64 KiB that clients may send, most of 9.1 to 9.6 would end with 1009.
 LONGEST_BYTES = 16 << 20
 SUITE_SECONDS = 300
-# Nothing is compressed: a gateway must not be made to inflate, and the suite says UNIMPLEMENTED to that.
+# The gateway has no compression, so that nobody can make it inflate; the suite reports its cases as UNIMPLEMENTED.
 COMPRESSION = ("12.", "13.")
 GOOD = {"OK", "NON-STRICT", "INFORMATIONAL"}
 

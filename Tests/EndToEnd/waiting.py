@@ -17,7 +17,7 @@ async def eventually(
         condition: Callable[[], object | Awaitable[object]], reason: str, seconds: float = PATIENCE_SECONDS) -> None:
     """Waits until a condition holds; `reason` says what was waited for when the time is over.
 
-    A look that is asynchronous asks somebody, and is repeated ten times a second: users have rates.
+    An asynchronous condition is tried ten times a second only: it usually makes a user's call, and those have rate limits.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -32,7 +32,7 @@ async def eventually(
 
 
 def eventually_blocking(condition: Callable[[], object], reason: str, seconds: float = PATIENCE_SECONDS) -> None:
-    """The same, ten times a second."""
+    """Like `eventually`, with ten looks a second."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -46,12 +46,12 @@ async def before_next_try(seconds: float) -> None:
 
 
 def before_next_try_blocking(seconds: float) -> None:
-    """The same."""
+    """Like `before_next_try`."""
     time.sleep(seconds)
 
 
 async def paced(count: int, per_second: float) -> AsyncIterator[int]:
-    """0, 1, 2... at a steady rate. What is late comes at once, so that the rate holds on the whole."""
+    """Yields 0, 1, 2... at a steady rate; numbers that are late follow at once, so that the average rate holds."""
     started = time.monotonic()
     for number in range(count):
         await asyncio.sleep(max(0, started + number / per_second - time.monotonic()))
@@ -68,7 +68,7 @@ async def let_pass(seconds: float, why: str) -> None:
 
 
 def let_pass_blocking(seconds: float, why: str) -> None:
-    """The same."""
+    """Like `let_pass`."""
     assert why, "a time that passes has a reason"
     time.sleep(seconds)
 

@@ -13,8 +13,9 @@ from stack_control import Stack
 from user import User
 from waiting import let_pass
 
-# Of everything that a breakage kills, so that others can take over.
+# Processes of each kind: several of those that breakages kill, so that others can take over.
 COUNTS = {"gateways": 3, "presence": 2, "channel_state": 2, "invitation": 2}
+# Seconds of load until some users leave, and from then until the fault.
 LEAVE_AFTER, BREAK_AFTER = 4, 6
 BACK_AT_ONCE = 2_000
 
@@ -73,7 +74,7 @@ class Lab:
         await self._forget(0, "empty", "redis")
 
     async def _forget(self, since: float, *command: str) -> None:
-        # Until the command has ended: it is unknown when in that time the store died.
+        # Forgives everything until the command has ended: when the store died in that time is unknown.
         self.fault["forgive"] = [since, now() + 1]
         await self.do(*command)
         self.fault["forgive"][1] = now()
@@ -141,9 +142,9 @@ class Breakage:
     name: str
     act: Callable[[Lab], Awaitable[None]]
     options: tuple[str, ...] = ()
-    """Of `stack up`."""
+    """Further options of `Scripts/stack up`."""
     short: bool = False
-    """Part of `make test`."""
+    """Whether `make test` runs it, and not only `make faults`."""
     after: float = 12
     """Seconds of load when the fault is over."""
 

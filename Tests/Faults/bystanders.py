@@ -68,7 +68,7 @@ class Bystanders:
         await asyncio.gather(*tasks)
 
     def percentile(self, share: float, since: float) -> float:
-        """Milliseconds from sending to receiving; a message that has not arrived counts until now."""
+        """Milliseconds from sending to receiving, of the messages since a time; one that has not arrived counts until now."""
         delays = sorted(
             listener.arrived.get(n, now()) - t
             for sent, listener in zip(self.sent, self.listeners, strict=True) for n, t in sent.items() if t >= since)

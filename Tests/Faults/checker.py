@@ -18,7 +18,7 @@ HEALING = 15
 # Answers that leave open whether the act took effect.
 UNKNOWN = ("timeout", "unavailable")
 
-# Reasons for which a membership ends in the view of the user alone: nobody else sees a leave.
+# Reasons for which a user no longer counts as a member, while the cluster and the others have seen no leave.
 NO_REASONS = ("session lost", "told of a gap")
 
 DEFECTS = ("lost", "repeated", "reordered", "flaps", "ghosts", "stuck", "kicked", "late", "other")
@@ -32,7 +32,7 @@ class Verdict:
     sent: int = 0
     acknowledged: int = 0
     forgiven: int = 0
-    """Messages that were acknowledged in the time that a store lost, and not delivered."""
+    """Messages that were acknowledged and not delivered, from the time by which a store was turned back."""
     heal: float = 0
     """Seconds from the end of the fault to the last act that failed or was slow."""
     defects: Counter = field(default_factory=Counter)

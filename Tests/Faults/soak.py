@@ -52,10 +52,10 @@ class Footprint:
     keys: set[str]
     redis_kib: int
     entries: int
-    """Of all streams."""
+    """Entries of all streams."""
     rows: dict[str, int]
     processes: dict[str, int]
-    """MiB."""
+    """The resident memory of each process, in MiB."""
 
     @staticmethod
     def of(stack: Stack, *, sweep: bool = False) -> "Footprint":

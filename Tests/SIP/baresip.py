@@ -79,13 +79,13 @@ class Baresip(Peer):
             await self.command("sndcode", digit)
 
     async def hears(self, text: str) -> None:
-        """Waits for digits."""
+        """Waits until baresip has received these digits, and no others."""
         await eventually(lambda: len(self.digits) >= len(text), f"baresip hears {text!r}; it heard {self.digits!r}")
         assert self.digits == text
 
     async def happens(self, kind: str, count: int = 1) -> dict:
         """Waits for the nth event of a kind, such as CALL_INCOMING."""
-        await eventually(lambda: len(self.of_kind(kind)) >= count, f"baresip tells {kind}; told {self.kinds}")
+        await eventually(lambda: len(self.of_kind(kind)) >= count, f"baresip reports {kind}; it reported {self.kinds}")
         return self.of_kind(kind)[count - 1]
 
     def of_kind(self, kind: str) -> list[dict]:

@@ -30,7 +30,7 @@ FINISH_SECONDS = 30
 
 
 class Sink(asyncio.DatagramProtocol):
-    """The RTP port of the phones."""
+    """The RTP port of the phones: counts the packets, and ignores them."""
 
     def __init__(self) -> None:
         self.packets = 0
@@ -76,7 +76,7 @@ async def logged_in(stack: Stack, kind: type[Client]) -> list[Client]:
 
 
 async def inbound(stack: Stack, rate: int, seconds: int, media: int) -> tuple[int, int, list[float]]:
-    """Calls, failed calls, seconds to the answer."""
+    """Telephones call users. Returns the number of calls, how many failed, and the seconds to each answer."""
     total = rate * seconds
     users = await logged_in(stack, Answering)
     numbers = []
@@ -113,7 +113,7 @@ async def inbound(stack: Stack, rate: int, seconds: int, media: int) -> tuple[in
 
 
 async def outbound(stack: Stack, rate: int, seconds: int, media: int, port: int) -> tuple[int, int, list[float]]:
-    """Calls, failed calls, seconds to the acceptance."""
+    """Users call telephones. Returns the number of calls, how many failed, and the seconds to each acceptance."""
     total = rate * seconds
     stack.control(
         "trunk", "set", stack.open_app.id, f"{LOOPBACK}:{port}", "--allow=any",

@@ -37,12 +37,12 @@ class SIPMessage:
 
     @property
     def method(self) -> str:
-        """Of a request."""
+        """The method of a request; empty for responses."""
         return self.start.split(" ")[0] if self.is_request else ""
 
     @property
     def status(self) -> int:
-        """Of a response; 0 for requests."""
+        """The status of a response; 0 for requests."""
         return 0 if self.is_request else int(self.start.split(" ")[1])
 
     @property
@@ -75,10 +75,10 @@ class SIPMessage:
 
     @property
     def branch(self) -> str:
-        """Of the topmost Via."""
+        """The branch of the topmost Via."""
         return re.search(r"branch=([^;\s,]+)", self.header("Via")).group(1)
 
     def tag(self, name: str) -> str:
-        """Of From or To; empty when there is none."""
+        """The tag of From or To; empty when there is none."""
         found = re.search(r";\s*tag=([^;\s]+)", self.header(name))
         return found.group(1) if found else ""

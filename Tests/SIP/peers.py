@@ -61,6 +61,7 @@ def is_bound(port: int) -> bool:
 class Peer:
     """A process of a test; its output and files are in `directory`."""
 
+    # Sent by `stop`, one after the other until the process has ended.
     end_signals = (signal.SIGTERM, signal.SIGKILL)
 
     def __init__(self, name: str, arguments: list[str], directory: Path, port: int):

@@ -85,7 +85,10 @@ class Called:
         cls, status: int, reason: str = "Whatever", body: str = "", *headers: str, tag: str | None = None,
         retransmits: bool = False, again: bool = False,
     ) -> str:
-        """Answers the INVITE, also after its CANCEL; `again` after any other request, if there is no proxy between."""
+        """Answers the INVITE, also after its CANCEL.
+
+        With `again`, answers it after any other request; that works only without a proxy between the phone and the bridge.
+        """
         lines = [
             "Via:[$via]" if again else "[last_Via:]", "[last_Record-Route:]", "From:[$from]",
             f"To:[$to];tag={tag or cls.TAG}", "[last_Call-ID:]",
@@ -148,12 +151,12 @@ class Caller:
             f"Contact: <sip:{self.own}@[local_ip]:[local_port];transport=[transport]>"]
 
     def invite(self, body: str, *headers: str) -> str:
-        """INVITE; again with `challenge` in between it goes with the next number."""
+        """INVITE; a second one, after `challenged`, has the next CSeq number."""
         start = f"INVITE sip:{self.number}@[remote_ip]:[remote_port] SIP/2.0"
         return send(message(start, [*self._lines("INVITE", to=""), *headers], body), retransmits=True)
 
     def challenged(self, status: int = 401) -> str:
-        """The INVITE is challenged; the ACK of that; the next INVITE has `[authentication ...]`."""
+        """The INVITE is answered with a challenge, which is acknowledged; the next INVITE must hold `[authentication ...]`."""
         step = expect(100, optional=True) + expect(status, attributes='auth="true"') + self.acknowledge(same_branch=True)
         self._cseq += 1
         return step
@@ -181,7 +184,7 @@ class Caller:
         return send(message("ACK [next_url] SIP/2.0", [*self._lines("ACK"), "[routes]"], body))
 
     def send_cancel(self) -> str:
-        """CANCEL, right after a response to the INVITE."""
+        """CANCEL; the step before it must be a response to the INVITE, whose Via it repeats."""
         lines = [line if not line.startswith("Via") else "[last_Via:]" for line in self._lines("CANCEL", to="")]
         return send(message(f"CANCEL sip:{self.number}@[remote_ip]:[remote_port] SIP/2.0", lines), retransmits=True)
 

@@ -82,7 +82,7 @@ class Scene:
         return bob, Caller(self.number(bob.account), own, host)
 
     async def phone(self, *steps: str, **options: object) -> Sipp:
-        """A phone at the trunk's address, to be called."""
+        """A phone that waits for calls at the trunk's address."""
         return await self.peers.start(Sipp(self.peers, scenario(*steps), port=self.port, **options))
 
     async def caller(self, *steps: str, target: tuple[str, int] | None = None, **options: object) -> Sipp:
@@ -94,7 +94,7 @@ class Scene:
 async def scene(stack: Stack, *, app: App | None = None, port: int | None = None, **trunk: object) -> AsyncIterator[Scene]:
     """`async with scene(stack, dtmf="info") as play:`, with an app and a trunk of its own.
 
-    With `trunk=False`, without a trunk; with an `app`, that one as it is.
+    `trunk=False` leaves the app without a trunk. An `app` that is given keeps the trunk that it has.
     """
     async with Peers() as peers, RTPEndpoint() as rtp, People(stack) as cast:
         has_trunk = trunk.pop("trunk", app is None)
@@ -107,14 +107,14 @@ async def scene(stack: Stack, *, app: App | None = None, port: int | None = None
 # What users see
 
 async def dial(user: Client, number: str, extra: object = "") -> str:
-    """Invites a phone; the channel."""
+    """Invites a phone; returns the channel of the call."""
     channel = unique("call")
     await user.act("invite", channel, number, extra if isinstance(extra, str) else json.dumps(extra))
     return channel
 
 
 async def saw(user: Client, verb: str, count: int = 1, seconds: float = 10) -> dict:
-    """Waits for the nth `voip_VERB` of a user."""
+    """Waits until a user has got so many call events `voip_VERB`; returns the content of the last of them."""
     await eventually(
         lambda: len(user.calls(verb)) >= count,
         f"{user.account} sees voip_{verb}; saw {[(m.type, m.call['extra']) for m in user.messages if m.type[:4] == 'voip']}",

@@ -182,7 +182,7 @@ async def test_whatever_is_lost_repeated_or_reordered(stack: Stack):
         six = keypad.press("6", first_duration=0)
         six = [packet_without_marker(p) for p in six[:-2]] + [packet_without_marker(six[-3])] * 2
         send(six)
-        # No digits: 16 is a hook flash, 36 a modem's tone.
+        # Events that are no digits: 16 is a hook flash, 36 a modem's tone.
         send(keypad.press(16) + keypad.press(36))
         # Another event with the same time stamp is another digit.
         keypad.press("7")
@@ -229,7 +229,7 @@ async def test_a_repeated_info_is_one_digit(stack: Stack):
 
 
 async def test_a_digit_by_rtp_and_by_info_is_one(stack: Stack):
-    """A peer with telephone-events that sends INFO as well: one method per dialog."""
+    """A peer that sends a digit both as telephone-event and by INFO: only one of the two counts in a dialog."""
     async with outbound(
         stack, Called.request("INFO", 5, "Signal=3\nDuration=160\n", DTMF_RELAY), expect(200)) as call:
         keypad = Keypad(call.receiving_type)
@@ -265,7 +265,7 @@ async def test_info_because_the_trunk_says_so(stack: Stack):
         await eventually(lambda: call.phone.received("INFO"), "the INFO arrived")
         before = len(call.play.rtp.packets)
         await eventually(lambda: len(call.play.rtp.packets) > before + 20, "media goes on")
-        assert {packet.payload_type for packet in call.play.rtp.packets} == {0}, "by both methods"
+        assert {packet.payload_type for packet in call.play.rtp.packets} == {0}, "digits were sent as telephone-events too"
 
 
 async def test_info_falls_back_to_the_other_type(stack: Stack):

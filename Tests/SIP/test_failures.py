@@ -1,4 +1,4 @@
-"""Bridges that die or leave: their calls end, with a clear code, and the log says so. And the stack's own options."""
+"""Bridges that die or are stopped: their calls end with a code, and the log says why. Also the telephone options of `Scripts/stack`."""
 
 import asyncio
 import time
@@ -73,7 +73,7 @@ async def test_a_bridge_that_is_stopped_finishes_its_calls(bridges: Stack):
         count = len(play.rtp.packets)
         await eventually(lambda: len(play.rtp.packets) > count + 25, "the call goes on while its bridge drains")
         assert not draining.done()
-        # Meanwhile the other one takes the new calls, to a phone elsewhere.
+        # Meanwhile the other bridge takes new calls. Their phone has another port: the first phone still uses the trunk's.
         await play.move_trunk()
         again = await play.phone(
             Called.invited(), Called.answer(486, "Busy Here", retransmits=True), expect("ACK"))

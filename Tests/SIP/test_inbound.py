@@ -53,7 +53,7 @@ def check_messages(phone: Sipp, play) -> None:
     """Checks the answer against RFC 3261 and 3264."""
     ok, bye = phone.received(200)[0], phone.received("BYE")[0]
     assert "m=audio" in ok.body and f"c=IN IP4 {LOOPBACK}" in ok.body
-    # The offered payload types, in the answer of our choice.
+    # The answer holds offered payload types only, a codec first.
     assert re.search(r"^m=audio \d+ RTP/AVP (0|8)( 8| 96)*$", ok.body, re.MULTILINE), ok.body
     assert "a=rtpmap:96 telephone-event/8000" in ok.body
     assert ok.tag("To") == phone.received(180)[0].tag("To") == bye.tag("From") != ""
@@ -187,14 +187,17 @@ async def test_how_callers_are_named(stack: Stack, line: App, identity: str, pee
         bob, call = await play.callee(identity)
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486))
         invite = await saw(bob, "invite")
-        # The space that a peer's name is not allowed to have has to stay away.
+        # Accounts have no spaces, so the name of a caller must have none either.
         assert " " not in invite["peer"] and (peer is None or invite["peer"] == peer)
         await bob.act("invite_refuse", invite["channel"], invite["peer"])
         await phone.done()
 
 
 async def test_a_repeated_invite_is_one_call(stack: Stack, line: App):
-    """As after the loss of every response; a copy with another branch and the same call is refused (RFC 3261, 8.2.2.2)."""
+    """Copies of one INVITE, as a phone sends them when every response is lost, are one call.
+
+    A copy with another branch has come by another way, and is refused with 482 (RFC 3261, 8.2.2.2).
+    """
     async with scene(stack, app=line) as play:
         bob, = await play.users("bob")
         number = play.number(bob.account)

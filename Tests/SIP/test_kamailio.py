@@ -13,7 +13,7 @@ REGISTERED_SECONDS = 6
 
 
 async def proxy(play: Scene, algorithm: str, *, nonce_seconds: int = 300) -> Kamailio:
-    """A Kamailio behind which the phone of this scene is."""
+    """A Kamailio that forwards calls to the phone of this scene."""
     return await play.peers.start(Kamailio(play.peers, algorithm, play.port, nonce_seconds=nonce_seconds))
 
 
@@ -37,7 +37,7 @@ async def test_an_outbound_call_with_digest(stack: Stack, algorithm: str, transp
         call, = kamailio.calls
         assert (call["user"], call["algorithm"]) == (USER, algorithm)
         assert call["from"] == f"sip:+4989555@{REALM}"
-        # What is within the dialog goes by the route that the proxy recorded.
+        # Requests within the dialog take the route that the proxy recorded.
         assert len(phone.received("BYE")[0].all("Via")) == 2 == len(phone.received("ACK")[0].all("Via"))
         assert "credentials" not in kamailio.output and SECRET not in kamailio.output
 
@@ -86,7 +86,7 @@ async def test_an_inbound_call_over_a_registration(stack: Stack, algorithm: str,
         await phone.done()
         await eventually(
             lambda: len(kamailio.registrations) >= 2, "the registration is refreshed", REGISTERED_SECONDS + 2)
-        # And taken back with the trunk.
+        # Without the trunk, the bridge removes its registration.
         count = len(kamailio.registrations)
         play.stack.control("trunk", "remove", play.app.id)
         await eventually(

@@ -47,7 +47,7 @@ def check_messages(phone: Sipp, play) -> None:
     # A stream without a direction is sendrecv (RFC 3264, 5.1).
     assert set(re.findall(r"^a=(sendrecv|sendonly|recvonly|inactive)\b", offer, re.MULTILINE)) <= {"sendrecv"}
     assert "RTP/AVP 0 8" in offer and "telephone-event/8000" in offer
-    # The ACK of a 2xx is a transaction of its own, in the INVITE's number; what follows goes to the phone's Contact.
+    # The ACK of a 2xx is a transaction of its own with the INVITE's CSeq number; it and later requests go to the phone's Contact.
     assert ack.branch != invite.branch and ack.cseq == (invite.cseq[0], "ACK")
     assert bye.cseq == (invite.cseq[0] + 1, "BYE") and bye.tag("To") == ack.tag("To") != ""
     assert ack.uri.startswith("sip:phone@") and bye.uri == ack.uri
@@ -150,7 +150,7 @@ async def test_who_calls_and_extra_headers(stack: Stack):
         alice, = await play.users("alice")
         phone = await play.phone(
             Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
-        # Any callee is a phone with a srcNum.
+        # In an invitation with a srcNum, any callee counts as a telephone.
         extra = {"srcNum": "+4989555", "sip_header:X-Campaign": "winter", "sip_header:x-long-name": "a b"}
         channel = await dial(alice, "reception", extra)
         await saw(alice, "invite_accept")
@@ -170,7 +170,7 @@ BAD_VALUES = ("1\r\nX-Evil: 1", "1\nX-Evil: 1", "1\rX-Evil: 1", "1\u0000")
 
 
 async def test_nothing_can_be_smuggled_into_a_request(stack: Stack):
-    """What is not allowed is refused; no INVITE leaves."""
+    """Headers and values that are not allowed are refused before an INVITE is sent."""
     extras = [{"srcNum": "+49", f"sip_header:{name}": "evil"} for name in BAD_HEADERS]
     extras += [{"srcNum": "+49", "sip_header:X-A": value} for value in BAD_VALUES]
     extras += [{"srcNum": value} for value in (*BAD_VALUES, "1>;tag=evil\r\n")]
@@ -213,13 +213,13 @@ async def test_without_a_trunk(stack: Stack):
         await dial(alice, NUMBER)
         extra = words(await saw(alice, "invite_failed"))
         assert (extra["code"], extra["reason"]) == (700, "no_trunk")
-        # Digits are a user's account then, here one who never comes.
+        # Without a trunk, digits are a user's account; this user never logs in.
         await dial(alice, "12345", {"_timeout": 1})
         assert words(await saw(alice, "invite_failed", 2))["code"] == 703
 
 
 async def test_the_user_logs_out(stack: Stack):
-    """A call goes with its user, whether it rings or is up."""
+    """A logout ends the user's calls, whether they ring or are answered."""
     async with scene(stack) as play:
         alice, = await play.users("alice")
         phone = await play.phone(
@@ -252,7 +252,7 @@ async def test_a_silent_trunk_runs_into_the_users_timeout(stack: Stack):
         phone = await play.phone(Called.invited(), pause(3), Called.answer(180), Called.cancelled())
         await dial(alice, NUMBER, {"_timeout": 2})
         assert words(await saw(alice, "invite_failed"))["code"] == 704
-        # The late ringing gets the CANCEL that had to wait, and nobody hears of it.
+        # The CANCEL waited for a provisional response: it follows the late 180, of which the user is not told.
         await phone.done()
         assert not alice.calls("invite_ack")
 

@@ -74,7 +74,7 @@ async def test_the_trunk_says_who_calls(stack: Stack):
 
 
 async def test_sixty_new_calls_are_ten(stack: Stack):
-    """The default bounds."""
+    """By default a user may have ten calls to telephones at once."""
     async with scene(stack) as play:
         alice, = await play.users("alice")
         replies = await asyncio.gather(*(

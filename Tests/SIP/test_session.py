@@ -58,7 +58,7 @@ async def test_a_session_that_the_phone_does_not_refresh_ends(stack: Stack):
         assert words(await saw(alice, "invite_bye", seconds=15))["code"] == 702
         await phone.done()
         bye, ack = phone.received("BYE")[0], phone.received("ACK")[0]
-        # The interval less a third.
+        # A third of the interval before its end (RFC 4028, section 10).
         assert 3 <= bye.at - ack.at <= 6
 
 
