@@ -39,6 +39,7 @@ extension ClientSession {
             subscribed(to: key, success, last: last, left: left, &actions)
         case .joined(let turn, let result): joined(turn, result, &actions)
         case .left(let turn, let error): left(turn, error, &actions)
+        case .published(let events): published(events, &actions)
         case .logRead(let number, let page, let last): self.logRead(number, page, last: last, &actions)
         case .joinUndone(let settlement, let isUndone): joinUndone(settlement, isUndone, &actions)
         case .membershipTold(let settlement, let isMember): membershipTold(settlement, isMember, &actions)
@@ -143,13 +144,30 @@ extension ClientSession {
     /// Holds the channel's events until the answer to a member's call is written.
     mutating func holdEvents(_ actions: inout SessionActions) {
         membership?.pause()
-        actions.append(.closeLane)
+        actions.append(.holdEvents)
     }
 
     /// Sends the held events, after the answer has been written.
     mutating func showHeldEvents(_ actions: inout SessionActions) {
+        guard membership?.isPaused == true else { return }
         let held = membership?.resume() ?? []
+        show(held, &actions)
+    }
+
+    /// Sends what was held; the fan-out may send what follows without asking.
+    private func show(_ held: [ChannelEvent], _ actions: inout SessionActions) {
+        if let shownAfter = membership?.shownAfter { actions.append(.showAll(after: shownAfter)) }
         if !held.isEmpty { actions.append(.show(held)) }
+    }
+
+    /// Holds published events until the awaited answer is written, or sends those that the client receives.
+    private mutating func published(_ events: [ChannelEvent], _ actions: inout SessionActions) {
+        guard membership?.shownAfter != nil else {
+            if membership?.hold(events) == false { actions.append(.cutOff) }
+            return
+        }
+        let shown = membership.map { events.filter($0.shows) } ?? []
+        if !shown.isEmpty { actions.append(.show(shown)) }
     }
 
     /// Sends the held events above `position`, after the answer to the join has been written; all of them when the
@@ -158,8 +176,7 @@ extension ClientSession {
         guard channel != nil else { return }
         // A channel that no longer exists has no sequence numbers.
         if let position, position.sequence > 0 { actions.append(.advanceFeed(position)) }
-        let held = membership?.activate(after: position?.id ?? 0) ?? []
-        if !held.isEmpty { actions.append(.show(held)) }
+        show(membership?.activate(after: position?.id ?? 0) ?? [], &actions)
     }
 
     private mutating func enter(_ key: ChannelKey, _ actions: inout SessionActions) {
@@ -216,7 +233,7 @@ extension ClientSession {
         switch read.purpose {
         case .resume(let after):
             finishResume(channel: channel.name, complete: page?.complete ?? false, &actions)
-            lastEventID = after
+            actions.append(.continueIDs(after: after))
         case .stay: break
         case .nextPage:
             // The client was told that nothing is missing, which would now be wrong; it resumes again from its last event.

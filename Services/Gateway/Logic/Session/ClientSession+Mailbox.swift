@@ -59,7 +59,7 @@ extension ClientSession {
             pollTimerFired(environment, &actions)
         case .frame, .login, .output, .connectionLost, .close, .appAnswered, .limits, .opened, .resumed, .ratesTaken,
             .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn, .subscribed, .joined, .left,
-            .logRead, .joinUndone, .membershipTold, .settlementDue:
+            .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
             preconditionFailure("not the mailbox's event")
         }
     }

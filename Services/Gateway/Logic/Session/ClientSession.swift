@@ -6,8 +6,8 @@ internal import SignalingWire
 /// channel.
 ///
 /// All events enter through ``handle(_:_:)``, which returns actions. The driver (`ClientConnection`) performs them and
-/// decides nothing. Only channel events for many members take another way: once per batch, the channel's fan-out asks
-/// ``membership`` what this member receives.
+/// decides nothing. Of the channel's events only those enter that need a decision: ``SessionAction/showAll(after:)`` tells
+/// the channel's fan-out above which id it may send them to the client without asking.
 package struct ClientSession: ~Copyable {
     /// The state of the login, from the connection's first frame to its end.
     var login = ConnectionStateMachine()
@@ -35,9 +35,7 @@ package struct ClientSession: ~Copyable {
     /// The channel whose events this connection receives.
     package internal(set) var channel: ChannelKey?
     /// Which events of ``channel`` the client receives.
-    package var membership: Membership?
-    /// The last `channel2` id that was sent to the client.
-    package var lastEventID: Int64 = 0
+    var membership: Membership?
     var change = ChannelChange.none
     /// The number and purpose of the read of a channel's log that is in progress.
     @Rarely var logRead: (number: Int, purpose: LogPurpose)?
@@ -87,10 +85,7 @@ package struct ClientSession: ~Copyable {
         case .close(let closing): lose(closing, &actions)
         case .appAnswered(let answer, let session, let secret):
             if case .success(let settings) = answer { adopt(settings.limits) }
-            let action = login.appAnswered(answer, now: environment.unixTime) {
-                Line(user: $0, session: session, secret: secret)
-            }
-            take(action, &actions)
+            take(login.appAnswered(answer, session: session, secret: secret, now: environment.unixTime), &actions)
         case .limits(let limits): adopt(limits)
         case .opened(let answer): take(login.opened(answer), &actions)
         case .resumed(let answer): take(login.resumed(answer), &actions)
@@ -105,7 +100,7 @@ package struct ClientSession: ~Copyable {
         case .mail, .resynchronizeMailbox, .mailboxIs, .mailboxLoaded, .mailboxLoadDue, .mailboxNotCleared,
             .pollTimerFired:
             handleMailbox(event, environment, &actions)
-        case .subscribed, .joined, .left, .logRead, .joinUndone, .membershipTold, .settlementDue:
+        case .subscribed, .joined, .left, .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
             handleChannel(event, &actions)
         }
         return actions

@@ -66,7 +66,7 @@ package struct ConnectionStateMachine: ~Copyable {
 
     /// What the driver must do.
     package enum Action: Equatable, Sendable {
-        /// Request the app's settings, then call ``appAnswered(_:now:makeLine:)``.
+        /// Request the app's settings, then call ``appAnswered(_:session:secret:now:)``.
         case askApp(AppID)
         /// Open this session in presence, then call ``opened(_:)``.
         case open(Session)
@@ -146,13 +146,15 @@ package struct ConnectionStateMachine: ~Copyable {
 
     /// Takes the app's settings, or the error of the request.
     /// - Parameters:
+    ///   - session: the id of the new session.
+    ///   - secret: the secret of the new session's line.
     ///   - now: Unix seconds.
-    ///   - makeLine: creates the new session's line.
     package mutating func appAnswered(
-        _ answer: Result<AppSettings, SignalingError>, now: Int64, makeLine: (UserKey) -> Line
+        _ answer: Result<AppSettings, SignalingError>, session: SessionID, secret: String, now: Int64
     ) -> Action {
         guard case .authenticating(let login) = state else { return .none }
-        var session = Session(line: makeLine(login.user), device: login.device, push: login.push)
+        let line = Line(user: login.user, session: session, secret: secret)
+        var session = Session(line: line, device: login.device, push: login.push)
         do {
             session.tokenExpiry = try Self.checkToken(
                 login.token, user: login.user, settings: answer.get(), now: now)

@@ -46,6 +46,9 @@ package struct Membership: Sendable {
         }
     }
 
+    /// Whether the answer to a member's call is awaited.
+    var isPaused: Bool { if case .paused = state { true } else { false } }
+
     /// Whether the client receives an event; false while an answer is awaited.
     package func shows(_ event: ChannelEvent) -> Bool {
         guard case .active(let shown) = state else { return false }

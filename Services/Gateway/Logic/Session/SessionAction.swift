@@ -118,12 +118,18 @@ package enum SessionAction: Equatable, Sendable {
     case join(CallTurn, ChannelName, number: Int64)
     /// Ask channel-state to leave the channel, with this number of ``ChannelPlace``.
     case leave(CallTurn, ChannelName, number: Int64)
-    /// Take the connection off the fast path of the fan-out: its events need individual handling.
-    case closeLane
+    /// From now on the channel's events are passed to the session, as ``SessionEvent/published(_:)``.
+    case holdEvents
+    /// From now on the client receives all events of the channel above this id: they need not be passed to the session.
+    case showAll(after: Int64)
     /// Tell the channel's feed that it has reached this position.
     case advanceFeed(ChannelPosition)
     /// Send these events of the channel to the client.
     case show([ChannelEvent])
+    /// Give the events that are sent to the client ids above this one, the last that it has seen on another connection.
+    case continueIDs(after: Int64)
+    /// Cut the client off: more events wait for the answer to its call than ``Membership/heldBound``. It may resume.
+    case cutOff
     /// Read the channel's log above this position.
     case readLog(ChannelKey, after: ChannelPosition, number: Int)
 

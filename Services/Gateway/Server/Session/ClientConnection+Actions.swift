@@ -28,9 +28,12 @@ extension ClientConnection {
         case .cancelPollTimer: cancelPollTimer()
         case .enter(let key): enter(key, on: shard)
         case .leaveLocally: leaveLocally(on: shard)
-        case .closeLane: channel?.fanout.closeLane(of: self)
+        case .holdEvents: channel?.fanout.hold(self)
+        case .showAll(let id): channel?.fanout.showAll(after: id, to: self)
         case .advanceFeed(let position): channel?.feed.joined(at: position)
         case .show(let events): channel?.fanout.show(events, to: self)
+        case .continueIDs(let id): channel?.fanout.continueIDs(after: id, for: self)
+        case .cutOff: cutOff(.heldEvents, on: shard)
         case .askApp, .open, .resume, .endSession, .logOut, .loadMailbox, .loadMailboxLater, .clearMailbox, .subscribe,
             .join, .leave, .readLog, .undoJoin, .askMembership, .settleLater:
             ask(action, on: shard)

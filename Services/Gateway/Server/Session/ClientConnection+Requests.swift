@@ -29,8 +29,8 @@ extension ClientConnection {
         case .askMembership(let key, let settlement): askMembership(key, settlement, on: shard)
         case .settleLater(let settlement): later(Self.settlementPause, .settlementDue(settlement), on: shard)
         case .send, .close, .setReading, .raiseOutputBound, .count, .bind, .unbind, .takeRates, .keepRates, .detach,
-            .askWhoseSession, .perform, .goOn, .startPollTimer, .cancelPollTimer, .enter, .leaveLocally, .closeLane,
-            .advanceFeed, .show:
+            .askWhoseSession, .perform, .goOn, .startPollTimer, .cancelPollTimer, .enter, .leaveLocally,
+            .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
             preconditionFailure("asks nobody")
         }
     }

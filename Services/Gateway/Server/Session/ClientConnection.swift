@@ -17,8 +17,8 @@ final class ClientConnection: ChannelInboundHandler {
     var session = ClientSession()
     /// The channel whose events this connection receives.
     var channel: LocalChannel?
-    /// The connection's slot in the channel's ``ChannelFanout``, which sets it.
-    var fanoutSlot = 0
+    /// The connection's delivery state in its channel; only the fan-out changes it.
+    var progress = ChannelFanout.Progress()
     /// The timer that runs while a poll waits for its turn or for the mailbox.
     var pollTimer: Scheduled<Void>?
     /// When the login must have been answered.

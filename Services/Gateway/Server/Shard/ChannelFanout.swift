@@ -6,7 +6,21 @@ internal import SignalingWire
 internal import WebSocketWire
 
 /// Writes a channel's events to its members on one shard.
+///
+/// What a member receives is decided by its ``ClientSession``, whose actions arrive here (`hold`, `showAll`, `show`). A
+/// member that receives every event costs its session nothing.
 final class ChannelFanout {
+    /// The delivery state of one connection.
+    struct Progress {
+        /// Index of the connection in `members`.
+        fileprivate var slot = 0
+        /// The client receives all events above this id; nil while its session decides about each.
+        fileprivate var shownAfter: Int64?
+        /// The last `channel2` id that was written to the client, not counting an open lane. Ids only rise on a
+        /// connection, even when it changes channels.
+        fileprivate var lastID: Int64 = 0
+    }
+
     private let name: ChannelName
     private(set) var members: [ClientConnection] = []
     /// Parallel to `members`: the raw socket for the fast path, or ``closed`` when the member needs individual
@@ -22,18 +36,19 @@ final class ChannelFanout {
     init(_ name: ChannelName) { self.name = name }
 
     func add(_ member: ClientConnection) {
-        member.fanoutSlot = members.count
+        member.progress.slot = members.count
+        member.progress.shownAfter = nil
         members.append(member)
         lanes.append(Self.closed)
     }
 
     /// Removes a member; the last member moves to its slot.
     func remove(_ member: ClientConnection) {
-        let slot = member.fanoutSlot
+        let slot = member.progress.slot
         guard slot < members.count, members[slot] === member else { return }
         closeLane(of: member)
         members[slot] = members[members.count - 1]
-        members[slot].fanoutSlot = slot
+        members[slot].progress.slot = slot
         members.removeLast()
         lanes[slot] = lanes[lanes.count - 1]
         lanes.removeLast()
@@ -42,11 +57,23 @@ final class ChannelFanout {
     /// Takes a member off the fast path until it is up to date again. Must be called before anything but a batch is
     /// written to the member.
     func closeLane(of member: ClientConnection) {
-        let slot = member.fanoutSlot
+        let slot = member.progress.slot
         guard slot < members.count, members[slot] === member, lanes[slot] != Self.closed else { return }
         lanes[slot] = Self.closed
-        member.session.lastEventID = max(member.session.lastEventID, lastID)
+        member.progress.lastID = max(member.progress.lastID, lastID)
     }
+
+    /// From now on the member's session decides about every event.
+    func hold(_ member: ClientConnection) {
+        closeLane(of: member)
+        member.progress.shownAfter = nil
+    }
+
+    /// From now on the member receives all events above this id, without asking its session.
+    func showAll(after id: Int64, to member: ClientConnection) { member.progress.shownAfter = id }
+
+    /// Gives the member's events ids above this one.
+    func continueIDs(after id: Int64, for member: ClientConnection) { member.progress.lastID = id }
 
     /// Writes events to every member.
     func write(_ events: [ChannelEvent], on shard: isolated GatewayShard) {
@@ -58,19 +85,18 @@ final class ChannelFanout {
         let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
         let closer = writeToLanes(frames)
         self.lastID = lastID
-        var tooSlow: [ClientConnection] = []
+        GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
+        let batch = Batch(events: events, frames: frames, lastID: lastID, movers: movers)
         // A write may reveal that a connection is broken; its member then leaves the channel.
         for (member, taken) in closer where member.channel?.fanout === self {
             if let taken {
                 // The socket has accepted a part: NIO writes the rest.
                 closeLane(of: member)
                 member.outlet.sendRest(of: frames, after: taken)
-            } else if !show(Batch(events: events, frames: frames, lastID: lastID, movers: movers), to: member) {
-                tooSlow.append(member)
+            } else {
+                show(batch, to: member, on: shard)
             }
         }
-        GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
-        for member in tooSlow { member.cutOff(.heldEvents, on: shard) }
     }
 
     /// Writes to all open lanes.
@@ -100,21 +126,14 @@ final class ChannelFanout {
     }
 
     /// Writes a batch to a member whose lane is closed, and opens the lane if possible.
-    /// - Returns: false when too many events wait for the answer to the member's call.
-    private func show(_ batch: Batch, to member: ClientConnection) -> Bool {
-        guard let shownAfter = member.session.membership?.shownAfter else {
-            return member.session.membership?.hold(batch.events) ?? true
-        }
+    private func show(_ batch: Batch, to member: ClientConnection, on shard: isolated GatewayShard) {
         let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
-        guard let first = batch.events.first, shownAfter < first.id, member.session.lastEventID < first.id, !isNamed
-        else {
-            show(batch.events.filter { member.session.membership?.shows($0) == true }, to: member)
-            return true
-        }
-        member.session.lastEventID = batch.lastID
+        guard let first = batch.events.first, let shownAfter = member.progress.shownAfter, shownAfter < first.id,
+            member.progress.lastID < first.id, !isNamed
+        else { return member.handle(.published(batch.events), on: shard) }
+        member.progress.lastID = batch.lastID
         member.outlet.send(batch.frames)
-        if let lane = member.outlet.lane, member.channel?.fanout === self { lanes[member.fanoutSlot] = lane }
-        return true
+        if let lane = member.outlet.lane, member.channel?.fanout === self { lanes[member.progress.slot] = lane }
     }
 
     /// Writes events to one member, with ids that increase on its connection.
@@ -124,9 +143,9 @@ final class ChannelFanout {
         let events = events.filter { !$0.isMove || $0.account != member.account }
         guard let first = events.first else { return }
         closeLane(of: member)
-        let (frames, lastID) = encode(events, lowestID: max(first.id, member.session.lastEventID + 1))
+        let (frames, lastID) = encode(events, lowestID: max(first.id, member.progress.lastID + 1))
         member.outlet.send(frames)
-        member.session.lastEventID = lastID
+        member.progress.lastID = lastID
     }
 
     private func encode(_ events: [ChannelEvent], lowestID: Int64) -> (frames: ByteBuffer, lastID: Int64) {

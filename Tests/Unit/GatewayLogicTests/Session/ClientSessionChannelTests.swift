@@ -30,11 +30,11 @@ import Testing
             talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
                 .enter(room), .join(talk.turn(), room.name, number: 1),
             ])
-        #expect(talk.session.membership?.hold([try talk.message(10), try talk.message(11)]) == true)
+        #expect(talk.tell(.published([try talk.message(10), try talk.message(11)])) == [])
         #expect(
             talk.tell(.joined(talk.turn(), .success(talk.joined(10)))) == [
                 Talk.ok(1, Self.joined(10)), .advanceFeed(ChannelPosition(sequence: 10, id: 10)),
-                .show([try talk.message(11)]),
+                .showAll(after: 10), .show([try talk.message(11)]),
             ])
         #expect(talk.session.place.held.channel == room.name && talk.session.place.held.isSettled)
     }
@@ -51,13 +51,12 @@ import Testing
     @Test func joiningTheChannelItIsIn() throws {
         let talk = try active(in: "room")
         let room = try talk.channel("room")
-        #expect(try join(talk, "room") == [.closeLane, .join(talk.turn(), room.name, number: 2)])
-        #expect(talk.session.membership?.shownAfter == nil)
-        #expect(talk.session.membership?.hold([try talk.message(11)]) == true)
+        #expect(try join(talk, "room") == [.holdEvents, .join(talk.turn(), room.name, number: 2)])
+        #expect(talk.tell(.published([try talk.message(11)])) == [])
         let error = SignalingError(.joinOther, .busy, "x")
         #expect(
             talk.tell(.joined(talk.turn(), .failure(error)))
-                == Talk.failed(1, error) + [.show([try talk.message(11)])])
+                == Talk.failed(1, error) + [.showAll(after: 10), .show([try talk.message(11)])])
     }
 
     @Test func aJoinLeavesTheChannelBefore() throws {
@@ -90,17 +89,42 @@ import Testing
     @Test func whoChangesAttributesIsShownTheAnswerFirst() throws {
         let talk = try active(in: "room")
         let actions = try talk.calls("channel_set_attr", 1, #""channel":"room","name":"a","value":"b""#)
-        #expect(actions.first == .closeLane)
+        #expect(actions.first == .holdEvents)
         #expect(actions.count == 2)
-        #expect(talk.session.membership?.hold([try talk.message(11)]) == true)
+        #expect(talk.tell(.published([try talk.message(11)])) == [])
         #expect(
-            talk.tell(.answered(talk.turn(), .success(.done))) == [Talk.ok(), .show([try talk.message(11)])])
+            talk.tell(.answered(talk.turn(), .success(.done))) == [
+                Talk.ok(), .showAll(after: 10), .show([try talk.message(11)]),
+            ])
     }
 
     @Test func aConnectionThatIsLostLeavesItsChannel() throws {
         let talk = try active(in: "room")
         #expect(talk.tell(.connectionLost).contains(.leaveLocally))
-        #expect(talk.session.channel == nil && talk.session.membership == nil)
+        #expect(talk.session.channel == nil)
+        #expect(talk.tell(.published([try talk.message(11)])) == [], "nothing is shown any more")
+    }
+
+    @Test func eventsFromBeforeTheJoinAreNotShown() throws {
+        let talk = try active(in: "room")
+        let events = [try talk.message(9), try talk.message(10), try talk.message(11)]
+        #expect(talk.tell(.published(events)) == [.show([try talk.message(11)])])
+        #expect(talk.tell(.published([try talk.message(10)])) == [])
+    }
+
+    @Test func whoHoldsTooManyEventsIsCutOff() throws {
+        let talk = try active(in: "room")
+        _ = try join(talk, "room")
+        let events = try (1...Int64(Membership.heldBound)).map { try talk.message(10 + $0) }
+        #expect(talk.tell(.published(events)) == [])
+        #expect(talk.tell(.published([try talk.message(10_000)])) == [.cutOff])
+    }
+
+    /// Only what ends a pause is told to the fan-out, not every answer.
+    @Test func anAnswerThatHeldNothingShowsNothing() throws {
+        let talk = try active(in: "room")
+        _ = try talk.calls("channel_query_userlist", 1, #""name":"room""#)
+        #expect(talk.tell(.answered(talk.turn(), .success(.done))) == [Talk.ok()])
     }
 
     // MARK: - Joins that time out

@@ -14,7 +14,8 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "websdk", push: false)
         _ = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+            .success(AppSettings(certificate: "", tokenRequired: false)),
+            session: SessionID("s-1"), secret: "secret", now: 0)
         _ = machine.opened(.success(SessionOpened(uid: 7)))
         return machine
     }
@@ -27,7 +28,8 @@ import Testing
         let user = UserKey(app: app, account: try Account("anna"))
         var session = ConnectionStateMachine.Session(line: line(user), device: "d", push: true)
         let opening = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+            .success(AppSettings(certificate: "", tokenRequired: false)),
+            session: SessionID("s-1"), secret: "secret", now: 0)
         #expect(opening == .open(session))
         session.uid = 7
         #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(session))
@@ -44,7 +46,8 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: Self.app, account: "2882341273", token: token, device: "", push: false)
         let action = machine.appAnswered(
-            .success(AppSettings(certificate: Self.certificate, tokenRequired: true)), now: now, makeLine: line)
+            .success(AppSettings(certificate: Self.certificate, tokenRequired: true)),
+            session: SessionID("s-1"), secret: "secret", now: now)
         switch (action, refusal) {
         case (.open, nil): break
         case (.refuse(let error), let code?): #expect(error.code == code)
@@ -56,7 +59,8 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: Self.app, account: "2882341273", token: Self.token, device: "", push: false)
         _ = machine.appAnswered(
-            .success(AppSettings(certificate: Self.certificate, tokenRequired: true)), now: 0, makeLine: line)
+            .success(AppSettings(certificate: Self.certificate, tokenRequired: true)),
+            session: SessionID("s-1"), secret: "secret", now: 0)
         _ = machine.opened(.success(SessionOpened(uid: 1)))
         #expect(machine.expiredSession(now: 1_514_219_633) == nil)
         #expect(machine.expiredSession(now: 1_514_219_634)?.tokenExpiry == 1_514_219_634)
@@ -87,7 +91,8 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
         _ = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+            .success(AppSettings(certificate: "", tokenRequired: false)),
+            session: SessionID("s-1"), secret: "secret", now: 0)
         #expect(machine.connectionLost() == .none)
         guard case .detach = machine.opened(.failure(.timeout())) else {
             Issue.record("not detached")
@@ -99,7 +104,8 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
         _ = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+            .success(AppSettings(certificate: "", tokenRequired: false)),
+            session: SessionID("s-1"), secret: "secret", now: 0)
         guard case .refuseOpened = machine.opened(.failure(.timeout())) else {
             Issue.record("not refused")
             return
@@ -149,7 +155,8 @@ import Testing
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
         #expect(machine.lineLogin("x") == .none)
         _ = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: false)), now: 0, makeLine: line)
+            .success(AppSettings(certificate: "", tokenRequired: false)),
+            session: SessionID("s-1"), secret: "secret", now: 0)
         guard case .loggedIn = machine.opened(.success(SessionOpened(uid: 7))) else {
             Issue.record("not logged in")
             return
