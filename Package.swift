@@ -255,8 +255,8 @@ let package = Package(
                 dependencies: [
                     "TestKit", "ClusterState", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol",
                     "SignalingWire",
-                    "PresenceLogic", "PresenceServer", "ChannelStateServer", "InvitationServer", "ClusterService",
-                    "ServiceKit", nioCore, nioPosix,
+                    "PresenceLogic", "PresenceServer", "ChannelStateServer", "GatewayServer", "InvitationServer",
+                    "ClusterService", "ServiceKit", nioCore, nioPosix,
                     logging,
                     lifecycle,
                 ],

@@ -26,7 +26,7 @@ package final class GatewayService: Service {
     private let phase = Mutex(Phase.starting)
 
     private enum Phase {
-        /// Clients are not accepted yet. Next: `serving` or `stopping`.
+        /// Clients are not accepted yet, because the shards have no leases. Next: `serving` or `stopping`.
         case starting
         /// Clients are accepted. Next: `stopping`.
         case serving
@@ -35,6 +35,7 @@ package final class GatewayService: Service {
     }
 
     private var isServing: Bool { phase.withLock { $0 == .serving } }
+    private var isStopping: Bool { phase.withLock { $0 == .stopping } }
 
     /// Creates a gateway that has not started.
     /// - Parameter instance: this process's name in the stack; the shards' ids begin with it.
@@ -69,7 +70,7 @@ package final class GatewayService: Service {
     package var readiness: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [self] in
-                if phase.withLock({ $0 == .stopping }) { return "stopping" }
+                if isStopping { return "stopping" }
                 for shard in shards where await !shard.isConnected { return "not connected" }
                 return nil
             },
@@ -117,16 +118,14 @@ package final class GatewayService: Service {
             configuration: configuration, group: group, shards: byLoop, discovery: discovery, identity: identity,
             logger: logger)
         let listening = try await listener.bind()
-        logger.notice(
-            "gateway listens",
-            metadata: ["address": "\(listening.compactMap(\.localAddress))", "shards": "\(shards.map(\.id))"])
         let port = listening.first?.localAddress?.port ?? configuration.port
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
-        phase.withLock { $0 = .serving }
-        // Takes the leases before anything else: without one, presence would not notice the end of this gateway.
+        // Before clients are accepted: presence does not notice the end of a gateway that never had a lease, and would keep
+        // the sessions online that were opened there.
         await eachShard(of: shards) { shard in
             await self.untilDone("no lease yet, the gateway waits", shard) { await self.beat(shard) }
         }
+        if !Task.isShuttingDownGracefully { try await accept(on: listening) }
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
@@ -146,6 +145,15 @@ package final class GatewayService: Service {
         }
     }
 
+    /// Serves the clients that have connected, and those that will.
+    private func accept(on listening: [any Channel]) async throws {
+        try await PublicListener.accept(on: listening)
+        phase.withLock { $0 = .serving }
+        logger.notice(
+            "gateway listens",
+            metadata: ["address": "\(listening.compactMap(\.localAddress))", "shards": "\(shards.map(\.id))"])
+    }
+
     /// Runs an act at every shard after each pause, until cancelled.
     private func every(_ pause: Duration, _ act: @escaping @Sendable (GatewayShard) async -> Void) async {
         while !Task.isCancelled {
@@ -163,7 +171,7 @@ package final class GatewayService: Service {
         let wasHeld: Bool
         do {
             wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
-                shard.id, lease, discoverable: isServing)
+                shard.id, lease, discoverable: !isStopping)
         } catch {
             logger.warning("no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false

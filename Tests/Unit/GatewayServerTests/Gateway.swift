@@ -78,6 +78,7 @@ final class Gateway: Sendable {
     /// - Returns: the last bytes that the client read.
     func answers(_ talk: @escaping @Sendable (Peer) -> Void) async throws -> [UInt8] {
         let channels = try await listener.bind()
+        try await PublicListener.accept(on: channels)
         port.withLock { $0 = channels[0].localAddress?.port ?? 0 }
         let client = client()
         // The client's reads block their thread, so they run on NIO's thread pool; the gateway needs the threads of tasks.

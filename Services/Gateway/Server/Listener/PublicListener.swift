@@ -26,7 +26,8 @@ struct PublicListener: Sendable {
     let identity: TLSIdentity?
     let logger: Logger
 
-    /// Opens the plain port and, where a certificate is configured, the TLS port.
+    /// Opens the plain port and, where a certificate is configured, the TLS port. Clients that connect wait in the kernel's
+    /// queue until ``accept(on:)``.
     /// - Returns: the listening channels, the plain one first.
     func bind() async throws -> [any Channel] {
         if configuration.testEchoBytes > 0 { logger.warning("test mode: WebSockets echo, nobody can log in") }
@@ -36,8 +37,14 @@ struct PublicListener: Sendable {
         return [plain, secure]
     }
 
+    /// Begins to accept clients.
+    static func accept(on channels: [any Channel]) async throws {
+        for channel in channels { try await channel.setOption(.autoRead, value: true).get() }
+    }
+
     private func bootstrap(tls: TLSIdentity?) -> ServerBootstrap {
         ServerBootstrap(group: group)
+            .serverChannelOption(.autoRead, value: false)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

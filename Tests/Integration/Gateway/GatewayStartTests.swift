@@ -1,0 +1,99 @@
+import ClusterState
+import GatewayServer
+import Logging
+import NIOCore
+import NIOPosix
+import RedisStore
+import ServiceKit
+import ServiceLifecycle
+import TestKit
+import Testing
+
+/// A gateway that starts while its lease cannot be taken.
+@Suite struct GatewayStartTests {
+    private static let upgrade = """
+        GET / HTTP/1.1\r
+        Host: x\r
+        Upgrade: websocket\r
+        Connection: Upgrade\r
+        Sec-WebSocket-Version: 13\r
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+        \r
+
+        """
+
+    /// Presence does not notice the end of a gateway that never had a lease: it would keep the sessions of its clients online.
+    @Test func clientsAreServedOnlyUnderALease() async throws {
+        let redis = try await RedisServer(appendOnly: false)
+        let operating = RedisConnection(
+            configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            libraries: [.leases], logger: ServicesStage.silent)
+        operating.start()
+        try await waitUntil("the test's connection") { operating.isConnected ? nil : "none" }
+        _ = try await operating.execute(RedisCommand("CLIENT", "PAUSE", "100000", "WRITE"))
+
+        let port = try await Self.freePort()
+        var configuration = GatewayConfiguration()
+        configuration.port = port
+        configuration.drainTime = .zero
+        let gateway = try GatewayService(
+            configuration: configuration, redisURL: redis.url, instance: "test", logger: ServicesStage.silent)
+        let services = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
+        async let running: Void = services.run()
+
+        let client = try await Self.client(of: port)
+        let answers = Recording<String>()
+        try await client.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: Self.upgrade))
+            async let reading: Void = {
+                for try await bytes in inbound {
+                    answers.add(String(buffer: bytes))
+                    return
+                }
+            }()
+            try await letPass(.milliseconds(500), "a client of a gateway without a lease is not answered")
+            #expect(answers.all == [])
+            for check in gateway.readiness where check.name == "listener" {
+                #expect(await check.check() != nil)
+            }
+
+            _ = try await operating.execute(RedisCommand("CLIENT", "UNPAUSE"))
+            try await reading
+            #expect(answers.all.first?.hasPrefix("HTTP/1.1 101") == true)
+            #expect(try await GatewayLeases(connection: operating).list().count == 1)
+        }
+        await services.triggerGracefulShutdown()
+        try await running
+        await operating.close()
+        try await redis.remove()
+    }
+
+    /// Connects to the gateway once it listens.
+    private static func client(of port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        let connected = Recording<NIOAsyncChannel<ByteBuffer, ByteBuffer>>()
+        try await waitUntil("the gateway listens") {
+            do {
+                let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .connect(host: "127.0.0.1", port: port) { channel in
+                        channel.eventLoop.makeCompletedFuture {
+                            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                        }
+                    }
+                connected.add(channel)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        return try #require(connected.all.first)
+    }
+
+    private static func freePort() async throws -> Int {
+        let listening = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listening.localAddress?.port)
+        try await listening.close()
+        return port
+    }
+}
