@@ -175,7 +175,7 @@ private final class Mailboxes {
 
     init() {
         use(machine.start(fresh: true))
-        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], through: 0, more: false, now: 0)))
+        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], now: 0)))
     }
 
     func pushAndClear() {

@@ -55,24 +55,41 @@ struct TrunkCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard (1...3600).contains(ring) else { throw ValidationError("--ring must be 1...3600") }
-            guard (user == nil) == (secret == nil) else { throw ValidationError("--user and --secret go together") }
+            guard (user == nil) == (secret == nil) else {
+                throw ValidationError("--user and --secret go together")
+            }
             guard user != nil || !(register || acceptDigest) else {
                 throw ValidationError("--register and --accept-digest need --user and --secret")
             }
             for text in [user, secret, fromDomain].compactMap(\.self) {
                 guard (1...128).contains(text.utf8.count), text.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-                    throw ValidationError("--user, --secret and --from-domain have 1 to 128 bytes, none of control")
+                    throw ValidationError(
+                        "--user, --secret and --from-domain have 1 to 128 bytes, none of control")
                 }
             }
         }
 
+        /// The trunk as the options describe it.
+        private var trunk: SIPTrunk {
+            var trunk = SIPTrunk(app: app, host: address.host, port: address.port, transport: transport)
+            trunk.authUser = user
+            trunk.secret = secret
+            trunk.fromDomain = fromDomain
+            trunk.register = register
+            trunk.dtmf = dtmf
+            trunk.srtp = srtp
+            trunk.ringSeconds = ring
+            trunk.acceptDigest = acceptDigest
+            trunk.trace = trace
+            trunk.assertedIdentity = phones.assertedIdentity
+            trunk.privacy = phones.privacy
+            trunk.policy = phones.policy
+            return trunk
+        }
+
         func run() async throws {
             try await Failure.reported {
-                let trunk = SIPTrunk(
-                    app: app, host: address.host, port: address.port, transport: transport, authUser: user,
-                    secret: secret, fromDomain: fromDomain, register: register, dtmf: dtmf, srtp: srtp,
-                    ringSeconds: ring, acceptDigest: acceptDigest, trace: trace,
-                    assertedIdentity: phones.assertedIdentity, privacy: phones.privacy, policy: phones.policy)
+                let trunk = trunk
                 try await Database.with { pool in
                     let store = TrunkStore(pool: pool)
                     // Anyone who knows the app's id can log in to it and could call at the trunk owner's expense.

@@ -52,8 +52,8 @@ package enum ServiceRuntime {
         if let mirror = parts.mirror {
             services.append(
                 MirrorConsumer(
-                    service: Declaration.name, instance: instance, configuration: stores.redisConfiguration,
-                    connection: stores.redis, logger: logger, handler: mirror))
+                    service: Declaration.name, instance: instance, connection: stores.redis, logger: logger,
+                    handler: mirror))
         }
         for round in parts.rounds {
             services.append(
@@ -63,8 +63,8 @@ package enum ServiceRuntime {
         }
         services += parts.background
         let commands = CommandConsumer(
-            service: Declaration.name, instance: parts.consumer ?? instance, configuration: stores.redisConfiguration,
-            connection: stores.redis, router: parts.commands, logger: logger)
+            service: Declaration.name, instance: parts.consumer ?? instance, connection: stores.redis,
+            router: parts.commands, logger: logger)
         services.append(CommandService(ready: parts.readyForCommands, commands: commands))
         return ServiceAssembly(
             services: services, checks: stores.checks + parts.checks, details: parts.details,

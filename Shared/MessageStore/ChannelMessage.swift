@@ -6,33 +6,26 @@ package struct ChannelMessage: Equatable, Sendable {
     package var channel: ChannelKey
     /// The sender's account.
     package var account: Account
-    /// The sender's session, which must still be current; nil when a service sends.
-    package var fence: SessionFence?
     /// The sender's numeric id.
     package var uid: UInt32
-    /// Whether the sender may send without being a member.
-    package var force: Bool
-    /// The channel's message rate per second over the whole cluster, unless `_sendmsg_limit` overrides it. A million or more
-    /// means no limit, and `_sendmsg_limit` is then ignored.
-    package var limitPerSecond: Int
     /// The message text, delivered unchanged.
     package var body: String
-    /// Identifies repetitions of one send within a minute, which have no further effect; nil for a message that is never
-    /// sent twice.
+    /// The sender's session, which must still be current; default nil, for a service that sends.
+    package var fence: SessionFence?
+    /// Whether the sender may send without being a member; default false.
+    package var force = false
+    /// The channel's message rate per second over the whole cluster, unless `_sendmsg_limit` overrides it. A million or more
+    /// means no limit, and `_sendmsg_limit` is then ignored. Default: the documented rate.
+    package var limitPerSecond = Limits.channelMessagesPerSecond
+    /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a message that is
+    /// never sent twice.
     package var command: CommandID?
 
-    package init(
-        channel: ChannelKey, account: Account, uid: UInt32, fence: SessionFence? = nil, force: Bool = false,
-        limitPerSecond: Int = Limits.channelMessagesPerSecond, body: String, command: CommandID? = nil
-    ) {
+    package init(channel: ChannelKey, account: Account, uid: UInt32, body: String) {
         self.channel = channel
         self.account = account
         self.uid = uid
-        self.fence = fence
-        self.force = force
-        self.limitPerSecond = limitPerSecond
         self.body = body
-        self.command = command
     }
 }
 

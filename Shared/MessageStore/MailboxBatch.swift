@@ -45,32 +45,24 @@ package final class MailboxBatch {
     /// Completes once with the entry's version; 0 for a repetition. Fails with ``SignalingCode/messageOther``
     /// (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed`` (`memory_full`) when Redis is at `maxmemory`,
     /// or (`unavailable`) when it does not answer; and as described at ``SessionFence``.
-    /// - Parameters:
-    ///   - sender: the sending user; `session` is the session that sends.
-    ///   - line: the `msg-v2` line.
-    ///   - milliseconds: how long the message may wait in the mailbox.
-    ///   - command: identifies repetitions of one send within a minute, which have no further effect; so the message is sent
-    ///     again (see ``patience``) when its outcome is lost with a connection. Nil for a message that is never sent twice.
-    ///   - bounds: the size limits of the user's mailbox.
     package func send(
-        to user: UserKey, from sender: UserKey, session: SessionID, line: String, timeToLive milliseconds: Int64,
-        command: CommandID?, bounds: MailboxBounds = MailboxBounds(),
-        _ completion: @escaping (Result<Int64, SignalingError>) -> Void
+        _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         awaitTurn()
+        let isRepeatable = message.command != nil
         // Messages with a command id and messages without one go in separate calls, in the order in which they were sent.
-        if messages.isRepeatable != (command != nil), !messages.completions.isEmpty { sendMessages() }
-        messages.isRepeatable = command != nil
-        messages.keys.append(KeySpace.tag(user))
-        messages.keys.append(KeySpace.tag(sender))
-        messages.arguments.append(command?.rawValue ?? "")
-        messages.arguments.append(session.rawValue)
-        messages.arguments.append(line)
-        messages.arguments.append(Int(milliseconds))
-        messages.arguments.append(bounds.entries)
-        messages.arguments.append(bounds.bytes)
+        if messages.isRepeatable != isRepeatable, !messages.completions.isEmpty { sendMessages() }
+        messages.isRepeatable = isRepeatable
+        messages.keys.append(KeySpace.tag(message.to))
+        messages.keys.append(KeySpace.tag(message.sender))
+        messages.arguments.append(message.command?.rawValue ?? "")
+        messages.arguments.append(message.session.rawValue)
+        messages.arguments.append(message.line)
+        messages.arguments.append(Int(message.timeToLive))
+        messages.arguments.append(message.bounds.entries)
+        messages.arguments.append(message.bounds.bytes)
         messages.completions.append(completion)
-        messages.lineBytes += line.utf8.count
+        messages.lineBytes += message.line.utf8.count
         if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
     }
 

@@ -2,23 +2,36 @@ internal import ClusterState
 internal import RedisStore
 package import SignalingProtocol
 
-extension MessageStore {
-    /// Reads a page of a user's mailbox; on the loop only. Expired entries are deleted and never returned.
-    ///
-    /// A page has at most 128 KiB of lines. Fails as described at ``SessionFence``.
+/// The part of a mailbox that is read.
+package struct MailboxSection: Sendable {
+    let after: Int64
+    let limit: Int
+    let isFresh: Bool
+
     /// - Parameters:
-    ///   - fence: the user's session that reads.
     ///   - version: only entries above it are returned; deleted entries are never returned.
     ///   - limit: the largest number of entries in the page.
     ///   - fresh: whether this is the first read of a new session. If so, call events of earlier sessions, which it cannot
     ///     know, are dropped first, and so are invitations to calls that have ended.
+    package init(after version: Int64, limit: Int, fresh: Bool) {
+        after = version
+        self.limit = limit
+        isFresh = fresh
+    }
+}
+
+extension MessageStore {
+    /// Reads a page of a user's mailbox; on the loop only. Expired entries are deleted and never returned.
+    ///
+    /// A page has at most 128 KiB of lines. Fails as described at ``SessionFence``.
+    /// - Parameter fence: the user's session that reads.
     package func readMailbox(
-        _ user: UserKey, in fence: SessionFence, after version: Int64, limit: Int, fresh: Bool,
+        _ user: UserKey, in fence: SessionFence, _ section: MailboxSection,
         _ completion: @escaping (Result<MailboxPage, SignalingError>) -> Void
     ) {
         let command = RedisCommand.function(
             "mailbox_read", tag: KeySpace.tag(user), .string(fence.session.rawValue), .string(fence.gateway.rawValue),
-            .int64(version), .int(limit), fresh ? 1 : 0)
+            .int64(section.after), .int(section.limit), section.isFresh ? 1 : 0)
         perform(command, Self.page, completion)
     }
 
@@ -40,7 +53,9 @@ extension MessageStore {
             else { return nil }
             entries.append(MailboxEntry(version: version, expiresAt: expiry, line: line))
         }
-        return MailboxPage(
-            cleared: cleared, highest: highest, entries: entries, through: through, more: more == 1, now: now)
+        var page = MailboxPage(cleared: cleared, highest: highest, entries: entries, now: now)
+        page.through = through
+        page.more = more == 1
+        return page
     }
 }

@@ -35,9 +35,13 @@ package struct ServerAnnouncement: Equatable, Sendable {
 
     /// The message that is sent to the special channel.
     func message(_ command: CommandID) -> ChannelMessage {
-        ChannelMessage(
+        var message = ChannelMessage(
             channel: Self.channel(in: actor.user.app, isAboutMembers: channel != nil), account: actor.user.account,
-            uid: actor.uid, force: true, limitPerSecond: Self.unlimited, body: body, command: command)
+            uid: actor.uid, body: body)
+        message.force = true
+        message.limitPerSecond = Self.unlimited
+        message.command = command
+        return message
     }
 
     /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are announced;

@@ -23,21 +23,16 @@ package struct UserMessage: Equatable, Sendable {
     /// Which sessions may get it.
     package var condition: Condition
     /// The size limits of the user's mailbox.
-    package var bounds: MailboxBounds
-    /// Identifies repetitions of one send within a minute, which have no further effect; nil for a message that is never
-    /// sent twice.
+    package var bounds = MailboxBounds()
+    /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a message that is
+    /// never sent twice.
     package var command: CommandID?
 
-    package init(
-        to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always,
-        bounds: MailboxBounds = MailboxBounds(), command: CommandID? = nil
-    ) {
+    package init(to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always) {
         self.to = to
         self.line = line
         self.timeToLive = timeToLive
         self.condition = condition
-        self.bounds = bounds
-        self.command = command
     }
 }
 

@@ -21,6 +21,19 @@ package struct DynamicKey: Equatable, Sendable {
         case sharing = "APSS"
     }
 
+    /// What a key permits a user to do in a channel.
+    package struct Grant: Sendable {
+        package var service: Service
+        package var channel: String
+        package var uid: UInt32
+
+        package init(_ service: Service, channel: String, uid: UInt32) {
+            self.service = service
+            self.channel = channel
+            self.uid = uid
+        }
+    }
+
     /// The app id: 32 characters.
     package var appID: String
     /// When the key was made, in Unix seconds.
@@ -41,15 +54,13 @@ package struct DynamicKey: Equatable, Sendable {
     /// Encodes the key.
     /// - Parameter certificate: the app's certificate, which signs the key.
     /// - Throws: `SignalingError` (1004) when a number has more than 10 digits or the app id is not 32 characters long.
-    package func text(
-        for service: Service, channel: String, uid: UInt32, certificate: String
-    ) throws(SignalingError) -> String {
+    package func text(for grant: Grant, certificate: String) throws(SignalingError) -> String {
         guard appID.utf8.count == 32, Self.isTenDigits(timestamp), Self.isTenDigits(expiry) else {
             throw SignalingError(
                 .wrongParameter, .invalidKeyParts,
                 "a dynamic key has an app id of 32 characters and times of 10 digits")
         }
-        let signature = signature(service, channel: channel, uid: uid, certificate: certificate)
+        let signature = signature(grant, certificate: certificate)
         return "004\(signature)\(appID)\(Self.padded(timestamp))\(randomHex)\(Self.padded(expiry))"
     }
 
@@ -60,7 +71,7 @@ package struct DynamicKey: Equatable, Sendable {
     ///   certificate), 204 `key_expired` (not used within ``useWithin``, or its service has ended).
     @discardableResult
     package static func check(
-        _ text: String, for service: Service, app: String, channel: String, uid: UInt32, certificate: String, now: Int64
+        _ text: String, for grant: Grant, app: String, certificate: String, now: Int64
     ) throws(SignalingError) -> DynamicKey {
         let bytes = Array(text.utf8)
         guard bytes.count == length, text.hasPrefix("004"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -71,7 +82,7 @@ package struct DynamicKey: Equatable, Sendable {
             let expiry = Int64(part(93..<103)), timestamp >= 0, expiry >= 0
         else { throw malformed }
         let key = DynamicKey(appID: part(43..<75), timestamp: timestamp, random: random, expiry: expiry)
-        let expected = key.signature(service, channel: channel, uid: uid, certificate: certificate)
+        let expected = key.signature(grant, certificate: certificate)
         guard key.appID.utf8.elementsEqual(app.utf8), ConstantTime.equal(expected, part(3..<43).lowercased()) else {
             throw SignalingError(
                 .loginTokenWrong, .wrongKey, "the key is not for this app, channel, user and service")
@@ -94,11 +105,11 @@ package struct DynamicKey: Equatable, Sendable {
         return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
     }
 
-    private func signature(_ service: Service, channel: String, uid: UInt32, certificate: String) -> String {
+    private func signature(_ grant: Grant, certificate: String) -> String {
         let padding = String(repeating: "\0", count: max(0, 32 - appID.utf8.count))
         let content =
-            service.rawValue + padding + appID + Self.padded(timestamp) + randomHex + channel
-            + Self.padded(Int64(uid)) + Self.padded(expiry)
+            grant.service.rawValue + padding + appID + Self.padded(timestamp) + randomHex + grant.channel
+            + Self.padded(Int64(grant.uid)) + Self.padded(expiry)
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var size: UInt32 = 0
         let key = Array(certificate.utf8)

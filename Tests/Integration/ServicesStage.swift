@@ -145,9 +145,10 @@ struct StageSession {
 
     /// The session in the form in which its gateway reasserts it.
     func held(turn: Int64 = 0, channel: ChannelName? = nil) -> HeldSession {
-        HeldSession(
-            line: line, uid: uid, device: "test", push: false, hold: hold,
-            place: HeldPlace(turn: turn, channel: channel))
+        var held = HeldSession(line: line, uid: uid, device: "test", push: false)
+        held.hold = hold
+        held.place = HeldPlace(turn: turn, channel: channel)
+        return held
     }
 
     /// The session's user in the form in which a member is reasserted.

@@ -45,7 +45,7 @@ final class StageGateway: Sendable {
         let own = KeySpace.topic(id)
         subscriber = RedisSubscriber(
             configuration: try redis.configuration, eventLoop: loop, logger: logger,
-            onMessage: { topic, payload in
+            callbacks: .init(onMessage: { topic, payload in
                 if topic == own {
                     guard let event = try? GatewayEvent(payload: payload.readableBytesView) else { return }
                     if case .reply(let id, let outcome) = event {
@@ -56,7 +56,7 @@ final class StageGateway: Sendable {
                 } else if let event = try? SignalingProtocol.ChannelEvent(payload: payload.readableBytesView) {
                     heard.value.withLock { $0.channels[topic, default: []].append(event) }
                 }
-            }, onBatchEnd: {}, onReconnected: {})
+            }))
         connection.start()
         subscriber.start()
         try await subscribe(own)

@@ -69,7 +69,8 @@ package enum ChannelAttributeRules {
         guard name.rawValue.utf8.first == UInt8(ascii: "_") else { return nil }
         guard let builtIn = BuiltInAttribute.Channel(rawValue: name.rawValue) else {
             throw SignalingError(
-                .wrongParameter, .unknownBuiltIn, "names with a leading underscore are built-in attributes")
+                .wrongParameter, .unknownBuiltIn,
+                "names with a leading underscore are built-in attributes")
         }
         guard !builtIn.isReadOnly else {
             throw SignalingError(.wrongParameter, .readOnly, "\(builtIn.rawValue) is kept by the system")

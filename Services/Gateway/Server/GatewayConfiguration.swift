@@ -75,6 +75,15 @@ extension GatewayConfiguration {
     /// Reads the environment's variables `HELIOGRAPH_GATEWAY_...`.
     package init(environment: inout EnvironmentReader) {
         self.init()
+        readAddresses(&environment)
+        readBounds(&environment)
+        readNetworks(&environment)
+        readSessions(&environment)
+        readTestEcho(&environment)
+        readTLS(&environment)
+    }
+
+    private mutating func readAddresses(_ environment: inout EnvironmentReader) {
         host = environment.string("GATEWAY_HOST", default: host, "address of the client listener")
         port = environment.int(
             "GATEWAY_PORT", default: port, in: 0...65_534, "port of plain WebSocket, 0 for any; TLS is on the next one")
@@ -82,6 +91,9 @@ extension GatewayConfiguration {
             "GATEWAY_PUBLIC_HOST", "IPv4 address that discovery tells; none: the listener's")
         publicPort = environment.int(
             "GATEWAY_PUBLIC_PORT", default: 0, in: 0...65_534, "port that discovery tells; 0: the listener's")
+    }
+
+    private mutating func readBounds(_ environment: inout EnvironmentReader) {
         eventLoops = environment.int(
             "GATEWAY_EVENT_LOOPS", default: eventLoops, in: 1...256, "event loops, each a shard of its own")
         connectionBound = environment.int(
@@ -92,6 +104,9 @@ extension GatewayConfiguration {
         outputBound = environment.int(
             "GATEWAY_OUTPUT", default: outputBound, in: 1 << 20...1 << 40,
             "bytes that may wait for all clients of the process together")
+    }
+
+    private mutating func readNetworks(_ environment: inout EnvironmentReader) {
         addressBounds.connections = environment.int(
             "GATEWAY_ADDRESS_CONNECTIONS", default: addressBounds.connections, in: 1...1_000_000,
             "connections of one address (or IPv6 /64) at most")
@@ -107,6 +122,9 @@ extension GatewayConfiguration {
         proxyNetworks = environment.networks(
             "GATEWAY_PROXY_FROM", default: "",
             "networks of proxies; their connections must begin with the PROXY protocol, version 1 or 2")
+    }
+
+    private mutating func readSessions(_ environment: inout EnvironmentReader) {
         enforcesTokenExpiry = environment.bool(
             "GATEWAY_ENFORCE_TOKEN_EXPIRY", default: false, "end sessions when their token expires (105)")
         messageTimeToLiveBound = environment.int(
@@ -116,12 +134,18 @@ extension GatewayConfiguration {
             "GATEWAY_DRAIN", default: .seconds(5), in: .zero ... .seconds(20),
             "over how long a stopping gateway spreads its clients' reconnects")
         drainTime = .seconds(drain.components.seconds)
+    }
+
+    private mutating func readTestEcho(_ environment: inout EnvironmentReader) {
         testEchoBytes = environment.int(
             "GATEWAY_TEST_ECHO_BYTES", default: 0, in: 0...1 << 26,
             "tests only, on a loopback address: WebSockets echo messages of up to so many bytes; 0: they do not")
         if testEchoBytes > 0, !Self.isLoopback(host) {
             environment.reject("GATEWAY_TEST_ECHO_BYTES", "is for tests: GATEWAY_HOST must be a loopback address")
         }
+    }
+
+    private mutating func readTLS(_ environment: inout EnvironmentReader) {
         let certificate = environment.optional(
             "GATEWAY_TLS_CERTIFICATE", "PEM file of the certificate chain, leaf first")
         let key = environment.optional("GATEWAY_TLS_KEY", "PEM file of the certificate's key")

@@ -48,12 +48,11 @@ package final class GatewayService: Service {
         // The id is new for each run, because a restarted gateway must not be taken for the previous one. It has no
         // dots, because it becomes part of lines, whose fields are separated by dots.
         let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
-        let logger = logger
-        let door = AddressDoor(configuration, logger: logger)
+        let process = GatewayProcess(
+            configuration: configuration, redis: redis, door: AddressDoor(configuration, logger: logger), logger: logger
+        )
         shards = group.makeIterator().enumerated().map { index, loop in
-            GatewayShard(
-                id: GatewayID("\(run)-\(index)"), eventLoop: loop, configuration: configuration, redis: redis,
-                door: door, logger: logger)
+            GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)
         }
         let leases = GatewayLeases(connection: shards[0].redis)
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
@@ -173,7 +172,8 @@ package final class GatewayService: Service {
             wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
                 shard.id, lease, discoverable: !isStopping)
         } catch {
-            logger.warning("no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+            logger.warning(
+                "no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false
         }
         await shard.leaseTaken(wasHeld: wasHeld)

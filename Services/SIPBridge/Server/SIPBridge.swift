@@ -35,8 +35,7 @@ package struct SIPBridge: ServiceDeclaration {
             bridge: bridge, configuration: configuration, invitation: invitation, pool: resources.pool,
             logger: logger)
         let orders = CommandConsumer(
-            bridge: bridge, configuration: resources.redisConfiguration, connection: redis,
-            router: Self.orderRouter(calls), logger: logger)
+            bridge: bridge, connection: redis, router: Self.orderRouter(calls), logger: logger)
         let lease = BridgeLease(
             bridge: bridge, leases: BridgeLeases(connection: redis), orders: orders, calls: calls,
             logger: logger)

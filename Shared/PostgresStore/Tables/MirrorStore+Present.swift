@@ -22,15 +22,20 @@ extension MirrorStore {
         var sessions: [PresenceMirrorRow] = []
         for row in rows {
             guard let user = Self.user(try row.string("app"), try row.string("account")) else { continue }
-            sessions.append(
-                PresenceMirrorRow(
-                    user: user, version: try row.int64("version"), present: true,
-                    uid: UInt32(truncatingIfNeeded: try row.int64("uid")),
-                    session: SessionID(try row.string("session")),
-                    gateway: GatewayID(try row.string("gateway")), device: try row.string("device"),
-                    detached: try row.bool("detached"), since: try row.int64("since")))
+            sessions.append(try Self.session(row, of: user))
         }
         return sessions
+    }
+
+    private static func session(_ row: PostgresRow, of user: UserKey) throws(PostgresError) -> PresenceMirrorRow {
+        let actor = Actor(
+            user: user, uid: UInt32(truncatingIfNeeded: try row.int64("uid")),
+            session: SessionID(try row.string("session")))
+        var session = PresenceMirrorRow(
+            of: actor, version: try row.int64("version"), gateway: GatewayID(try row.string("gateway")),
+            device: try row.string("device"), since: try row.int64("since"))
+        session.detached = try row.bool("detached")
+        return session
     }
 
     /// The channels that a user is in.
@@ -71,9 +76,9 @@ extension MirrorStore {
             else { continue }
             members.append(
                 MemberMirrorRow(
-                    channel: ChannelKey(app: user.app, name: name), account: user.account,
-                    version: try row.int64("version"), present: true,
-                    uid: UInt32(truncatingIfNeeded: try row.int64("uid")), joinedAt: try row.int64("joined")))
+                    of: Member(account: user.account, uid: UInt32(truncatingIfNeeded: try row.int64("uid"))),
+                    in: ChannelKey(app: user.app, name: name), version: try row.int64("version"), present: true,
+                    joinedAt: try row.int64("joined")))
         }
         return members
     }

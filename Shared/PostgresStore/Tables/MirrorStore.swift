@@ -6,8 +6,8 @@ package struct PresenceMirrorRow: Equatable, Sendable {
     package var user: UserKey
     /// Increases with every change of the user's session.
     package var version: Int64
-    /// Whether the session exists; when it does not, the other fields describe the last one.
-    package var present: Bool
+    /// Whether the session exists, default true; when it does not, the other fields describe the last one.
+    package var present = true
     /// The account's numeric id.
     package var uid: UInt32
     /// The session's id.
@@ -16,23 +16,19 @@ package struct PresenceMirrorRow: Equatable, Sendable {
     package var gateway: GatewayID
     /// The client's `device` field.
     package var device: String
-    /// Whether the session currently has no connection.
-    package var detached: Bool
+    /// Whether the session currently has no connection; default false.
+    package var detached = false
     /// When the session began, in Unix milliseconds.
     package var since: Int64
 
-    package init(
-        user: UserKey, version: Int64, present: Bool, uid: UInt32, session: SessionID, gateway: GatewayID,
-        device: String, detached: Bool, since: Int64
-    ) {
-        self.user = user
+    /// Creates the row of a session that exists and has a connection.
+    package init(of actor: Actor, version: Int64, gateway: GatewayID, device: String, since: Int64) {
+        user = actor.user
+        uid = actor.uid
+        session = actor.session
         self.version = version
-        self.present = present
-        self.uid = uid
-        self.session = session
         self.gateway = gateway
         self.device = device
-        self.detached = detached
         self.since = since
     }
 }
@@ -52,14 +48,12 @@ package struct MemberMirrorRow: Equatable, Sendable {
     /// When the account joined, in Unix milliseconds.
     package var joinedAt: Int64
 
-    package init(
-        channel: ChannelKey, account: Account, version: Int64, present: Bool, uid: UInt32, joinedAt: Int64
-    ) {
+    package init(of member: Member, in channel: ChannelKey, version: Int64, present: Bool, joinedAt: Int64) {
         self.channel = channel
-        self.account = account
+        account = member.account
+        uid = member.uid
         self.version = version
         self.present = present
-        self.uid = uid
         self.joinedAt = joinedAt
     }
 }

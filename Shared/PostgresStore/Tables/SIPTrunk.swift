@@ -48,62 +48,42 @@ package struct SIPTrunk: Equatable, Sendable {
     package var port: Int
     /// The transport protocol of SIP messages.
     package var transport: Transport
-    /// The user name for digest authentication and registration.
+    /// The user name for digest authentication and registration; default none.
     package var authUser: String?
     /// The password of `authUser`. Never logged.
     package var secret: String?
-    /// The domain of the From header; nil to use `host`.
+    /// The domain of the From header; default nil, to use `host`.
     package var fromDomain: String?
-    /// Whether the bridge registers with the peer.
-    package var register: Bool
-    /// How DTMF digits are sent.
-    package var dtmf: DTMF
-    /// Whether media is encrypted.
-    package var srtp: SRTP
-    /// How long a telephone may ring, seconds; 1...3600.
-    package var ringSeconds: Int
+    /// Whether the bridge registers with the peer; default false.
+    package var register = false
+    /// How DTMF digits are sent; default automatically.
+    package var dtmf = DTMF.auto
+    /// Whether media is encrypted; default never.
+    package var srtp = SRTP.off
+    /// How long a telephone may ring, seconds; 1...3600, default 60.
+    package var ringSeconds = 60
     /// Whether requests from addresses other than the peer's are accepted with digest authentication.
-    package var acceptDigest: Bool
+    package var acceptDigest = false
     /// Whether the SIP messages of the trunk's calls are logged.
-    package var trace: Bool
+    package var trace = false
     /// The URI sent as P-Asserted-Identity (RFC 3325) for every caller; nil to omit the header.
     package var assertedIdentity: String?
     /// The value of the Privacy header (RFC 3323), such as `id`; nil to omit the header.
     package var privacy: String?
     /// The rules for the app users' phone calls.
-    package var policy: PhonePolicy
+    package var policy = PhonePolicy()
     /// Whether the app accepts logins without a token. Read with the trunk, but stored with the app; ignored when the trunk
     /// is set.
-    package var isOfOpenApp: Bool
+    package var isOfOpenApp = false
     /// When the trunk was last set, in Unix milliseconds; 0 before it is stored.
-    package var updatedAt: Int64
+    package var updatedAt: Int64 = 0
 
     /// Creates a trunk that is not stored yet.
     /// - Parameter port: nil for the transport's default port.
-    package init(
-        app: AppID, host: String, port: Int? = nil, transport: Transport = .udp, authUser: String? = nil,
-        secret: String? = nil, fromDomain: String? = nil, register: Bool = false, dtmf: DTMF = .auto,
-        srtp: SRTP = .off, ringSeconds: Int = 60, acceptDigest: Bool = false, trace: Bool = false,
-        assertedIdentity: String? = nil, privacy: String? = nil, policy: PhonePolicy = PhonePolicy(),
-        isOfOpenApp: Bool = false, updatedAt: Int64 = 0
-    ) {
+    package init(app: AppID, host: String, port: Int? = nil, transport: Transport = .udp) {
         self.app = app
         self.host = host
         self.port = port ?? transport.standardPort
         self.transport = transport
-        self.authUser = authUser
-        self.secret = secret
-        self.fromDomain = fromDomain
-        self.register = register
-        self.dtmf = dtmf
-        self.srtp = srtp
-        self.ringSeconds = ringSeconds
-        self.acceptDigest = acceptDigest
-        self.trace = trace
-        self.assertedIdentity = assertedIdentity
-        self.privacy = privacy
-        self.policy = policy
-        self.isOfOpenApp = isOfOpenApp
-        self.updatedAt = updatedAt
     }
 }

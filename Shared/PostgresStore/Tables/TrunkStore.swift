@@ -78,14 +78,21 @@ extension SIPTrunk {
             let dtmf = DTMF(rawValue: try row.string("dtmf")), let srtp = SRTP(rawValue: try row.string("srtp")),
             let ringSeconds = Int(exactly: try row.int64("ring_seconds"))
         else { throw PostgresError(.shape, "sip_trunks holds a word that this build does not know") }
-        self.init(
-            app: app, host: try row.string("host"), port: port, transport: transport,
-            authUser: try row.optionalString("auth_user"), secret: try row.optionalString("secret"),
-            fromDomain: try row.optionalString("from_domain"), register: try row.bool("register"), dtmf: dtmf,
-            srtp: srtp, ringSeconds: ringSeconds, acceptDigest: try row.bool("accept_digest"),
-            trace: try row.bool("trace"), assertedIdentity: try row.optionalString("asserted_identity"),
-            privacy: try row.optionalString("privacy"), policy: try PhonePolicy(row),
-            isOfOpenApp: try row.bool("is_open"), updatedAt: try row.int64("updated_ms"))
+        self.init(app: app, host: try row.string("host"), port: port, transport: transport)
+        authUser = try row.optionalString("auth_user")
+        secret = try row.optionalString("secret")
+        fromDomain = try row.optionalString("from_domain")
+        register = try row.bool("register")
+        self.dtmf = dtmf
+        self.srtp = srtp
+        self.ringSeconds = ringSeconds
+        acceptDigest = try row.bool("accept_digest")
+        trace = try row.bool("trace")
+        assertedIdentity = try row.optionalString("asserted_identity")
+        privacy = try row.optionalString("privacy")
+        policy = try PhonePolicy(row)
+        isOfOpenApp = try row.bool("is_open")
+        updatedAt = try row.int64("updated_ms")
     }
 }
 

@@ -36,47 +36,38 @@ package struct CommandConsumer: Service {
     /// consumer.
     private let isOrdered: Bool
     private let instance: String
-    private let configuration: RedisConfiguration
     private let connection: RedisConnection
     private let router: CommandRouter
-    private let limits: Limits
+    /// Set before ``run()``; the defaults suit services.
+    package var limits = Limits()
     private let logger: Logger
 
     /// Creates a consumer of a service's streams.
     /// - Parameters:
     ///   - instance: the process's name, unique among the service's instances.
-    ///   - configuration: for a separate connection, which blocks in reads.
-    ///   - connection: for replies and claims.
+    ///   - connection: for replies and claims; the separate connection that blocks in reads is opened like it.
     package init(
-        service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
-        router: CommandRouter, limits: Limits = Limits(), logger: Logger
+        service: ServiceName, instance: String, connection: RedisConnection, router: CommandRouter, logger: Logger
     ) {
         self.service = service
         streams = [KeySpace.commands(service), KeySpace.posts(service)]
         isOrdered = false
         self.instance = instance
-        self.configuration = configuration
         self.connection = connection
         self.router = router
-        self.limits = limits
         self.logger = logger
     }
 
     /// Creates a consumer of one sip-bridge's own stream. Its commands are handled one at a time, in order, and take effect
     /// once.
-    /// - Parameters: as for ``init(service:instance:configuration:connection:router:limits:logger:)``.
-    package init(
-        bridge: BridgeID, configuration: RedisConfiguration, connection: RedisConnection, router: CommandRouter,
-        limits: Limits = Limits(), logger: Logger
-    ) {
+    /// - Parameters: as for ``init(service:instance:connection:router:logger:)``.
+    package init(bridge: BridgeID, connection: RedisConnection, router: CommandRouter, logger: Logger) {
         service = .sipBridge
         streams = [KeySpace.commands(bridge)]
         isOrdered = true
         instance = bridge.rawValue
-        self.configuration = configuration
         self.connection = connection
         self.router = router
-        self.limits = limits
         self.logger = logger
     }
 
@@ -92,7 +83,7 @@ package struct CommandConsumer: Service {
 
     /// Runs until graceful shutdown or cancellation. After an error of Redis it tries again.
     package func run() async throws {
-        let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
+        let reader = RedisConnection.blockingReader(like: connection, logger: logger)
         reader.start()
         let streams = handlers(reader)
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {

@@ -59,17 +59,15 @@ final class CommandPipeline {
     private var clockTask: RepeatedTask?
     private(set) var connectedCallbacks: [@Sendable () -> Void] = []
 
-    init(
-        configuration: RedisConfiguration, link: RedisLink, libraries: [RedisFunctionLibrary], clock: RedisClock?,
-        status: ConnectionStatus, logger: Logger
-    ) {
-        self.configuration = configuration
+    /// - Parameter clock: to be kept; nil for a connection that does not ask for the time.
+    init(link: RedisLink, clock: RedisClock?, status: ConnectionStatus) {
+        configuration = link.configuration
         self.link = link
         eventLoop = link.eventLoop
-        self.libraries = libraries
+        libraries = link.libraries
         self.clock = clock
         self.status = status
-        self.logger = logger
+        logger = link.logger
         functions = FunctionNames(libraries)
         upkeep = LibraryUpkeep(libraries, logger: logger)
     }

@@ -16,6 +16,8 @@ package final class RedisConnection: Sendable {
     package let eventLoop: any EventLoop
     /// Redis' clock, updated at each connect and every two seconds.
     package let clock = RedisClock()
+    /// How it connects.
+    let configuration: RedisConfiguration
     private let status = ConnectionStatus()
     private let pipeline: NIOLoopBoundBox<CommandPipeline>
 
@@ -28,14 +30,12 @@ package final class RedisConnection: Sendable {
         keepsClock: Bool = true, logger: Logger
     ) {
         self.eventLoop = eventLoop
+        self.configuration = configuration
         let link = RedisLink(
             configuration: configuration, eventLoop: eventLoop, libraries: libraries, asksTime: keepsClock,
             logger: logger)
         pipeline = .makeBoxSendingValue(
-            CommandPipeline(
-                configuration: configuration, link: link, libraries: libraries, clock: keepsClock ? clock : nil,
-                status: status, logger: logger),
-            eventLoop: eventLoop)
+            CommandPipeline(link: link, clock: keepsClock ? clock : nil, status: status), eventLoop: eventLoop)
     }
 
     /// Starts to connect, and reconnects until ``close()``. May be called from any thread.

@@ -26,8 +26,9 @@ protocol RedisLinkOwner: AnyObject {
 /// Belongs to ``eventLoop``; everything here runs on it. NIO's callbacks enter through a check that they do.
 final class RedisLink {
     let eventLoop: any EventLoop
-    private let configuration: RedisConfiguration
-    private let logger: Logger
+    let configuration: RedisConfiguration
+    let libraries: [RedisFunctionLibrary]
+    let logger: Logger
     private let handshake: [RedisCommand]
     /// Whether the handshake ends with TIME.
     private let asksTime: Bool
@@ -51,6 +52,7 @@ final class RedisLink {
         self.asksTime = asksTime
         self.eventLoop = eventLoop
         self.configuration = configuration
+        self.libraries = libraries
         self.logger = logger
         var commands: [RedisCommand] = []
         if let password = configuration.password {
@@ -133,11 +135,26 @@ final class RedisLink {
             return perform(machine.lost(), because: RedisError(code: .tls, message: "no TLS context: \(error)"))
         }
         let host = configuration.host
-        // For a numeric address, the certificate must contain the address, and no server name is sent (RFC 6066, section 3).
         let address = try? SocketAddress(ipAddress: host, port: configuration.port)
-        let serverName = address == nil ? host : nil
+        // For a numeric address, the certificate must contain the address, and no server name is sent (RFC 6066, section 3).
+        let bootstrap = bootstrap(tls, serverName: address == nil ? host : nil)
+        // A numeric address needs no resolver, which would use a thread of another pool.
+        let connecting =
+            address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
+        connecting.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let channel):
+                self.channel = channel
+                self.perform(self.machine.connected(), because: .closed)
+            case .failure(let error):
+                self.perform(self.machine.lost(), because: RedisError(code: .closed, message: "\(error)"))
+            }
+        }
+    }
+
+    private func bootstrap(_ tls: NIOSSLContext?, serverName: String?) -> ClientBootstrap {
         let link = NIOLoopBound(self, eventLoop: eventLoop)
-        let bootstrap = ClientBootstrap(group: eventLoop)
+        return ClientBootstrap(group: eventLoop)
             .connectTimeout(configuration.connectTimeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
@@ -153,18 +170,6 @@ final class RedisLink {
                     try channel.pipeline.syncOperations.addHandler(link.value.makeHandler(channel))
                 }
             }
-        // A numeric address needs no resolver, which would use a thread of another pool.
-        let connecting =
-            address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: configuration.port)
-        connecting.assumeIsolated().whenComplete { result in
-            switch result {
-            case .success(let channel):
-                self.channel = channel
-                self.perform(self.machine.connected(), because: .closed)
-            case .failure(let error):
-                self.perform(self.machine.lost(), because: RedisError(code: .closed, message: "\(error)"))
-            }
-        }
     }
 
     private func makeTLS() throws -> NIOSSLContext {

@@ -13,42 +13,48 @@ package final class RedisSubscriber: Sendable {
     private let status = ConnectionStatus()
     private let driver: NIOLoopBoundBox<SubscriptionDriver>
 
+    /// What a subscriber tells its owner, on its event loop.
+    package struct Callbacks {
+        let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
+        let onBatchEnd: () -> Void
+        let onReconnected: () -> Void
+
+        /// - Parameters:
+        ///   - onMessage: called for each message of a wanted topic.
+        ///   - onBatchEnd: called after the messages of each read of the socket.
+        ///   - onReconnected: called after an outage, when all topics are subscribed again; messages published meanwhile
+        ///     are lost.
+        package init(
+            onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
+            onBatchEnd: @escaping () -> Void = {}, onReconnected: @escaping () -> Void = {}
+        ) {
+            self.onMessage = onMessage
+            self.onBatchEnd = onBatchEnd
+            self.onReconnected = onReconnected
+        }
+    }
+
     /// Creates a subscriber on its event loop, for an owner that is isolated to that loop: the owner's closures need no
-    /// further check. Otherwise as ``init(configuration:eventLoop:logger:onMessage:onBatchEnd:onReconnected:)``.
+    /// further check. Otherwise as ``init(configuration:eventLoop:logger:callbacks:)``.
     package init(
-        configuration: RedisConfiguration, onLoop eventLoop: any EventLoop, logger: Logger,
-        onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
-        onBatchEnd: @escaping () -> Void, onReconnected: @escaping () -> Void
+        configuration: RedisConfiguration, onLoop eventLoop: any EventLoop, logger: Logger, callbacks: Callbacks
     ) {
         self.eventLoop = eventLoop
         let link = RedisLink(
             configuration: configuration, eventLoop: eventLoop, libraries: [], asksTime: false, logger: logger)
         driver = NIOLoopBoundBox(
-            SubscriptionDriver(
-                configuration: configuration, link: link, status: status,
-                callbacks: .init(onMessage: onMessage, onBatchEnd: onBatchEnd, onReconnected: onReconnected)),
-            eventLoop: eventLoop)
+            SubscriptionDriver(link: link, status: status, callbacks: callbacks), eventLoop: eventLoop)
     }
 
     /// Creates a subscriber, from any thread; ``start()`` opens it. All callbacks run on the loop.
-    /// - Parameters:
-    ///   - onMessage: called for each message of a wanted topic.
-    ///   - onBatchEnd: called after the messages of each read of the socket.
-    ///   - onReconnected: called after an outage, when all topics are subscribed again; messages published meanwhile are
-    ///     lost.
     package init(
-        configuration: RedisConfiguration, eventLoop: any EventLoop, logger: Logger,
-        onMessage: @escaping @Sendable (_ topic: String, _ payload: ByteBuffer) -> Void,
-        onBatchEnd: @escaping @Sendable () -> Void = {}, onReconnected: @escaping @Sendable () -> Void = {}
+        configuration: RedisConfiguration, eventLoop: any EventLoop, logger: Logger, callbacks: sending Callbacks
     ) {
         self.eventLoop = eventLoop
         let link = RedisLink(
             configuration: configuration, eventLoop: eventLoop, libraries: [], asksTime: false, logger: logger)
         driver = .makeBoxSendingValue(
-            SubscriptionDriver(
-                configuration: configuration, link: link, status: status,
-                callbacks: .init(onMessage: onMessage, onBatchEnd: onBatchEnd, onReconnected: onReconnected)),
-            eventLoop: eventLoop)
+            SubscriptionDriver(link: link, status: status, callbacks: callbacks), eventLoop: eventLoop)
     }
 
     /// Whether the connection is up and all wanted topics are subscribed. May be read from any thread.

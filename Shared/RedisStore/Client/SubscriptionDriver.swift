@@ -10,18 +10,11 @@ final class SubscriptionDriver {
         let completion: (Result<Void, RedisError>) -> Void
     }
 
-    /// The subscriber's callbacks, see ``RedisSubscriber``.
-    struct Callbacks {
-        let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
-        let onBatchEnd: () -> Void
-        let onReconnected: () -> Void
-    }
-
     private let eventLoop: any EventLoop
     private let configuration: RedisConfiguration
     private let link: RedisLink
     private let status: ConnectionStatus
-    private let callbacks: Callbacks
+    private let callbacks: RedisSubscriber.Callbacks
 
     private var table = SubscriptionTable<Waiter>()
     private var outgoing = ByteBuffer()
@@ -35,8 +28,8 @@ final class SubscriptionDriver {
     private var pingedAt: NIODeadline?
     private var timer: RepeatedTask?
 
-    init(configuration: RedisConfiguration, link: RedisLink, status: ConnectionStatus, callbacks: Callbacks) {
-        self.configuration = configuration
+    init(link: RedisLink, status: ConnectionStatus, callbacks: RedisSubscriber.Callbacks) {
+        configuration = link.configuration
         self.link = link
         eventLoop = link.eventLoop
         self.status = status

@@ -34,7 +34,6 @@ package enum MirrorStream {
 package struct MirrorConsumer: Service {
     private let service: ServiceName
     private let instance: String
-    private let configuration: RedisConfiguration
     private let connection: RedisConnection
     private let logger: Logger
     private let handler: @Sendable ([FieldReader]) async throws -> Void
@@ -42,17 +41,15 @@ package struct MirrorConsumer: Service {
     /// Creates a consumer.
     /// - Parameters:
     ///   - instance: the process's name, unique among the service's instances.
-    ///   - configuration: for a separate connection, which blocks in reads.
-    ///   - connection: for acknowledgements and claims.
+    ///   - connection: for acknowledgements and claims; the separate connection that blocks in reads is opened like it.
     ///   - handler: copies at most 500 changes. When it throws, the same changes are passed to it again after a pause, so it
     ///     must itself skip a change that can never be copied.
     package init(
-        service: ServiceName, instance: String, configuration: RedisConfiguration, connection: RedisConnection,
-        logger: Logger, handler: @escaping @Sendable ([FieldReader]) async throws -> Void
+        service: ServiceName, instance: String, connection: RedisConnection, logger: Logger,
+        handler: @escaping @Sendable ([FieldReader]) async throws -> Void
     ) {
         self.service = service
         self.instance = instance
-        self.configuration = configuration
         self.connection = connection
         self.logger = logger
         self.handler = handler
@@ -70,7 +67,7 @@ package struct MirrorConsumer: Service {
     }
 
     private func copy() async {
-        let reader = RedisConnection.blockingReader(configuration, on: connection.eventLoop, logger: logger)
+        let reader = RedisConnection.blockingReader(like: connection, logger: logger)
         reader.start()
         let group = ConsumerGroup(
             stream: KeySpace.mirror(service), consumer: instance, reader: reader, connection: connection)
@@ -109,12 +106,11 @@ package struct MirrorConsumer: Service {
 }
 
 extension RedisConnection {
-    /// Creates a connection for reads that block up to a second.
-    static func blockingReader(
-        _ configuration: RedisConfiguration, on eventLoop: any EventLoop, logger: Logger
-    ) -> RedisConnection {
-        var configuration = configuration
+    /// Creates a connection for reads that block up to a second, to the same server and on the same loop as another.
+    static func blockingReader(like connection: RedisConnection, logger: Logger) -> RedisConnection {
+        var configuration = connection.configuration
         configuration.commandTimeout = max(configuration.commandTimeout, .seconds(3))
-        return RedisConnection(configuration: configuration, eventLoop: eventLoop, keepsClock: false, logger: logger)
+        return RedisConnection(
+            configuration: configuration, eventLoop: connection.eventLoop, keepsClock: false, logger: logger)
     }
 }

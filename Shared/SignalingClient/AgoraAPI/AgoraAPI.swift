@@ -15,8 +15,6 @@ internal import NIOConcurrencyHelpers
 /// app's Info.plist.
 open class AgoraAPI: NSObject, @unchecked Sendable {
     private static let shared = AgoraAPI()
-    /// The version of the API that this class implements, 1.4.4.0, in the form of ``getSdkVersion()``.
-    private static let version: Int32 = 1_010_404_000
 
     let session = AgoraSession()
     private let identity = AgoraIdentity()
@@ -44,10 +42,6 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// The shared instance, under the name of older headers; see ``getInstanceWithoutMedia(_:)``.
     open class func getSigInstance(_ vendorKey: String!) -> AgoraAPI! { getInstanceWithoutMedia(vendorKey) }
 
-    /// Sets where the cluster is found, for all later logins. Not part of the old framework.
-    /// - Parameter discovery: base URLs that answer `/getaddr`, such as `https://signal.example.org`.
-    public class func configure(discovery: String...) { ClusterLocation.configure(.discovery(discovery)) }
-
     /// Logs out without a callback and forgets all callbacks. The instance can be used again.
     open func destroy() { session.destroy() }
 
@@ -61,7 +55,7 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     }
 
     /// Logs in; answered by ``onLoginSuccess`` or ``onLoginFailed``. While the user is logged in, this only reports 208
-    /// to ``onError``; during a logout, the login starts when the logout is done.
+    /// to ``onError``; during a logout, the login starts when the logout is done. The old framework's own signature.
     /// - Parameters:
     ///   - appId: the app id; nil or empty for the one with which the instance was created.
     ///   - account: the user, 1 to 128 bytes without white space.
@@ -74,15 +68,10 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
         _ appId: String!, account: String!, token: String!, uid: UInt32, deviceID: String!, retry_time_in_s: Int32,
         retry_count: Int32
     ) {
-        let app = appId ?? ""
-        let configuration = ClusterLocation.current.map { source in
-            var configuration = ClientConfiguration(
-                app: app.isEmpty ? identity.app : app, account: account ?? "", token: token ?? "", source: source)
-            configuration.uid = uid
-            configuration.timing.loginTime = .seconds(Int64(max(retry_time_in_s, 0)))
-            configuration.timing.loginRetries = Int(max(retry_count, 0))
-            return configuration
-        }
+        var configuration = identity.configuration(app: appId ?? "", account: account ?? "", token: token ?? "")
+        configuration?.uid = uid
+        configuration?.timing.loginTime = .seconds(Int64(max(retry_time_in_s, 0)))
+        configuration?.timing.loginRetries = Int(max(retry_count, 0))
         session.login(configuration)
     }
 
@@ -97,7 +86,7 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     /// The API version that this class implements, 1.4.4.0, in the framework's ten-digit form, in which 1010104019 is
     /// 1.1.4.19.
-    open func getSdkVersion() -> Int32 { Self.version }
+    open func getSdkVersion() -> Int32 { 1_010_404_000 }
 
     /// The account's number within its app; 0 before the first login.
     open var uid: Int32 {

@@ -10,6 +10,15 @@ final class AgoraIdentity: Sendable {
         set { stored.withLockedValue { $0 = newValue } }
     }
 
+    /// A login's configuration; nil when nobody has said where the cluster is.
+    /// - Parameter app: the login's own app id; empty for ``app``.
+    func configuration(app: String, account: String, token: String) -> ClientConfiguration? {
+        ClusterLocation.current.map { source in
+            ClientConfiguration(
+                app: app.isEmpty ? self.app : app, account: account, token: token, source: source)
+        }
+    }
+
     /// Adds to `extra` the number that the telephone is to show. An `extra` that is not a JSON object is dropped.
     static func extra(_ extra: String, source: String) -> String {
         guard !source.isEmpty else { return extra }

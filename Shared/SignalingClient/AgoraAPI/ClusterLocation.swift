@@ -18,3 +18,9 @@ enum ClusterLocation {
         return urls.isEmpty ? nil : .discovery(urls)
     }
 }
+
+extension AgoraAPI {
+    /// Sets where the cluster is found, for all later logins. Not part of the old framework.
+    /// - Parameter discovery: base URLs that answer `/getaddr`, such as `https://signal.example.org`.
+    public class func configure(discovery: String...) { ClusterLocation.configure(.discovery(discovery)) }
+}

@@ -6,20 +6,20 @@ package struct MailboxPage: Equatable, Sendable {
     package var highest: Int64
     /// The requested entries, ascending, without expired ones.
     package var entries: [MailboxEntry]
+    /// The time of the read, in ms of Redis' clock.
+    package var now: Int64
     /// The version up to which the mailbox was read; above the last entry when the entries after it had expired.
     package var through: Int64
     /// Whether there may be entries above ``through``, even when this page has none.
-    package var more: Bool
-    /// The time of the read, in ms of Redis' clock.
-    package var now: Int64
+    package var more = false
 
-    package init(cleared: Int64, highest: Int64, entries: [MailboxEntry], through: Int64, more: Bool, now: Int64) {
+    /// Creates a page that reaches the mailbox's end.
+    package init(cleared: Int64, highest: Int64, entries: [MailboxEntry], now: Int64) {
         self.cleared = cleared
         self.highest = highest
         self.entries = entries
-        self.through = through
-        self.more = more
         self.now = now
+        through = highest
     }
 }
 

@@ -28,24 +28,19 @@ package struct HeldSession: Equatable, Sendable {
     package var device: String
     /// Whether the client takes pushed mailbox entries.
     package var push: Bool
-    /// When the login's token expires, in Unix seconds; 0 when there was none.
+    /// When the login's token expires, in Unix seconds; default 0: there was none.
     package var tokenExpiry: Int64
     /// When the session was opened, and the gateway's claim on it.
-    package var hold: SessionHold
-    /// The channel that the session is in.
-    package var place: HeldPlace
+    package var hold = SessionHold()
+    /// The channel that the session is in; default none.
+    package var place = HeldPlace()
 
-    package init(
-        line: Line, uid: UInt32, device: String, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold(),
-        place: HeldPlace = HeldPlace()
-    ) {
+    package init(line: Line, uid: UInt32, device: String, push: Bool, tokenExpiry: Int64 = 0) {
         self.line = line
         self.uid = uid
         self.device = device
         self.push = push
         self.tokenExpiry = tokenExpiry
-        self.hold = hold
-        self.place = place
     }
 }
 

@@ -82,19 +82,17 @@ package struct SessionResumed: Equatable, Sendable {
     package var tokenExpiry: Int64
     /// When the session was opened, and the gateway's claim on it.
     package var hold: SessionHold
-    /// The number of the session's last join or leave; the next one must be higher.
-    package var turn: Int64
+    /// The number of the session's last join or leave, default 0; the next one must be higher.
+    package var turn: Int64 = 0
 
     package init(
-        uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold(),
-        turn: Int64 = 0
+        uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold()
     ) {
         self.uid = uid
         self.channel = channel
         self.push = push
         self.tokenExpiry = tokenExpiry
         self.hold = hold
-        self.turn = turn
     }
 }
 

@@ -15,9 +15,9 @@ extension HeldSession: FieldRecord {
             uid: try fields.field("uid", \.uid),
             device: try fields.field("device", \.device),
             push: try fields.field("push", \.push),
-            tokenExpiry: try fields.field("expires", \.tokenExpiry),
-            hold: try fields.fields(of: \.hold),
-            place: try fields.fields(of: \.place))
+            tokenExpiry: try fields.field("expires", \.tokenExpiry))
+        hold = try fields.fields(of: \.hold)
+        place = try fields.fields(of: \.place)
     }
 }
 

@@ -36,8 +36,8 @@ extension SessionResumed: FieldRecord {
             channel: try fields.optional("channel", \.channel),
             push: try fields.field("push", \.push),
             tokenExpiry: try fields.field("expires", \.tokenExpiry),
-            hold: try fields.fields(of: \.hold),
-            turn: try fields.field("turn", \.turn))
+            hold: try fields.fields(of: \.hold))
+        turn = try fields.field("turn", \.turn)
     }
 }
 

@@ -31,8 +31,8 @@ extension FuzzTarget {
             }
             for service in DynamicKey.Service.allCases {
                 _ = try? DynamicKey.check(
-                    texts[0], for: service, app: app.rawValue, channel: texts[2], uid: 7, certificate: texts[3],
-                    now: now)
+                    texts[0], for: DynamicKey.Grant(service, channel: texts[2], uid: 7), app: app.rawValue,
+                    certificate: texts[3], now: now)
             }
         },
         FuzzTarget("names") { input in

@@ -82,11 +82,11 @@ actor InvitationStage {
         self.sender = sender
         subscriber = RedisSubscriber(
             configuration: try redis.configuration, eventLoop: loop, logger: logger,
-            onMessage: { _, payload in
+            callbacks: .init(onMessage: { _, payload in
                 if case .reply(let id, let outcome)? = try? GatewayEvent(payload: payload.readableBytesView) {
                     sender.received(id, outcome)
                 }
-            }, onBatchEnd: {}, onReconnected: {})
+            }))
         connection.start()
         subscriber.start()
         let subscriber = self.subscriber
@@ -205,7 +205,7 @@ actor InvitationStage {
         let fence = SessionFence(session: SessionID(session), gateway: GatewayID("gateway-of-users"))
         let page = try await withCheckedThrowingContinuation { (done: CheckedContinuation<MailboxPage, any Error>) in
             loop.execute {
-                messages.readMailbox(user, in: fence, after: 0, limit: 1000, fresh: fresh) {
+                messages.readMailbox(user, in: fence, MailboxSection(after: 0, limit: 1000, fresh: fresh)) {
                     done.resume(with: $0.mapError { $0 as any Error })
                 }
             }

@@ -48,12 +48,10 @@ final class StageBridge: Sendable {
             notes.notes.withLock { $0.dialled.append(command) }
             return Done()
         }
-        let redis = try stage.redis.configuration
         let own = CommandConsumer(
-            bridge: id, configuration: redis, connection: stage.connection, router: orders, logger: logger)
+            bridge: id, connection: stage.connection, router: orders, logger: logger)
         let shared = CommandConsumer(
-            service: .sipBridge, instance: id.rawValue, configuration: redis, connection: stage.connection,
-            router: calls, logger: logger)
+            service: .sipBridge, instance: id.rawValue, connection: stage.connection, router: calls, logger: logger)
         try await own.createStream()
         _ = try await leases.heartbeat(id)
         let leases = self.leases
@@ -136,8 +134,10 @@ extension InvitationStage {
         if try await AppStore(pool: pool).find(app) == nil {
             try await AppStore(pool: pool).create(id: app, certificate: "c", tokenRequired: false)
         }
-        try await TrunkStore(pool: pool).set(
-            SIPTrunk(app: app, host: "127.0.0.1", ringSeconds: ringSeconds, policy: policy))
+        var trunk = SIPTrunk(app: app, host: "127.0.0.1")
+        trunk.ringSeconds = ringSeconds
+        trunk.policy = policy
+        try await TrunkStore(pool: pool).set(trunk)
     }
 
     /// Waits until the call log's rows are these: `direction number code status reason Call-ID`.

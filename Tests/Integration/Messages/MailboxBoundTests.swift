@@ -79,12 +79,10 @@ import Testing
     @Test func callEventsHaveRoomOfTheirOwn() async throws {
         try await MessageStoreScene.run { scene in
             func invite(_ call: String, ttl: Int64 = 60_000) async throws -> Int64 {
-                let bounds = MailboxBounds(entries: 1, callEvents: 3)
-                return try await scene.store.sendToUser(
-                    UserMessage(
-                        to: scene.user, line: "invite", timeToLive: ttl, condition: .invitation(call: call),
-                        bounds: bounds)
-                ).version
+                var message = UserMessage(
+                    to: scene.user, line: "invite", timeToLive: ttl, condition: .invitation(call: call))
+                message.bounds = MailboxBounds(entries: 1, callEvents: 3)
+                return try await scene.store.sendToUser(message).version
             }
             try await scene.send("a message", bound: 1)
             #expect(try await refusal { try await scene.send("another", bound: 1) } == "400 mailbox_full")

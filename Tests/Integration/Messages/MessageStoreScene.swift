@@ -69,10 +69,10 @@ struct MessageStoreScene: Sendable {
         _ line: String, ttl: Int64 = 60_000, _ condition: UserMessage.Condition = .always, bound: Int = 100,
         command: CommandID? = nil
     ) async throws -> MessageQueued {
-        try await store.sendToUser(
-            UserMessage(
-                to: user, line: line, timeToLive: ttl, condition: condition, bounds: MailboxBounds(entries: bound),
-                command: command))
+        var message = UserMessage(to: user, line: line, timeToLive: ttl, condition: condition)
+        message.bounds = MailboxBounds(entries: bound)
+        message.command = command
+        return try await store.sendToUser(message)
     }
 
     func say(
@@ -80,21 +80,24 @@ struct MessageStoreScene: Sendable {
         limit: Int = Limits.channelMessagesPerSecond,
         command: CommandID? = nil
     ) async throws -> ChannelMessageSent {
-        try await store.sendToChannel(
-            ChannelMessage(
-                channel: channel, account: account, uid: 7, fence: fence, force: force, limitPerSecond: limit,
-                body: body,
-                command: command))
+        var message = ChannelMessage(channel: channel, account: account, uid: 7, body: body)
+        message.fence = fence
+        message.force = force
+        message.limitPerSecond = limit
+        message.command = command
+        return try await store.sendToChannel(message)
     }
 
     func read(after version: Int64 = 0, limit: Int = 100, fresh: Bool = false) async throws -> MailboxPage {
         try await inSession { fence in
-            try await onLoop { store.readMailbox(user, in: fence, after: version, limit: limit, fresh: fresh, $0) }
+            let section = MailboxSection(after: version, limit: limit, fresh: fresh)
+            return try await onLoop { store.readMailbox(user, in: fence, section, $0) }
         }
     }
 
     func read(in fence: SessionFence) async throws -> MailboxPage {
-        try await onLoop { store.readMailbox(user, in: fence, after: 0, limit: 100, fresh: false, $0) }
+        let section = MailboxSection(after: 0, limit: 100, fresh: false)
+        return try await onLoop { store.readMailbox(user, in: fence, section, $0) }
     }
 
     @discardableResult
@@ -141,11 +144,12 @@ struct MessageStoreScene: Sendable {
         let results = Recording<(Int, Result<Int64, SignalingError>)>()
         redis.eventLoop.execute {
             for (index, message) in messages.enumerated() {
-                batch.value.send(
-                    to: message.to, from: message.from ?? sender, session: message.session ?? sending,
-                    line: message.line, timeToLive: 60_000, command: message.command,
-                    bounds: MailboxBounds(entries: message.bound, bytes: message.bytes)
-                ) { results.add((index, $0)) }
+                var sent = InstantMessage(
+                    to: message.to, from: message.from ?? sender, in: message.session ?? sending, line: message.line,
+                    timeToLive: 60_000)
+                sent.command = message.command
+                sent.bounds = MailboxBounds(entries: message.bound, bytes: message.bytes)
+                batch.value.send(sent) { results.add((index, $0)) }
             }
         }
         try? await results.wait(for: messages.count, "answers")
@@ -176,7 +180,7 @@ struct MessageStoreScene: Sendable {
         let heard = Recording<ByteBuffer>()
         let subscriber = RedisSubscriber(
             configuration: try redis.server.configuration, eventLoop: redis.eventLoop, logger: RedisScene.logger,
-            onMessage: { _, payload in heard.add(payload) }, onBatchEnd: {}, onReconnected: {})
+            callbacks: .init(onMessage: { _, payload in heard.add(payload) }))
         subscriber.start()
         let subscribed = Recording<Bool>()
         redis.eventLoop.execute { subscriber.subscribe(topic) { _ in subscribed.add(true) } }

@@ -153,9 +153,12 @@ import Testing
         let app = try AppID("app")
         let user = UserKey(app: app, account: try Account("user"))
         func session(_ version: Int64, present: Bool = true, gateway: String = "g") -> PresenceMirrorRow {
-            PresenceMirrorRow(
-                user: user, version: version, present: present, uid: 7, session: SessionID("s\(version)"),
-                gateway: GatewayID(gateway), device: "web\0sdk", detached: version == 3, since: 1_700_000_000_000)
+            var row = PresenceMirrorRow(
+                of: Actor(user: user, uid: 7, session: SessionID("s\(version)")), version: version,
+                gateway: GatewayID(gateway), device: "web\0sdk", since: 1_700_000_000_000)
+            row.present = present
+            row.detached = version == 3
+            return row
         }
         try await AppStore(pool: pool).create(id: app, certificate: "x", tokenRequired: true)
         try await store.sessions([session(1), session(3), session(2)])
@@ -169,7 +172,7 @@ import Testing
         let channel = ChannelKey(app: app, name: try ChannelName("room"))
         func member(_ account: String, _ version: Int64, present: Bool = true) throws -> MemberMirrorRow {
             MemberMirrorRow(
-                channel: channel, account: try Account(account), version: version, present: present, uid: 7,
+                of: Member(account: try Account(account), uid: 7), in: channel, version: version, present: present,
                 joinedAt: 1_700_000_000_000)
         }
         try await store.members([member("user", 1), member("b", 2), member("b", 3, present: false)])
@@ -197,7 +200,8 @@ import Testing
             for version in 1...40 {
                 let rows = accounts.shuffled().map {
                     MemberMirrorRow(
-                        channel: channel, account: $0, version: Int64(version), present: true, uid: 1, joinedAt: 0)
+                        of: Member(account: $0, uid: 1), in: channel, version: Int64(version), present: true,
+                        joinedAt: 0)
                 }
                 group.addTask { try await store.members(rows) }
             }

@@ -49,7 +49,7 @@ extension StageGateway {
     func read(_ user: UserKey, in fence: SessionFence) async throws -> MailboxPage {
         let result: Result<MailboxPage, SignalingError> = await withCheckedContinuation { continuation in
             connection.eventLoop.execute {
-                self.messages.readMailbox(user, in: fence, after: 0, limit: 100, fresh: false) {
+                self.messages.readMailbox(user, in: fence, MailboxSection(after: 0, limit: 100, fresh: false)) {
                     continuation.resume(returning: $0)
                 }
             }

@@ -62,7 +62,7 @@ import Testing
             _ = try await gateway.send(
                 DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
             let sent = try await gateway.messages.sendToUser(
-                UserMessage(to: session.line.user, line: "stuck", timeToLive: 60_000, command: nil))
+                UserMessage(to: session.line.user, line: "stuck", timeToLive: 60_000))
             let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [session.held()]))
             #expect(answer.held == [.init(session: session.line.session, mailbox: sent.version)])
             #expect(try await stage.sessionField("alice", "state") == "online")

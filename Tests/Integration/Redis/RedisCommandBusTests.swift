@@ -34,10 +34,11 @@ import Testing
         _ scene: RedisScene, _ router: CommandRouter, instance: String = "one",
         limits: CommandConsumer.Limits = CommandConsumer.Limits(), _ body: () async throws -> Void
     ) async throws {
-        let consumer = CommandConsumer(
-            service: .channelState, instance: instance, configuration: try scene.server.configuration,
-            connection: scene.connection, router: router, limits: limits, logger: RedisScene.logger)
-        let running = Task { try await consumer.run() }
+        var consumer = CommandConsumer(
+            service: .channelState, instance: instance, connection: scene.connection, router: router,
+            logger: RedisScene.logger)
+        consumer.limits = limits
+        let running = Task { [consumer] in try await consumer.run() }
         do {
             try await body()
         } catch {
@@ -247,8 +248,8 @@ import Testing
                 return MemberCount(count: 7)
             }
             let consumer = CommandConsumer(
-                service: .channelState, instance: "one", configuration: try scene.server.configuration,
-                connection: scene.connection, router: router, logger: RedisScene.logger)
+                service: .channelState, instance: "one", connection: scene.connection, router: router,
+                logger: RedisScene.logger)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(services: [consumer], logger: RedisScene.logger))
             let running = Task { try await group.run() }

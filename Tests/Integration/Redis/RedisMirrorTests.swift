@@ -16,8 +16,7 @@ import Testing
             }
             for result in await scene.connection.execute(commands) { _ = try result.get() }
             let mirror = MirrorConsumer(
-                service: .presence, instance: "one", configuration: try scene.server.configuration,
-                connection: scene.connection, logger: RedisScene.logger
+                service: .presence, instance: "one", connection: scene.connection, logger: RedisScene.logger
             ) { rows in
                 attempts.add(rows.count)
                 // PostgreSQL is unavailable for the first two attempts.

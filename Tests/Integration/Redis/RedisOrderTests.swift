@@ -24,8 +24,7 @@ import Testing
 
     private static func consumer(_ scene: RedisScene, _ router: CommandRouter) throws -> CommandConsumer {
         CommandConsumer(
-            bridge: bridge, configuration: try scene.server.configuration, connection: scene.connection,
-            router: router, logger: RedisScene.logger)
+            bridge: bridge, connection: scene.connection, router: router, logger: RedisScene.logger)
     }
 
     /// Records the handled orders; earlier orders take longer to handle.

@@ -51,8 +51,8 @@ import Testing
                     logger: RedisScene.logger)
                 connection.start()
                 let consumer = CommandConsumer(
-                    service: .channelState, instance: name, configuration: try scene.server.configuration,
-                    connection: connection, router: router(connection), logger: RedisScene.logger)
+                    service: .channelState, instance: name, connection: connection, router: router(connection),
+                    logger: RedisScene.logger)
                 consumers.append(
                     Task {
                         try await consumer.run()

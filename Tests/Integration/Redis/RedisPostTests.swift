@@ -44,10 +44,11 @@ import Testing
         _ scene: RedisScene, _ router: CommandRouter, connection: RedisConnection? = nil,
         _ body: () async throws -> Void
     ) async throws {
-        let consumer = CommandConsumer(
-            service: .channelState, instance: "one", configuration: try scene.server.configuration,
-            connection: connection ?? scene.connection, router: router, limits: quick, logger: RedisScene.logger)
-        let running = Task { try await consumer.run() }
+        var consumer = CommandConsumer(
+            service: .channelState, instance: "one", connection: connection ?? scene.connection, router: router,
+            logger: RedisScene.logger)
+        consumer.limits = quick
+        let running = Task { [consumer] in try await consumer.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         running.cancel()

@@ -86,11 +86,12 @@ struct RedisGateway: Sendable {
         let sender = CommandSender(sender: AskerID(id), connection: scene.connection, logger: RedisScene.logger)
         let subscriber = RedisSubscriber(
             configuration: try scene.server.configuration, eventLoop: scene.eventLoop, logger: RedisScene.logger,
-            onMessage: { _, payload in
-                if case .reply(let id, let outcome)? = try? GatewayEvent(payload: payload.readableBytesView) {
-                    sender.received(id, outcome)
-                }
-            }, onReconnected: { sender.resendPending() })
+            callbacks: .init(
+                onMessage: { _, payload in
+                    if case .reply(let id, let outcome)? = try? GatewayEvent(payload: payload.readableBytesView) {
+                        sender.received(id, outcome)
+                    }
+                }, onReconnected: { sender.resendPending() }))
         self.id = id
         self.sender = sender
         self.subscriber = subscriber

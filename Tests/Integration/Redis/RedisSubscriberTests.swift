@@ -16,9 +16,10 @@ import Testing
             let (messages, batchEnds, renewals) = (messages, batchEnds, renewals)
             subscriber = RedisSubscriber(
                 configuration: configuration, eventLoop: scene.eventLoop, logger: RedisScene.logger,
-                onMessage: { messages.add("\($0)=\(String(buffer: $1))") },
-                onBatchEnd: { batchEnds.add(messages.all.count) },
-                onReconnected: { renewals.add(true) })
+                callbacks: .init(
+                    onMessage: { messages.add("\($0)=\(String(buffer: $1))") },
+                    onBatchEnd: { batchEnds.add(messages.all.count) },
+                    onReconnected: { renewals.add(true) }))
             subscriber.start()
         }
 

@@ -30,9 +30,10 @@ final class EmbeddedClient: Sendable {
         let channel = NIOAsyncTestingChannel()
         self.channel = channel
         shard = GatewayShard(
-            id: GatewayID("test"), eventLoop: channel.eventLoop, configuration: configuration,
-            redis: try RedisConfiguration(url: "redis://127.0.0.1:1"),
-            door: AddressDoor(configuration, logger: logger), logger: logger)
+            id: GatewayID("test"), eventLoop: channel.eventLoop,
+            process: GatewayProcess(
+                configuration: configuration, redis: try RedisConfiguration(url: "redis://127.0.0.1:1"),
+                door: AddressDoor(configuration, logger: logger), logger: logger))
         if let handler { try await channel.pipeline.addHandler(handler) }
         try await onLoop { shard in
             // With `isPlain: false`, all writes go through NIO's channel.

@@ -52,8 +52,10 @@ final class Gateway: Sendable {
         redis.maxTopics = topics
         let logger = Logger(label: "test") { [logged] _ in LogKeeper(logged: logged) }
         shard = GatewayShard(
-            id: GatewayID("test"), eventLoop: group.next(), configuration: configuration,
-            redis: redis, door: AddressDoor(configuration, logger: logger), logger: logger)
+            id: GatewayID("test"), eventLoop: group.next(),
+            process: GatewayProcess(
+                configuration: configuration, redis: redis, door: AddressDoor(configuration, logger: logger),
+                logger: logger))
         listener = PublicListener(
             configuration: configuration, group: group, shards: [ObjectIdentifier(shard.eventLoop): shard],
             discovery: Discovery(own: configuration.publicAddress(listeningOn: 1), logger: logger) { [] },

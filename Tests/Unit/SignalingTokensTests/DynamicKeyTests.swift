@@ -18,7 +18,8 @@ import Testing
         uid: UInt32 = Self.uid, certificate: String = Self.certificate, now: Int64 = 1_446_455_470
     ) throws -> DynamicKey {
         try DynamicKey.check(
-            text, for: service, app: app, channel: channel, uid: uid, certificate: certificate, now: now)
+            text, for: DynamicKey.Grant(service, channel: channel, uid: uid), app: app, certificate: certificate,
+            now: now)
     }
 
     private func code(_ act: () throws -> DynamicKey) -> SignalingCode? {
@@ -32,7 +33,7 @@ import Testing
 
     @Test func thePublicVector() throws {
         let text = try Self.key.text(
-            for: .call, channel: Self.channel, uid: Self.uid, certificate: Self.certificate)
+            for: DynamicKey.Grant(.call, channel: Self.channel, uid: Self.uid), certificate: Self.certificate)
         #expect(text == Self.call)
         #expect(text.utf8.count == DynamicKey.length)
         #expect(try check(text) == Self.key)
@@ -41,7 +42,7 @@ import Testing
     @Test func eachServiceHasKeysOfItsOwn() throws {
         for made in DynamicKey.Service.allCases {
             let text = try Self.key.text(
-                for: made, channel: Self.channel, uid: Self.uid, certificate: Self.certificate)
+                for: DynamicKey.Grant(made, channel: Self.channel, uid: Self.uid), certificate: Self.certificate)
             for asked in DynamicKey.Service.allCases {
                 #expect(code { try check(text, service: asked) } == (made == asked ? nil : .loginTokenWrong))
             }
@@ -58,7 +59,8 @@ import Testing
     @Test func timesAreOver() throws {
         #expect(code { try check(Self.call, now: 1_446_455_471) } == .loginTokenExpired)
         let lasting = DynamicKey(appID: Self.app, timestamp: 1000, random: 0, expiry: 0)
-        let text = try lasting.text(for: .call, channel: Self.channel, uid: 1, certificate: Self.certificate)
+        let text = try lasting.text(
+            for: DynamicKey.Grant(.call, channel: Self.channel, uid: 1), certificate: Self.certificate)
         #expect(code { try check(text, uid: 1, now: 1300) } == nil)
         #expect(code { try check(text, uid: 1, now: 1301) } == .loginTokenExpired)
     }
@@ -79,7 +81,7 @@ import Testing
             DynamicKey(appID: Self.app, timestamp: 0, random: 0, expiry: -1),
         ] {
             #expect(throws: SignalingError.self) {
-                try key.text(for: .call, channel: "c", uid: 1, certificate: "x")
+                try key.text(for: DynamicKey.Grant(.call, channel: "c", uid: 1), certificate: "x")
             }
         }
     }

@@ -22,10 +22,9 @@ enum MemberMirror {
 
     static func row(_ reader: FieldReader) throws(SignalingError) -> MemberMirrorRow {
         MemberMirrorRow(
-            channel: ChannelKey(
-                app: try AppID(reader.string("app")), name: try ChannelName(reader.string("channel"))),
-            account: try Account(reader.string("account")), version: try reader.int64("version"),
-            present: try reader.bool("present"), uid: try reader.uint32("uid"),
+            of: Member(account: try Account(reader.string("account")), uid: try reader.uint32("uid")),
+            in: ChannelKey(app: try AppID(reader.string("app")), name: try ChannelName(reader.string("channel"))),
+            version: try reader.int64("version"), present: try reader.bool("present"),
             joinedAt: try reader.int64("joined"))
     }
 }

@@ -11,13 +11,26 @@ extension ClientConnection {
         guard let active = session.active else { return }
         switch call.act {
         case .sendMessage(let receiver, let seconds, let content):
-            send(turn, content, to: receiver, seconds, call.messageID, active, on: shard)
+            let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
+            var message = InstantMessage(
+                to: UserKey(app: active.user.app, account: receiver), from: active.user, in: active.actor.session,
+                line: MessageLine.instant(
+                    from: active.user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
+                    content: content),
+                timeToLive: Int64(seconds) * 1000)
+            message.command = active.command(forMessage: call.messageID)
+            message.bounds = MailboxBounds(session.limits)
+            shard.mailboxes.send(message) { [self] result in
+                handle(.messageAnswered(turn, result.failure, channel: nil), on: shard)
+            }
         case .sendChannelMessage(let name, let body, let force):
-            let message = ChannelMessage(
+            var message = ChannelMessage(
                 channel: ChannelKey(app: active.user.app, name: name), account: active.user.account,
-                uid: active.actor.uid, fence: fence(active), force: force,
-                limitPerSecond: session.limits.channelMessagesPerSecond, body: body,
-                command: active.command(forMessage: call.messageID))
+                uid: active.actor.uid, body: body)
+            message.fence = fence(active)
+            message.force = force
+            message.limitPerSecond = session.limits.channelMessagesPerSecond
+            message.command = active.command(forMessage: call.messageID)
             send(turn, message, on: shard)
         case .queryStatus, .setAttribute, .getAttribute, .listAttributes:
             askPresence(turn, call.act, active, on: shard)
@@ -28,21 +41,6 @@ extension ClientConnection {
             ask(turn, command, on: shard) { _ in .done }
         case .pollMailbox, .logOut, .join, .leave: preconditionFailure("these have actions of their own")
         }
-    }
-
-    private func send(
-        _ turn: CallTurn, _ content: String, to receiver: Account, _ seconds: Int, _ id: String?,
-        _ active: ActiveSession, on shard: isolated GatewayShard
-    ) {
-        let user = active.user
-        let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
-        shard.mailboxes.send(
-            to: UserKey(app: user.app, account: receiver), from: user, session: active.actor.session,
-            line: MessageLine.instant(
-                from: user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000, content: content),
-            timeToLive: Int64(seconds) * 1000, command: active.command(forMessage: id),
-            bounds: MailboxBounds(session.limits)
-        ) { [self] in handle(.messageAnswered(turn, $0.failure, channel: nil), on: shard) }
     }
 
     private func send(_ turn: CallTurn, _ message: ChannelMessage, on shard: isolated GatewayShard) {

@@ -96,9 +96,10 @@ extension ClientConnection {
 
     private func loadMailbox(after: Int64, fresh: Bool, on shard: isolated GatewayShard) {
         guard let active = session.active else { return }
-        shard.messages.readMailbox(
-            active.user, in: fence(active), after: after, limit: MailboxStateMachine.windowBound, fresh: fresh
-        ) { [self] result in handle(.mailboxLoaded(result), on: shard) }
+        let section = MailboxSection(after: after, limit: MailboxStateMachine.windowBound, fresh: fresh)
+        shard.messages.readMailbox(active.user, in: fence(active), section) { [self] result in
+            handle(.mailboxLoaded(result), on: shard)
+        }
     }
 
     private func clearMailbox(through version: Int64, on shard: isolated GatewayShard) {

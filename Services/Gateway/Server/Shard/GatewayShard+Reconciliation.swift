@@ -95,9 +95,12 @@ extension GatewayShard {
         var told: [SessionID: HeldSession] = [:]
         for id in ids {
             guard let connection = sessions[id], let session = connection.session.held else { continue }
-            told[id] = HeldSession(
+            var held = HeldSession(
                 line: session.line, uid: session.uid, device: session.device, push: session.push,
-                tokenExpiry: session.tokenExpiry, hold: session.hold, place: connection.session.place.held)
+                tokenExpiry: session.tokenExpiry)
+            held.hold = session.hold
+            held.place = connection.session.place.held
+            told[id] = held
         }
         guard !told.isEmpty else { return reassertion.answered(members: []) }
         let command = ReassertSessions(gateway: id, sessions: Array(told.values))

@@ -42,9 +42,10 @@ actor GatewayShard {
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var sessions: [SessionID: ClientConnection] = [:]
     private(set) var channels: [ChannelKey: LocalChannel] = [:]
-    private var topics: [Topic: LocalChannel] = [:]
-    private var batched: [LocalChannel] = []
-    private let ownTopic: Topic
+    var topics: [Topic: LocalChannel] = [:]
+    /// Channels with events of the current read from Redis.
+    var batched: [LocalChannel] = []
+    let ownTopic: Topic
     /// The frame that is being sent.
     private var frame = ByteBuffer()
     /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
@@ -67,23 +68,19 @@ actor GatewayShard {
     private var sessionsMade = 0
 
     /// Topics are compared by bytes, like all identifiers.
-    private struct Topic: ByteIdentifier {
+    struct Topic: ByteIdentifier {
         let rawValue: String
     }
 
-    init(
-        id: GatewayID, eventLoop: any EventLoop, configuration: GatewayConfiguration,
-        redis redisConfiguration: RedisConfiguration, door: AddressDoor,
-        logger: Logger
-    ) {
+    init(id: GatewayID, eventLoop: any EventLoop, process: GatewayProcess) {
         self.id = id
         self.eventLoop = eventLoop
         unownedExecutor = eventLoop.executor.asUnownedSerialExecutor()
-        self.configuration = configuration
-        self.redisConfiguration = redisConfiguration
-        self.door = door
+        configuration = process.configuration
+        redisConfiguration = process.redis
+        door = process.door
         output = OutputBudget(bound: configuration.shardOutputBound)
-        var logger = logger
+        var logger = process.logger
         logger[metadataKey: "gateway"] = "\(id)"
         self.logger = logger
         redis = RedisConnection(
@@ -102,9 +99,10 @@ actor GatewayShard {
     private func makeSubscriber() -> RedisSubscriber {
         RedisSubscriber(
             configuration: redisConfiguration, onLoop: eventLoop, logger: logger,
-            onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
-            onBatchEnd: { [unowned self] in flushChannels() },
-            onReconnected: { [unowned self] in resynchronize() })
+            callbacks: .init(
+                onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
+                onBatchEnd: { [unowned self] in flushChannels() },
+                onReconnected: { [unowned self] in resynchronize() }))
     }
 
     // MARK: - Connections and sessions
@@ -215,91 +213,12 @@ actor GatewayShard {
     /// Whether both connections to Redis are up.
     var isConnected: Bool { redis.isConnected && subscriber.isConnected }
 
-    // MARK: - Events
-
-    private func received(_ topic: Topic, _ payload: ByteBuffer) {
-        do {
-            // The topic is plain ASCII, so strings compare like bytes, and faster.
-            if topic.rawValue == ownTopic.rawValue {
-                handle(try payload.withBytes(GatewayEvent.decode).get())
-            } else if let channel = topics[topic] {
-                let event = try payload.withBytes(ChannelEvent.decode).get()
-                perform(channel.feed.received(event), in: channel)
-            }
-        } catch {
-            logger.error("an event could not be read", metadata: ["topic": "\(topic)", "error": "\(error)"])
-        }
-    }
-
-    private func handle(_ event: GatewayEvent) {
-        switch event {
-        case .reply(let command, let outcome):
-            sender.received(command, outcome)
-        case .mail(let deliveries):
-            // For an unknown session, the connection was lost and its detach is in progress: the entry waits in the
-            // mailbox.
-            for delivery in deliveries {
-                sessions[delivery.session]?.handle(.mail(delivery.entry, after: delivery.previous), on: self)
-            }
-        case .kicked(let session, let code):
-            supersede(session, .closeFrame(code))
-        case .moved(let session):
-            supersede(session, .silent)
-        }
-    }
-
-    private func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
+    /// Ends the connections of a session that was taken over or ended elsewhere.
+    func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
         for connection in resuming.removeValue(forKey: session) ?? [] {
             connection.handle(.superseded(ending), on: self)
         }
         sessions[session]?.handle(.superseded(ending), on: self)
-    }
-
-    private func perform(_ action: ChannelFeed.Action, in channel: LocalChannel) {
-        switch action {
-        case .deliver(let events):
-            if channel.collect(events) { batched.append(channel) }
-        case .readLog(let after):
-            readLog(of: channel, after: after)
-        case .deliverAndRead(let events, let after):
-            if channel.collect(events) { batched.append(channel) }
-            readLog(of: channel, after: after)
-        case .readLater(let after):
-            eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(.random(in: 200...1000))) { [self] in
-                readLog(of: channel, after: after)
-            }
-        case .none:
-            break
-        }
-    }
-
-    /// Reads the events that a channel's feed lacks, unless the channel has no members in this shard any more.
-    private func readLog(of channel: LocalChannel, after position: ChannelPosition) {
-        guard channels[channel.key] === channel else { return }
-        messages.readLog(channel.key, after: position) { [self] result in
-            let page = try? result.get()
-            let resets = channel.feed.resets
-            let action = channel.feed.filled(page)
-            if channel.feed.resets != resets {
-                GatewayMetrics.channelResets.increment()
-                logger.warning(
-                    "Redis came back without channel events that it had told of",
-                    metadata: ["channel": "\(channel.key.name)"])
-            }
-            if page?.complete == false {
-                GatewayMetrics.channelGaps.increment()
-                logger.warning("channel events are missing", metadata: ["channel": "\(channel.key.name)"])
-            }
-            perform(action, in: channel)
-            flushChannels()
-        }
-    }
-
-    private func flushChannels() {
-        guard !batched.isEmpty else { return }
-        let channels = batched
-        batched = []
-        for channel in channels { channel.endCollecting(on: self) }
     }
 
     /// Starts to connect to Redis.
@@ -331,14 +250,5 @@ actor GatewayShard {
         numberKeeping?.cancel()
         await subscriber.close()
         await redis.close()
-    }
-
-    /// Called when publications may have been lost: reads what was missed.
-    private func resynchronize() {
-        for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
-        for connection in sessions.values { connection.handle(.resynchronizeMailbox, on: self) }
-        sender.resendPending()
-        // A kick or a move may have been lost.
-        reconcile()
     }
 }

@@ -16,9 +16,11 @@ struct CallMail {
     /// The mailbox entry, idempotent by `command`.
     /// - Parameter now: in ms of Redis' clock.
     func message(_ command: CommandID, now: Int64) -> UserMessage {
-        UserMessage(
+        var message = UserMessage(
             to: UserKey(app: channel.app, account: delivery.receiver), line: line(now: now),
-            timeToLive: delivery.timeToLive, condition: condition, command: command)
+            timeToLive: delivery.timeToLive, condition: condition)
+        message.command = command
+        return message
     }
 
     private func line(now: Int64) -> String {
@@ -27,8 +29,10 @@ struct CallMail {
         // Rounded up: the time to live in the line must not end before the entry's.
         let seconds = Int((delivery.timeToLive + 999) / 1000)
         return MessageLine.call(
-            type: delivery.type.rawValue, from: delivery.peer.rawValue, to: delivery.receiver, ttl: seconds,
-            time: now / 1000, content: content)
+            type: delivery.type.rawValue,
+            MessageLine.Header(
+                from: delivery.peer.rawValue, to: delivery.receiver, ttl: seconds, time: now / 1000),
+            content)
     }
 
     private var condition: UserMessage.Condition {

@@ -103,9 +103,10 @@ struct PresenceFunctions: Sendable {
             let since = Int64(fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
             let turn = Int64(fields[9])
         else { throw .unreadableAnswer }
-        let answer = SessionResumed(
+        var answer = SessionResumed(
             uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry,
-            hold: SessionHold(since: since, claim: claim), turn: turn)
+            hold: SessionHold(since: since, claim: claim))
+        answer.turn = turn
         return Resumed(answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5])
     }
 

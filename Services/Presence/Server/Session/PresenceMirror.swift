@@ -21,12 +21,14 @@ enum PresenceMirror {
     }
 
     static func row(_ reader: FieldReader) throws(SignalingError) -> PresenceMirrorRow {
-        PresenceMirrorRow(
-            user: UserKey(
-                app: try AppID(reader.string("app")), account: try Account(reader.string("account"))),
-            version: try reader.int64("version"), present: try reader.bool("present"), uid: try reader.uint32("uid"),
-            session: SessionID(try reader.string("session")), gateway: GatewayID(try reader.string("gateway")),
-            device: try reader.string("device"), detached: try reader.bool("detached"),
-            since: try reader.int64("since"))
+        let user = UserKey(app: try AppID(reader.string("app")), account: try Account(reader.string("account")))
+        let actor = Actor(
+            user: user, uid: try reader.uint32("uid"), session: SessionID(try reader.string("session")))
+        var row = PresenceMirrorRow(
+            of: actor, version: try reader.int64("version"), gateway: GatewayID(try reader.string("gateway")),
+            device: try reader.string("device"), since: try reader.int64("since"))
+        row.present = try reader.bool("present")
+        row.detached = try reader.bool("detached")
+        return row
     }
 }

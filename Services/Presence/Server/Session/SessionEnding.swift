@@ -51,8 +51,10 @@ struct SessionEnding: Sendable {
     }
 
     private func row(_ ended: EndedSession, of user: UserKey) -> PresenceMirrorRow {
-        PresenceMirrorRow(
-            user: user, version: ended.change, present: false, uid: ended.uid, session: ended.session,
-            gateway: ended.gateway, device: ended.device, detached: false, since: ended.since)
+        var row = PresenceMirrorRow(
+            of: Actor(user: user, uid: ended.uid, session: ended.session), version: ended.change,
+            gateway: ended.gateway, device: ended.device, since: ended.since)
+        row.present = false
+        return row
     }
 }

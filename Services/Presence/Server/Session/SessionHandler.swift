@@ -91,8 +91,8 @@ struct SessionHandler: Sendable {
     ) -> [RedisCommand] {
         let (user, session) = (command.line.user, command.line.session)
         let row = PresenceMirrorRow(
-            user: user, version: opened.change, present: true, uid: uid, session: session, gateway: command.gateway,
-            device: command.device, detached: false, since: opened.hold.since)
+            of: Actor(user: user, uid: uid, session: session), version: opened.change, gateway: command.gateway,
+            device: command.device, since: opened.hold.since)
         var after = [PresenceMirror.entry(row)]
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(
@@ -116,9 +116,8 @@ struct SessionHandler: Sendable {
         }
         await afterwards(command.line) { () async throws(SignalingError) in
             let row = PresenceMirrorRow(
-                user: user, version: resumed.change, present: true, uid: resumed.answer.uid,
-                session: command.line.session,
-                gateway: command.gateway, device: resumed.device, detached: false,
+                of: Actor(user: user, uid: resumed.answer.uid, session: command.line.session),
+                version: resumed.change, gateway: command.gateway, device: resumed.device,
                 since: resumed.answer.hold.since)
             var commands = [PresenceMirror.entry(row)]
             if resumed.formerGateway != command.gateway {
@@ -151,9 +150,10 @@ struct SessionHandler: Sendable {
     func commands(
         after detached: PresenceFunctions.Detached, _ route: SessionRoute, on gateway: GatewayID
     ) -> [RedisCommand] {
-        let row = PresenceMirrorRow(
-            user: route.user, version: detached.change, present: true, uid: detached.uid, session: route.session,
-            gateway: gateway, device: detached.device, detached: true, since: detached.since)
+        var row = PresenceMirrorRow(
+            of: Actor(user: route.user, uid: detached.uid, session: route.session), version: detached.change,
+            gateway: gateway, device: detached.device, since: detached.since)
+        row.detached = true
         PresenceMetrics.detached.increment()
         log("session detached", route.user, route.session, gateway)
         return [

@@ -74,8 +74,8 @@ struct SessionReassertion: Sendable {
         let line = session.line
         if let change = held.change {
             let row = PresenceMirrorRow(
-                user: line.user, version: change, present: true, uid: session.uid, session: line.session,
-                gateway: gateway, device: session.device, detached: false, since: held.since)
+                of: Actor(user: line.user, uid: session.uid, session: line.session), version: change,
+                gateway: gateway, device: session.device, since: held.since)
             after.append(PresenceMirror.entry(row))
         }
         if let channel = held.wrongChannel {

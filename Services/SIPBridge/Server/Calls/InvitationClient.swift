@@ -24,8 +24,9 @@ struct InvitationClient: Sendable {
         self.logger = logger
         subscriber = RedisSubscriber(
             configuration: configuration, eventLoop: connection.eventLoop, logger: logger,
-            onMessage: { _, payload in Self.received(payload, for: sender, logger) },
-            onReconnected: { sender.resendPending() })
+            callbacks: .init(
+                onMessage: { _, payload in Self.received(payload, for: sender, logger) },
+                onReconnected: { sender.resendPending() }))
     }
 
     /// Whether replies can arrive.
@@ -66,7 +67,7 @@ struct InvitationClient: Sendable {
             case .mail, .kicked, .moved: logger.error("received an event that only gateways handle")
             }
         } catch {
-            logger.error("could not decode an event", metadata: ["error": "\(error)"])
+            logger.error("an event could not be read", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -68,9 +68,9 @@ final class Conversation {
     }
 
     static func page(_ versions: [Int64], more: Bool = false) -> MailboxPage {
-        MailboxPage(
-            cleared: 0, highest: versions.last ?? 0, entries: versions.map(entry), through: versions.last ?? 0,
-            more: more, now: 0)
+        var page = MailboxPage(cleared: 0, highest: versions.last ?? 0, entries: versions.map(entry), now: 0)
+        page.more = more
+        return page
     }
 
     static func entry(_ version: Int64) -> MailboxEntry {

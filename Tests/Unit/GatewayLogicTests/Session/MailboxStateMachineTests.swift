@@ -11,9 +11,12 @@ import Testing
         _ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, through: Int64? = nil, more: Bool = false,
         now: Int64 = 0
     ) -> MailboxPage {
-        MailboxPage(
+        var page = MailboxPage(
             cleared: cleared, highest: highest ?? versions.last ?? cleared, entries: versions.map { entry($0) },
-            through: through ?? versions.last ?? cleared, more: more, now: now)
+            now: now)
+        page.through = through ?? versions.last ?? cleared
+        page.more = more
+        return page
     }
 
     @Test func aPollBeforeTheFirstReadIsAnsweredByIt() {
@@ -100,8 +103,7 @@ import Testing
         var mailbox = MailboxStateMachine(takesPushes: false)
         _ = mailbox.loaded(
             MailboxPage(
-                cleared: 0, highest: 2, entries: [entry(1, expiresAt: 10), entry(2, expiresAt: 99)], through: 2,
-                more: false, now: 0))
+                cleared: 0, highest: 2, entries: [entry(1, expiresAt: 10), entry(2, expiresAt: 99)], now: 0))
         #expect(
             mailbox.poll(verClear: 0, limit: 30, now: 10) == [.answer(cleared: 0, entries: [entry(2, expiresAt: 99)])])
     }
@@ -201,8 +203,7 @@ import Testing
         #expect(
             mailbox.poll(verClear: 2, limit: 1000, now: 0) == [.clear(through: 2), .load(after: 2, fresh: false)])
         // What does not fit is read again later.
-        let rest = MailboxPage(
-            cleared: 2, highest: 5, entries: Array(entries[2...]), through: 5, more: false, now: 0)
+        let rest = MailboxPage(cleared: 2, highest: 5, entries: Array(entries[2...]), now: 0)
         #expect(
             mailbox.loaded(rest) == [.answer(cleared: 2, entries: Array(entries[2..<4])), .notify(version: 5)])
         #expect(
@@ -213,8 +214,9 @@ import Testing
         var mailbox = MailboxStateMachine(takesPushes: true)
         let line = String(repeating: "x", count: MailboxStateMachine.windowBytes / 2)
         let entries = (Int64(1)...3).map { MailboxEntry(version: $0, expiresAt: 99, line: line) }
-        let first = MailboxPage(
-            cleared: 0, highest: 3, entries: Array(entries[..<2]), through: 2, more: true, now: 0)
+        var first = MailboxPage(cleared: 0, highest: 3, entries: Array(entries[..<2]), now: 0)
+        first.through = 2
+        first.more = true
         #expect(mailbox.loaded(first) == [.push(entries[0]), .push(entries[1])])
         #expect(
             mailbox.poll(verClear: 1, limit: 30, now: 0) == [.clear(through: 1), .answer(cleared: 1, entries: [])])

@@ -41,9 +41,10 @@ import Testing
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
         try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
         let held = [nil, channel].map {
-            HeldSession(
-                line: line, uid: 1, device: "d", push: false, hold: SessionHold(since: 1, claim: 2),
-                place: HeldPlace(turn: 3, channel: $0, isSettled: $0 == nil))
+            var held = HeldSession(line: line, uid: 1, device: "d", push: false)
+            held.hold = SessionHold(since: 1, claim: 2)
+            held.place = HeldPlace(turn: 3, channel: $0, isSettled: $0 == nil)
+            return held
         }
         try comesBack(ReassertSessions(gateway: gateway, sessions: held))
         try comesBack(ReassertSessions(gateway: gateway, sessions: []))
@@ -81,7 +82,9 @@ import Testing
         try comesBack(AppSettings(certificate: "", tokenRequired: true, limits: limits))
         let hold = SessionHold(since: 1, claim: .max)
         try comesBack(SessionOpened(uid: .max, hold: hold))
-        try comesBack(SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold, turn: 7))
+        var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
+        resumed.turn = 7
+        try comesBack(resumed)
         try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))
         try comesBack(SessionsReasserted(held: [], lost: []))
         let lost = [SignalingCode.logoutKicked, nil].map { SessionsReasserted.Lost(session: SessionID("a"), code: $0) }

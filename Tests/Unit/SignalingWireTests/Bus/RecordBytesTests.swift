@@ -55,8 +55,10 @@ import Testing
             "7:gateway1:g4:line12:s-1.x.a.anna6:device3:ios4:push1:17:expires2:99")
         try expect(SessionOpened(uid: 7, hold: hold), "3:uid1:75:since1:15:claim1:2")
         try expect(ResumeSession(gateway: gateway, line: line), "7:gateway1:g4:line12:s-1.x.a.anna")
+        var resumed = SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold)
+        resumed.turn = 3
         try expect(
-            SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold, turn: 3),
+            resumed,
             "3:uid1:77:channel3:tea4:push1:07:expires2:995:since1:15:claim1:24:turn1:3")
         try expect(
             SessionResumed(uid: 7, channel: nil, push: true),
@@ -112,9 +114,9 @@ import Testing
     }
 
     @Test func reassertion() throws {
-        let held = HeldSession(
-            line: line, uid: 7, device: "ios", push: true, tokenExpiry: 99, hold: hold,
-            place: HeldPlace(turn: 3, channel: channel, isSettled: true))
+        var held = HeldSession(line: line, uid: 7, device: "ios", push: true, tokenExpiry: 99)
+        held.hold = hold
+        held.place = HeldPlace(turn: 3, channel: channel, isSettled: true)
         try expect(
             ReassertSessions(gateway: gateway, sessions: [held]),
             "7:gateway1:g8:sessions125:0:119:4:line12:s-1.x.a.anna3:uid1:76:device3:ios4:push1:17:expires2:995:since1:15:claim1:24:turn1:37:channel3:tea7:settled1:1"

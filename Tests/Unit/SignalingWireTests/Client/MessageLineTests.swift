@@ -17,10 +17,11 @@ import Testing
             channel: try ChannelName("room \"1\""), peer: "anna", extra: "{\"a\":1}", peerUID: .max)
         #expect(content.text == #"{"channel":"room \"1\"","peer":"anna","extra":"{\"a\":1}","peeruid":4294967295}"#)
         #expect(
-            MessageLine.call(.invite, from: anna, to: bob, ttl: 20, time: 5, content: content)
+            MessageLine.call(.invite, MessageLine.Header(from: "anna", to: bob, ttl: 20, time: 5), content)
                 == "msg-v2 anna bob v1:E:20 voip_invite 5 " + content.text)
         #expect(
-            MessageLine.call(type: "voip_invite_failed", from: "bob", to: anna, ttl: 20, time: 5, content: content)
+            MessageLine.call(
+                type: "voip_invite_failed", MessageLine.Header(from: "bob", to: anna, ttl: 20, time: 5), content)
                 == "msg-v2 bob anna v1:E:20 voip_invite_failed 5 " + content.text)
     }
 }

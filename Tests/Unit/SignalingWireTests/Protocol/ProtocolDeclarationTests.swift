@@ -112,7 +112,7 @@ import Testing
             let content = CallContent(channel: try ChannelName("room 1"), peer: "bob", extra: extra, peerUID: 8)
             try expect(content.text, has: FrameTable.callFields, type)
             let line = MessageLine.call(
-                type: type, from: "bob", to: anna, ttl: 30, time: 1_795_247_975, content: content)
+                type: type, MessageLine.Header(from: "bob", to: anna, ttl: 30, time: 1_795_247_975), content)
             let frame = ServerFrame.pushMessage(MailboxEntry(version: 1_795_247_864_380, expiresAt: 1, line: line))
             #expect(text(frame) == text(try Fixture.bytes("server/recvmsg-\(type.replacing("_", with: "-")).json")))
         }

@@ -1,0 +1,102 @@
+internal import CoreMetrics
+internal import GatewayLogic
+internal import Logging
+internal import MessageStore
+internal import NIOCore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The events that Redis publishes to the shard and its channels.
+extension GatewayShard {
+    func received(_ topic: Topic, _ payload: ByteBuffer) {
+        do {
+            // The topic is plain ASCII, so strings compare like bytes, and faster.
+            if topic.rawValue == ownTopic.rawValue {
+                handle(try payload.withBytes(GatewayEvent.decode).get())
+            } else if let channel = topics[topic] {
+                let event = try payload.withBytes(ChannelEvent.decode).get()
+                perform(channel.feed.received(event), in: channel)
+            }
+        } catch {
+            logger.error("an event could not be read", metadata: ["topic": "\(topic)", "error": "\(error)"])
+        }
+    }
+
+    private func handle(_ event: GatewayEvent) {
+        switch event {
+        case .reply(let command, let outcome):
+            sender.received(command, outcome)
+        case .mail(let deliveries):
+            // For an unknown session, the connection was lost and its detach is in progress: the entry waits in the
+            // mailbox.
+            for delivery in deliveries {
+                sessions[delivery.session]?.handle(.mail(delivery.entry, after: delivery.previous), on: self)
+            }
+        case .kicked(let session, let code):
+            supersede(session, .closeFrame(code))
+        case .moved(let session):
+            supersede(session, .silent)
+        }
+    }
+
+    /// Called when publications may have been lost: reads what was missed.
+    func resynchronize() {
+        for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
+        for connection in sessions.values { connection.handle(.resynchronizeMailbox, on: self) }
+        sender.resendPending()
+        // A kick or a move may have been lost.
+        reconcile()
+    }
+
+    // MARK: - A channel's feed
+
+    private func perform(_ action: ChannelFeed.Action, in channel: LocalChannel) {
+        switch action {
+        case .deliver(let events):
+            if channel.collect(events) { batched.append(channel) }
+        case .readLog(let after):
+            readLog(of: channel, after: after)
+        case .deliverAndRead(let events, let after):
+            if channel.collect(events) { batched.append(channel) }
+            readLog(of: channel, after: after)
+        case .readLater(let after):
+            eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(.random(in: 200...1000))) { [self] in
+                readLog(of: channel, after: after)
+            }
+        case .none:
+            break
+        }
+    }
+
+    /// Reads the events that a channel's feed lacks, unless the channel has no members in this shard any more.
+    private func readLog(of channel: LocalChannel, after position: ChannelPosition) {
+        guard channels[channel.key] === channel else { return }
+        messages.readLog(channel.key, after: position) { [self] result in
+            let page = try? result.get()
+            let resets = channel.feed.resets
+            let action = channel.feed.filled(page)
+            if channel.feed.resets != resets {
+                GatewayMetrics.channelResets.increment()
+                logger.warning(
+                    "Redis came back without channel events that it had told of",
+                    metadata: ["channel": "\(channel.key.name)"])
+            }
+            if page?.complete == false {
+                GatewayMetrics.channelGaps.increment()
+                logger.warning(
+                    "channel events are missing", metadata: ["channel": "\(channel.key.name)"])
+            }
+            perform(action, in: channel)
+            flushChannels()
+        }
+    }
+
+    /// Called at the end of a read from Redis: writes its events to the channels' members.
+    func flushChannels() {
+        guard !batched.isEmpty else { return }
+        let channels = batched
+        batched = []
+        for channel in channels { channel.endCollecting(on: self) }
+    }
+}

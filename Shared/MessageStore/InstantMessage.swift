@@ -1,0 +1,31 @@
+package import SignalingProtocol
+
+/// A message from one user to another, see ``MailboxBatch``.
+package struct InstantMessage: Sendable {
+    /// The receiver.
+    package let to: UserKey
+    /// The sender.
+    package let sender: UserKey
+    /// The session that sends, which must still be current.
+    package let session: SessionID
+    /// The `msg-v2` line.
+    package let line: String
+    /// How long the message may wait in the mailbox, in ms.
+    package let timeToLive: Int64
+    /// Identifies repetitions of one send within a minute, which have no further effect, so that the message is sent again
+    /// (see ``MailboxBatch/patience``) when its outcome is lost with a connection. Default nil, for a message that is never
+    /// sent twice.
+    package var command: CommandID?
+    /// The size limits of the receiver's mailbox.
+    package var bounds = MailboxBounds()
+
+    package init(
+        to: UserKey, from sender: UserKey, in session: SessionID, line: String, timeToLive milliseconds: Int64
+    ) {
+        self.to = to
+        self.sender = sender
+        self.session = session
+        self.line = line
+        timeToLive = milliseconds
+    }
+}
