@@ -48,7 +48,7 @@ struct LimitOptions: ParsableArguments {
     func validate() throws {
         for (limit, value) in changes where !limit.range.contains(value) {
             throw ValidationError(
-                "\(limit.name) is \(limit.range.lowerBound)...\(limit.range.upperBound)")
+                "\(limit.name) must be \(limit.range.lowerBound)...\(limit.range.upperBound)")
         }
     }
 

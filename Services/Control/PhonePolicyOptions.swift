@@ -49,14 +49,14 @@ struct PhonePolicyOptions: ParsableArguments {
     func validate() throws {
         for list in [allow, callerID] {
             guard list.count <= Self.longestList else {
-                throw ValidationError("--allow and --caller-id may be given \(Self.longestList) times")
+                throw ValidationError("--allow and --caller-id may be given at most \(Self.longestList) times")
             }
             for entry in list {
                 guard (1...Self.longestEntry).contains(entry.utf8.count),
                     entry.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
                 else {
                     throw ValidationError(
-                        "--allow and --caller-id have 1 to \(Self.longestEntry) visible ASCII characters")
+                        "--allow and --caller-id must have 1 to \(Self.longestEntry) visible ASCII characters")
                 }
             }
             let words = list.filter { $0 == Self.everything || $0 == Self.nothing }
@@ -73,7 +73,7 @@ struct PhonePolicyOptions: ParsableArguments {
                 text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"<>\"".utf8.contains($0) })
             else {
                 throw ValidationError(
-                    "--asserted-identity and --privacy have 1 to 128 visible characters, none of <>\"")
+                    "--asserted-identity and --privacy must have 1 to 128 visible characters other than <>\"")
             }
         }
     }

@@ -56,15 +56,15 @@ struct TrunkCommand: AsyncParsableCommand {
         func validate() throws {
             guard (1...3600).contains(ring) else { throw ValidationError("--ring must be 1...3600") }
             guard (user == nil) == (secret == nil) else {
-                throw ValidationError("--user and --secret go together")
+                throw ValidationError("--user and --secret must be given together")
             }
             guard user != nil || !(register || acceptDigest) else {
-                throw ValidationError("--register and --accept-digest need --user and --secret")
+                throw ValidationError("--register and --accept-digest require --user and --secret")
             }
             for text in [user, secret, fromDomain].compactMap(\.self) {
                 guard (1...128).contains(text.utf8.count), text.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
                     throw ValidationError(
-                        "--user, --secret and --from-domain have 1 to 128 bytes, none of control")
+                        "--user, --secret and --from-domain must have 1 to 128 bytes and no control characters")
                 }
             }
         }

@@ -23,7 +23,7 @@ public struct SignalingError: Error, Equatable, Sendable, CustomStringConvertibl
 
     /// A store that the request needs does not answer.
     package static func unavailable(_ what: String) -> SignalingError {
-        SignalingError(.failed, .unavailable, "\(what) is not available, try again")
+        SignalingError(.failed, .unavailable, "\(what) is not available; try again")
     }
 
     /// Redis is at `maxmemory`: requests that add data are refused, those that free memory are not. Nothing was done.

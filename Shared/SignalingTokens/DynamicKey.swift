@@ -58,7 +58,7 @@ package struct DynamicKey: Equatable, Sendable {
         guard appID.utf8.count == 32, Self.isTenDigits(timestamp), Self.isTenDigits(expiry) else {
             throw SignalingError(
                 .wrongParameter, .invalidKeyParts,
-                "a dynamic key has an app id of 32 characters and times of 10 digits")
+                "a dynamic key needs an app id of 32 characters and times of at most 10 digits")
         }
         let signature = signature(grant, certificate: certificate)
         return "004\(signature)\(appID)\(Self.padded(timestamp))\(randomHex)\(Self.padded(expiry))"
@@ -85,16 +85,16 @@ package struct DynamicKey: Equatable, Sendable {
         let expected = key.signature(grant, certificate: certificate)
         guard key.appID.utf8.elementsEqual(app.utf8), ConstantTime.equal(expected, part(3..<43).lowercased()) else {
             throw SignalingError(
-                .loginTokenWrong, .wrongKey, "the key is not for this app, channel, user and service")
+                .loginTokenWrong, .wrongKey, "the key was made for another app, channel, user or service")
         }
         guard now - timestamp <= useWithin, expiry == 0 || expiry > now else {
-            throw SignalingError(.loginTokenExpired, .keyExpired, "the key's time is over")
+            throw SignalingError(.loginTokenExpired, .keyExpired, "the key has expired")
         }
         return key
     }
 
     private static let malformed = SignalingError(
-        .wrongParameter, .malformedKey, "a dynamic key is 004 and 100 more characters")
+        .wrongParameter, .malformedKey, "a dynamic key must be 004 followed by 100 characters")
 
     private var randomHex: String { Hex.text(random) }
 

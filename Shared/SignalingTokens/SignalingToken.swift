@@ -26,7 +26,7 @@ package enum SignalingToken {
         // An app id may contain colons, so the other fields are taken from both ends.
         let fields = token.split(separator: ":", omittingEmptySubsequences: false)
         guard fields.count >= 4, fields[0] == "1", let expiry = Int64(fields[fields.count - 2]) else {
-            throw SignalingError(.loginTokenWrong, .tokenErrorMalformed, "the token is not 1:app:expiry:md5")
+            throw SignalingError(.loginTokenWrong, .tokenErrorMalformed, "the token must be 1:app:expiry:md5")
         }
         guard fields[1..<(fields.count - 2)].joined(separator: ":").utf8.elementsEqual(app.rawValue.utf8) else {
             throw SignalingError(.loginTokenWrong, .tokenErrorApp, "the token is of another app")

@@ -15,7 +15,7 @@ package enum ChannelAttributeRules {
             guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
                 throw SignalingError(
                     .largeParameter, .valueTooLarge,
-                    "an attribute value is at most \(Limits.attributeValueBytes) bytes")
+                    "an attribute value may have up to \(Limits.attributeValueBytes) bytes")
             }
             guard let builtIn = try builtIn(attribute.name, of: channel) else { return }
             let range = range(of: builtIn)
@@ -23,7 +23,7 @@ package enum ChannelAttributeRules {
             guard let value = Int(attribute.value), range.contains(value), String(value) == attribute.value else {
                 throw SignalingError(
                     .wrongParameter, .invalidBuiltIn,
-                    "\(builtIn.rawValue) is a whole number from \(range.lowerBound) to \(range.upperBound)")
+                    "\(builtIn.rawValue) must be an integer from \(range.lowerBound) to \(range.upperBound)")
             }
         }
     }
@@ -70,14 +70,14 @@ package enum ChannelAttributeRules {
         guard let builtIn = BuiltInAttribute.Channel(rawValue: name.rawValue) else {
             throw SignalingError(
                 .wrongParameter, .unknownBuiltIn,
-                "names with a leading underscore are built-in attributes")
+                "names that begin with an underscore are reserved for built-in attributes")
         }
         guard !builtIn.isReadOnly else {
-            throw SignalingError(.wrongParameter, .readOnly, "\(builtIn.rawValue) is kept by the system")
+            throw SignalingError(.wrongParameter, .readOnly, "\(builtIn.rawValue) is read-only: the system sets it")
         }
         guard channel.special == nil else {
             throw SignalingError(
-                .wrongParameter, .specialChannel, "\(channel) is the system's: it has no built-in attributes")
+                .wrongParameter, .specialChannel, "\(channel) is a system channel and has no built-in attributes")
         }
         return builtIn
     }

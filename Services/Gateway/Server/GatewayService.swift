@@ -84,7 +84,7 @@ package final class GatewayService: Service {
         await eachShard(of: shards) { await $0.start() }
         // Waits for Redis without a limit: a gateway that exited would only be restarted.
         await eachShard(of: shards) { shard in
-            await self.untilDone("Redis is not there yet, the gateway waits", shard) {
+            await self.untilDone("could not subscribe in Redis; trying again", shard) {
                 try await shard.subscribeToOwnTopic()
             }
         }
@@ -122,7 +122,7 @@ package final class GatewayService: Service {
         // Before clients are accepted: presence does not notice the end of a gateway that never had a lease, and would keep
         // the sessions online that were opened there.
         await eachShard(of: shards) { shard in
-            await self.untilDone("no lease yet, the gateway waits", shard) { await self.beat(shard) }
+            await self.untilDone("could not take the gateway's lease; trying again", shard) { await self.beat(shard) }
         }
         if !Task.isShuttingDownGracefully { try await accept(on: listening) }
 
@@ -149,7 +149,7 @@ package final class GatewayService: Service {
         try await PublicListener.accept(on: listening)
         phase.withLock { $0 = .serving }
         logger.notice(
-            "gateway listens",
+            "accepting clients",
             metadata: ["address": "\(listening.compactMap(\.localAddress))", "shards": "\(shards.map(\.id))"])
     }
 
@@ -173,7 +173,7 @@ package final class GatewayService: Service {
                 shard.id, lease, discoverable: !isStopping)
         } catch {
             logger.warning(
-                "no heartbeat", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+                "could not renew the gateway's lease", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false
         }
         await shard.leaseTaken(wasHeld: wasHeld)
@@ -203,7 +203,7 @@ package final class GatewayService: Service {
             try await GatewayLeases(connection: shard.redis).leave(shard.id)
         } catch {
             logger.warning(
-                "lease not given back, it runs out by itself",
+                "could not give the gateway's lease back; it will expire",
                 metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
         }
     }

@@ -25,7 +25,7 @@ package struct InvitationRequest: Equatable, Sendable {
         options = InvitationOptions(extra: extra)
         route = try CallRoute(callee: peer, showsNumber: options.showsNumber)
         guard route.account != caller.user.account else {
-            throw SignalingError(.wrongParameter, .selfInvite, "the peer is the caller")
+            throw SignalingError(.wrongParameter, .selfInvite, "the caller and the peer are the same user")
         }
         self.call = call
         self.caller = caller

@@ -9,16 +9,18 @@ package enum UserAttributeRules {
     package static func check(_ attribute: Attribute) throws(SignalingError) {
         guard attribute.value.utf8.count <= Limits.attributeValueBytes else {
             throw SignalingError(
-                .largeParameter, .valueTooLarge, "an attribute value is at most \(Limits.attributeValueBytes) bytes")
+                .largeParameter, .valueTooLarge, "an attribute value may have up to \(Limits.attributeValueBytes) bytes"
+            )
         }
         guard attribute.name.rawValue.utf8.first == UInt8(ascii: "_") else { return }
         guard attribute.name.rawValue == BuiltInAttribute.connectionTimeout else {
             throw SignalingError(
-                .wrongParameter, .unknownBuiltIn, "names with a leading underscore are built-in attributes")
+                .wrongParameter, .unknownBuiltIn,
+                "names that begin with an underscore are reserved for built-in attributes")
         }
         guard Int(attribute.value) != nil else {
             throw SignalingError(
-                .wrongParameter, .notAnInteger, "\(BuiltInAttribute.connectionTimeout) is a whole number of seconds")
+                .wrongParameter, .notAnInteger, "\(BuiltInAttribute.connectionTimeout) must be an integer, in seconds")
         }
     }
 

@@ -56,7 +56,7 @@ final class SIPBridgeService: Service {
         let ports = try await calls.open()
         boundPort.withLock { $0 = ports.port }
         logger.notice(
-            "SIP is up",
+            "listening for SIP",
             metadata: [
                 "address": "\(configuration.host):\(ports.port)", "tls": "\(ports.tlsPort.map(String.init) ?? "none")",
                 "bridge": "\(calls.bridge)",

@@ -49,7 +49,7 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
     package func submit(_ input: Input) async throws(PostgresError) -> Output {
         if isFlushing {
             guard waiters.count < waitingBound else {
-                throw PostgresError(.full, "\(waitingBound) changes wait for PostgreSQL already")
+                throw PostgresError(.full, "\(waitingBound) changes already wait for PostgreSQL")
             }
             let turn = await withCheckedContinuation { continuation in
                 waiters.append(Waiter(input: input, continuation: continuation))
@@ -83,7 +83,7 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
         do {
             let outputs = try await flush(inputs)
             guard outputs.count == inputs.count else {
-                let error = PostgresError(.shape, "\(outputs.count) answers to \(inputs.count) inputs")
+                let error = PostgresError(.shape, "got \(outputs.count) results for \(inputs.count) inputs")
                 return inputs.map { _ in .failure(error) }
             }
             return outputs.map { .success($0) }

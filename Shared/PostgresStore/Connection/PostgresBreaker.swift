@@ -36,7 +36,7 @@ package struct PostgresBreaker: Sendable {
         switch state {
         case .closed: nil
         case .open(_, let cause), .probing(_, let cause):
-            PostgresError(.closed, "PostgreSQL does not answer and is not asked until it does (\(cause.message))")
+            PostgresError(.closed, "PostgreSQL does not answer; queries fail until it does (\(cause.message))")
         }
     }
 

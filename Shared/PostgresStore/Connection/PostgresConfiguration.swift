@@ -29,11 +29,11 @@ package struct PostgresConfiguration: Sendable {
     /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it.
     package init(url: String) throws(PostgresError) {
         guard !url.utf8.contains(0), url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {
-            throw PostgresError(.configuration, "the PostgreSQL URL does not start with postgresql://")
+            throw PostgresError(.configuration, "the PostgreSQL URL must start with postgresql://")
         }
         // libpq's own message may quote the URL including the password.
         guard let options = PQconninfoParse(url, nil) else {
-            throw PostgresError(.configuration, "the PostgreSQL URL cannot be read by libpq")
+            throw PostgresError(.configuration, "libpq cannot parse the PostgreSQL URL")
         }
         defer { PQconninfoFree(options) }
         self.url = url

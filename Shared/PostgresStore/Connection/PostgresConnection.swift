@@ -56,7 +56,7 @@ actor PostgresConnection {
         } catch {
             if error.endsConnection {
                 self.link = nil
-                logger.warning("connection to PostgreSQL lost", metadata: ["error": "\(error)"])
+                logger.warning("lost the connection to PostgreSQL", metadata: ["error": "\(error)"])
                 if error.kind == .timeout { onFailure(error) }
             }
             throw error
@@ -66,7 +66,7 @@ actor PostgresConnection {
     private func connected(until end: ContinuousClock.Instant?) throws(PostgresError) -> PostgresLink {
         if let link, !link.isStale() { return link }
         link = nil
-        var failure = PostgresError(.closed, "the URL names no host")
+        var failure = PostgresError(.closed, "the PostgreSQL URL has no host")
         for host in hosts.order where end.map({ ContinuousClock.now < $0 }) ?? true {
             do {
                 let longest = ContinuousClock.now + configuration.connectTimeout
@@ -79,7 +79,7 @@ actor PostgresConnection {
                 return link
             } catch {
                 Counter(label: "heliograph_postgres_connect_failures_total").increment()
-                logger.warning("no connection to PostgreSQL", metadata: ["error": "\(error)"])
+                logger.warning("could not connect to PostgreSQL", metadata: ["error": "\(error)"])
                 hosts.failed(host)
                 failure = error.kind == nil ? PostgresError(.closed, error.description) : error
             }

@@ -66,10 +66,11 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// overload, and after any other failure PostgreSQL counts as unavailable.
     package var signaling: SignalingError {
         switch kind {
-        case .nul: SignalingError(.wrongParameter, .nulCharacter, "a value holds the NUL character")
+        case .nul: SignalingError(.wrongParameter, .nulCharacter, "a value contains the NUL character")
         case .full: SignalingError(.failed, .overloaded, message)
         case .closed, .timeout, .configuration, .shape, .migration, .standby: .unavailable("postgres")
-        case nil where isDataError: SignalingError(.failed, .refusedByPostgres, "PostgreSQL refused it (\(code))")
+        case nil where isDataError:
+            SignalingError(.failed, .refusedByPostgres, "PostgreSQL refused the statement (\(code))")
         case nil: .unavailable("postgres")
         }
     }

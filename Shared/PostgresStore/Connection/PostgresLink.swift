@@ -20,7 +20,7 @@ final class PostgresLink {
         let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
         let values = [configuration.url, "UTF8", "heliograph"] + place.map(\.value)
         guard let connection = Self.start(keywords: keywords, values: values) else {
-            throw PostgresError(.closed, "libpq has no memory for a connection")
+            throw PostgresError(.closed, "libpq is out of memory for a connection")
         }
         self.connection = connection
         // libpq would print notices to standard error.
@@ -87,7 +87,7 @@ final class PostgresLink {
 
     /// Runs statements separated by semicolons, without parameters.
     func script(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) {
-        guard !sql.utf8.contains(0) else { throw PostgresError(.nul, "the script holds a NUL character") }
+        guard !sql.utf8.contains(0) else { throw PostgresError(.nul, "the script contains a NUL character") }
         guard PQsendQuery(connection, sql) == 1 else { throw closed() }
         _ = try results(until: deadline)
     }
@@ -150,7 +150,7 @@ final class PostgresLink {
 
     private func closed() -> PostgresError {
         let text = String(cString: PQerrorMessage(connection)).split(separator: "\n").joined(separator: " ")
-        return PostgresError(.closed, text.isEmpty ? "the connection to PostgreSQL broke" : text)
+        return PostgresError(.closed, text.isEmpty ? "lost the connection to PostgreSQL" : text)
     }
 
     private func error(of result: OpaquePointer) -> PostgresError {

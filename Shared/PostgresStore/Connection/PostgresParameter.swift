@@ -35,7 +35,7 @@ package enum PostgresParameter: Equatable, Sendable {
         case .bools(let flags): bytes = Self.array(flags) { $1.append(UInt8(ascii: $0 ? "t" : "f")) }
         }
         guard !bytes.contains(0) else {
-            throw PostgresError(.nul, "a value holds the NUL character, which PostgreSQL cannot store")
+            throw PostgresError(.nul, "a value contains the NUL character, which PostgreSQL cannot store")
         }
         var characters = bytes.map { CChar(bitPattern: $0) }
         characters.append(0)

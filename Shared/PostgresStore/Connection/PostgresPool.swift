@@ -119,7 +119,7 @@ package final class PostgresPool: Sendable {
                 if state.isClosed { return .failure(Self.closed) }
                 if let connection = state.idle.popLast() { return .success(connection) }
                 if state.waiters.count >= bound {
-                    return .failure(PostgresError(.full, "\(bound) queries wait for a connection already"))
+                    return .failure(PostgresError(.full, "\(bound) queries already wait for a connection"))
                 }
                 state.waiters.append(Waiter(deadline: deadline, continuation: continuation))
                 return nil
@@ -164,7 +164,7 @@ extension PostgresPool {
         guard case .probe = action else { return }
         Counter(label: "heliograph_postgres_breaker_opened_total").increment()
         Gauge(label: "heliograph_postgres_breaker_open").record(1)
-        logger.warning("PostgreSQL does not answer: not asked until it does", metadata: ["error": "\(error)"])
+        logger.warning("PostgreSQL does not answer; failing queries until it does", metadata: ["error": "\(error)"])
         let failure = refusal ?? error
         for waiter in waiters { waiter.continuation.resume(returning: .failure(failure)) }
         // A separate task, so that the query that met the failure need not wait for the probes. It ends when a probe

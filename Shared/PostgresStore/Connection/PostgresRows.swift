@@ -34,7 +34,7 @@ package struct PostgresRow: Sendable {
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column.
     package func optionalString(_ column: String) throws(PostgresError) -> String? {
         guard let index = columns.firstIndex(of: column) else {
-            throw PostgresError(.shape, "the answer has no column \(column)")
+            throw PostgresError(.shape, "the result has no column \(column)")
         }
         return cells[cells.startIndex + index]
     }
@@ -50,7 +50,7 @@ package struct PostgresRow: Sendable {
     /// - Throws: ``PostgresError/Kind/shape`` when there is no such column or it is no integer.
     package func optionalInt64(_ column: String) throws(PostgresError) -> Int64? {
         guard let text = try optionalString(column) else { return nil }
-        guard let number = Int64(text) else { throw PostgresError(.shape, "\(column) is no integer") }
+        guard let number = Int64(text) else { throw PostgresError(.shape, "\(column) is not an integer") }
         return number
     }
 
@@ -67,7 +67,7 @@ package struct PostgresRow: Sendable {
         switch try string(column) {
         case "t": return true
         case "f": return false
-        default: throw PostgresError(.shape, "\(column) is no boolean")
+        default: throw PostgresError(.shape, "\(column) is not a boolean")
         }
     }
 }

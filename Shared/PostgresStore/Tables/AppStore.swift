@@ -58,7 +58,7 @@ package struct AppStore: Sendable {
         var ids: Set<AppID> = []
         for row in try await pool.query("SELECT id FROM apps") {
             guard let id = try? AppID(try row.string("id")) else {
-                throw PostgresError(.shape, "apps holds an id that is none")
+                throw PostgresError(.shape, "the table apps contains an invalid app id")
             }
             ids.insert(id)
         }
@@ -89,7 +89,7 @@ package struct AppStore: Sendable {
                 .text(id.rawValue), .text(certificate), .bool(tokenRequired),
                 .text(Self.object(limits, changedFrom: AppLimits())),
             ])
-        guard let app = try Self.record(rows.first) else { throw PostgresError(.shape, "INSERT gave no row") }
+        guard let app = try Self.record(rows.first) else { throw PostgresError(.shape, "INSERT returned no row") }
         return app
     }
 
@@ -151,7 +151,7 @@ package struct AppStore: Sendable {
         } catch let error as PostgresError {
             throw error
         } catch {
-            throw PostgresError(.shape, "apps holds an id that is none")
+            throw PostgresError(.shape, "the table apps contains an invalid app id")
         }
     }
 }

@@ -24,7 +24,7 @@ extension AttributeStore {
         var channels: [AttributedChannel] = []
         for row in rows {
             guard let app = try? AppID(row.string("app")), let name = try? ChannelName(row.string("channel")) else {
-                throw PostgresError(.shape, "a stored channel's name is none")
+                throw PostgresError(.shape, "the database contains an invalid channel name")
             }
             channels.append(
                 AttributedChannel(channel: ChannelKey(app: app, name: name), wasJoined: try row.bool("joined")))

@@ -165,7 +165,9 @@ package final class AttributeStore: Sendable {
             within: pool.configuration.actTimeout)
         for row in rows {
             let index = Int(try row.int64("ordinal")) - 1
-            guard answers.indices.contains(index) else { throw PostgresError(.shape, "an answer about nobody") }
+            guard answers.indices.contains(index) else {
+                throw PostgresError(.shape, "got a row for a user who was not asked for")
+            }
             try Self.add(row, to: &answers[index])
         }
         return answers
@@ -222,7 +224,7 @@ package final class AttributeStore: Sendable {
             versions.append(try row.int64("version"))
         }
         guard versions.count == count else {
-            throw PostgresError(.shape, "\(versions.count) versions for \(count) changes")
+            throw PostgresError(.shape, "got \(versions.count) versions for \(count) changes")
         }
         await pruneIfDue()
         return versions
@@ -255,7 +257,7 @@ package final class AttributeStore: Sendable {
         answer.version = try row.int64("version")
         guard let name = try row.optionalString("name") else { return }
         guard let name = try? AttributeName(name) else {
-            throw PostgresError(.shape, "a stored attribute's name is none")
+            throw PostgresError(.shape, "the database contains an invalid attribute name")
         }
         answer.attributes.append(Attribute(name: name, value: try row.string("value")))
     }

@@ -68,7 +68,7 @@ package struct NumberStore: Sendable {
 extension SIPNumber {
     fileprivate init(_ row: PostgresRow) throws(PostgresError) {
         guard let app = try? AppID(try row.string("app")), let account = try? Account(try row.string("account")) else {
-            throw PostgresError(.shape, "sip_numbers holds an app or an account that is none")
+            throw PostgresError(.shape, "the table sip_numbers contains an invalid app id or account")
         }
         self.init(
             number: try row.string("number"), user: UserKey(app: app, account: account),

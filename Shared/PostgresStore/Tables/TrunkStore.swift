@@ -77,7 +77,7 @@ extension SIPTrunk {
             let transport = Transport(rawValue: try row.string("transport")),
             let dtmf = DTMF(rawValue: try row.string("dtmf")), let srtp = SRTP(rawValue: try row.string("srtp")),
             let ringSeconds = Int(exactly: try row.int64("ring_seconds"))
-        else { throw PostgresError(.shape, "sip_trunks holds a word that this build does not know") }
+        else { throw PostgresError(.shape, "the table sip_trunks contains a value that this build does not know") }
         self.init(app: app, host: try row.string("host"), port: port, transport: transport)
         authUser = try row.optionalString("auth_user")
         secret = try row.optionalString("secret")

@@ -33,7 +33,7 @@ package struct UserStore: Sendable {
         for row in rows {
             let index = Int(try row.int64("ordinal")) - 1
             guard numbers.indices.contains(index), let uid = UInt32(exactly: try row.int64("uid")) else {
-                throw PostgresError(.shape, "a user's number is out of range")
+                throw PostgresError(.shape, "a user's uid is out of range")
             }
             numbers[index] = uid
         }
@@ -54,13 +54,13 @@ package struct UserStore: Sendable {
         for row in rows {
             let index = Int(try row.int64("ordinal")) - 1
             guard logins.indices.contains(index), let uid = UInt32(exactly: try row.int64("uid")) else {
-                throw PostgresError(.shape, "a user's number is out of range")
+                throw PostgresError(.shape, "a user's uid is out of range")
             }
             logins[index].uid = uid
             guard try row.optionalInt64("version") != nil else { continue }
             try AttributeStore.add(row, to: &logins[index].attributes)
         }
-        guard logins.allSatisfy({ $0.uid != 0 }) else { throw PostgresError(.shape, "a user got no number") }
+        guard logins.allSatisfy({ $0.uid != 0 }) else { throw PostgresError(.shape, "a user was assigned no uid") }
         return logins
     }
 }

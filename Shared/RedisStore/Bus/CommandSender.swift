@@ -82,7 +82,9 @@ package final class CommandSender: Sendable {
         guard deadline > .now() else { return completion(.failure(.timeout())) }
         guard state.value.pending.count < maxPending else {
             return completion(
-                .failure(SignalingError(.failed, .overloaded, "\(maxPending) commands wait for an answer, try again")))
+                .failure(
+                    SignalingError(.failed, .overloaded, "\(maxPending) commands already wait for an answer; try again")
+                ))
         }
         state.value.counter += 1
         let id = CommandID("\(sender.rawValue)-\(state.value.counter)")

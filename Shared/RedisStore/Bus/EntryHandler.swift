@@ -34,7 +34,7 @@ struct EntryHandler: Sendable {
     func handle(_ entry: StreamEntry, deliveries: Int64 = 1) async -> Bool {
         defer { inFlight.remove(name(of: entry)) }
         guard let command = ReceivedCommand(entry) else {
-            logger.error("an entry of the stream is no command", metadata: ["entry": "\(entry.id)"])
+            logger.error("a stream entry is not a command", metadata: ["entry": "\(entry.id)"])
             // An ordered stream has no other consumer that might understand the entry.
             if recent != nil || deliveries >= deliveryBound { return await setAside(entry, "no command") }
             return false
@@ -109,7 +109,7 @@ struct EntryHandler: Sendable {
         if case .success(let bytes) = result, bytes.count > Limits.replyBytes {
             metrics.tooLong.increment()
             logger.error(
-                "an answer is too long to be given",
+                "a reply is too long; sending an error instead",
                 metadata: ["operation": "\(envelope.operation)", "bytes": "\(bytes.count)"])
             result = .failure(
                 SignalingError(.failed, .replyTooLong, "the answer is longer than \(Limits.replyBytes) bytes"))
@@ -125,7 +125,7 @@ struct EntryHandler: Sendable {
         guard case .success = results.last else { return false }
         metrics.setAside.increment()
         logger.error(
-            "a command that no instance could handle was set aside",
+            "set aside a command that no instance could handle",
             metadata: [
                 "command": "\(what)", "entry": "\(entry.id)", "stream": "\(group.stream)", "kept": "\(aside)",
             ])

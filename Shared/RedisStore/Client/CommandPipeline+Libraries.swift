@@ -13,7 +13,7 @@ extension CommandPipeline {
             return
         }
         awaitingLibraries = [pending]
-        logger.warning("functions are missing from Redis, loading them again")
+        logger.warning("functions are missing in Redis; loading them again")
         let results = ResultCollector(count: libraries.count) { self.librariesLoaded($0) }
         for (index, library) in libraries.enumerated() { send(library.load) { results.set(index, $0) } }
     }

@@ -46,7 +46,7 @@ extension CommandPipeline: RedisLinkOwner {
 
     func linkReceived(_ reply: RedisValue) {
         guard let pending = written.popFirst() else {
-            return link.drop(RedisError(code: .malformed, message: "an answer that nobody asked for"))
+            return link.drop(RedisError(code: .malformed, message: "received a reply without a command"))
         }
         guard case .error(let error) = reply else { return complete(pending, .success(reply)) }
         let isCall = pending.command.isFunctionCall && !pending.isGivenUp

@@ -63,7 +63,7 @@ package struct RedisConfiguration: Sendable, Equatable {
     }
 
     private static func invalid(_ why: String) -> RedisError {
-        RedisError(code: .url, message: "the Redis URL is not usable: \(why)")
+        RedisError(code: .url, message: "invalid Redis URL: \(why)")
     }
 
     private static func credentials(_ text: Substring) throws(RedisError) -> (String?, String?) {

@@ -36,12 +36,13 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Code and message on one line.
     package var description: String { "\(code) \(message)" }
 
-    static let closed = RedisError(code: .closed, message: "the connection to Redis broke, the outcome is unknown")
+    static let closed = RedisError(
+        code: .closed, message: "lost the connection to Redis; the command's outcome is unknown")
     static let shutDown = RedisError(code: .closed, message: "this connection was closed by its owner")
     static let timeout = RedisError(code: .timeout, message: "no answer within the command timeout")
 
     static func full(_ what: String, bound: Int) -> RedisError {
-        RedisError(code: .full, message: "\(what) are at their bound of \(bound)")
+        RedisError(code: .full, message: "too many \(what): the bound is \(bound)")
     }
 
     static func shape(_ what: String) -> RedisError {

@@ -132,7 +132,7 @@ final class RedisLink {
         do {
             tls = try configuration.usesTLS ? makeTLS() : nil
         } catch {
-            return perform(machine.lost(), because: RedisError(code: .tls, message: "no TLS context: \(error)"))
+            return perform(machine.lost(), because: RedisError(code: .tls, message: "could not set up TLS: \(error)"))
         }
         let host = configuration.host
         let address = try? SocketAddress(ipAddress: host, port: configuration.port)

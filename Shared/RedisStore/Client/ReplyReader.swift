@@ -33,7 +33,7 @@ package final class ReplyReader {
     /// Parses received bytes. Each complete reply is passed to the builder's callback before this returns.
     /// - Throws: code `PROTOCOL`; the connection must then be closed.
     package func feed(_ buffer: ByteBuffer) throws(RedisError) {
-        guard let reader else { throw RedisError(code: .malformed, message: "no memory for a reader") }
+        guard let reader else { throw RedisError(code: .malformed, message: "out of memory for the reply parser") }
         let failure: RedisError? = buffer.withUnsafeReadableBytes { bytes in
             var offset = 0
             while offset < bytes.count {
@@ -56,14 +56,14 @@ package final class ReplyReader {
             builder.finish()
         }
         guard reader.pointee.len - reader.pointee.pos <= maxReplyBytes else {
-            return RedisError(code: .malformed, message: "a reply is larger than its bound of \(maxReplyBytes) bytes")
+            return RedisError(code: .malformed, message: "a reply has more than \(maxReplyBytes) bytes")
         }
         return nil
     }
 
     private func failure(_ reader: UnsafeMutablePointer<redisReader>) -> RedisError {
         let text = withUnsafeBytes(of: reader.pointee.errstr) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        return RedisError(code: .malformed, message: "the server's answer is not RESP: \(text)")
+        return RedisError(code: .malformed, message: "the server does not speak RESP: \(text)")
     }
 }
 

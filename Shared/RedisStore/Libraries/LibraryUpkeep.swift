@@ -94,7 +94,7 @@ final class LibraryUpkeep {
 
     private func failed() {
         next = .now() + Self.pause.failure
-        logger.debug("could not name the function libraries in use")
+        logger.debug("could not register the function libraries in use")
     }
 
     /// The libraries' names in the reply to FUNCTION LIST.

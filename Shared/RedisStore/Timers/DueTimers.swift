@@ -95,7 +95,7 @@ package struct DueTimers: Sendable {
                     if try await look() { claimed = try await claim(limit: limit, lease: lease) }
                     try await done(await handle(claimed, with: handler))
                 } catch {
-                    logger.warning("timers could not be claimed or removed", metadata: ["error": "\(error)"])
+                    logger.warning("could not claim or remove timers", metadata: ["error": "\(error)"])
                 }
                 if claimed.count < limit { await wakeUp.wait(on: connection.eventLoop, atLeast: interval) }
             }
@@ -125,7 +125,8 @@ package struct DueTimers: Sendable {
                         try await handler(timer)
                         return timer
                     } catch {
-                        logger.warning("a timer's handler failed, it fires again", metadata: ["error": "\(error)"])
+                        logger.warning(
+                            "a timer's handler failed; the timer will fire again", metadata: ["error": "\(error)"])
                         return nil
                     }
                 }

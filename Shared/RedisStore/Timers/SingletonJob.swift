@@ -36,7 +36,7 @@ package struct SingletonJob: Service {
                     if try await isOurs() { try await round { try await renew() } }
                 } catch {
                     logger.warning(
-                        "could not finish round of a job", metadata: ["round": "\(key)", "error": "\(error)"])
+                        "could not finish a job's round", metadata: ["round": "\(key)", "error": "\(error)"])
                 }
                 // Randomised, so that the processes do not all try at the same moment.
                 let quarter = TimeAmount(period).nanoseconds / 4
@@ -54,7 +54,7 @@ package struct SingletonJob: Service {
 
     private func renew() async throws {
         guard try await connection.execute(RedisCommand("PEXPIRE", .string(key), milliseconds)).int == 1 else {
-            throw RedisError(code: .lost, message: "another process has taken the round over")
+            throw RedisError(code: .lost, message: "another process has taken over the round")
         }
         try Task.checkCancellation()
     }

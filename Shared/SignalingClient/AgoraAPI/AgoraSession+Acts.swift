@@ -178,7 +178,7 @@ extension AgoraSession {
             // The client itself polls and logs out; a call of the app would take away its messages or its session.
             function != "user_getmsg", function != "user_logout"
         else {
-            let error = SignalingError(.wrongParameter, .invalidArguments, "req is no JSON object")
+            let error = SignalingError(.wrongParameter, .invalidArguments, "req must be a JSON object")
             return callbacks.tell { $0.onInvokeRet?(id, String(error.code.rawValue), error.invokeAnswer) }
         }
         call(function, members.filter { $0.name != "line" }) { [self] result in

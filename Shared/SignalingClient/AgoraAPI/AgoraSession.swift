@@ -27,7 +27,7 @@ final class AgoraSession: Sendable {
 
     func login(_ configuration: ClientConfiguration?) {
         guard let configuration else {
-            callbacks.log("login: neither HELIOGRAPH_URL nor AgoraAPI.configure(discovery:) says where the cluster is")
+            callbacks.log("login: no cluster URL; set HELIOGRAPH_URL or call AgoraAPI.configure(discovery:)")
             return callbacks.tell { $0.onLoginFailed?(.LOGIN_E_NET) }
         }
         let isIgnored = state.withLockedValue { state in

@@ -30,7 +30,7 @@ extension ClientStateMachine {
         }
         guard calls.count >= configuration.callBound else { return nil }
         let code: SignalingCode = call.isMessage ? .messageOther : .failed
-        return SignalingError(code, .queueFull, "\(configuration.callBound) calls wait for answers already")
+        return SignalingError(code, .queueFull, "\(configuration.callBound) calls already wait for answers")
     }
 
     mutating func cancelled(ticket: Int64, now: Int64) -> [Action] {

@@ -72,7 +72,7 @@ extension ClientStateMachine {
         case .tokenExpired: return end(SignalingError(.logoutTokenExpired, reason, "the token has expired"))
         case .badLine:
             if now - search.since < Self.shortestTimeout { return logInAgain(now: now) }
-            return end(SignalingError(.logoutNetwork, reason, "the session did not outlive the lost connection"))
+            return end(SignalingError(.logoutNetwork, reason, "the session expired while the connection was lost"))
         default: return end(SignalingError(code ?? .logoutOther, reason, "closed by the gateway"))
         }
     }

@@ -57,7 +57,7 @@ enum ServerMessage: Equatable {
         }
     }
 
-    static let malformed = SignalingError(.wrongParameter, .malformed, "the gateway sent a frame of another shape")
+    static let malformed = SignalingError(.wrongParameter, .malformed, "the gateway sent a malformed frame")
 
     private static func callAnswer(_ argument: JSONValue) throws(SignalingError) -> ServerMessage {
         guard case .array(let parts) = argument, parts.count == 3, let id = parts[0].integer else { throw malformed }

@@ -10,7 +10,8 @@ struct DiscoveryURL: Equatable {
     /// Parses `http://HOST[:PORT][/PATH]` or `https://...`.
     /// - Throws: `SignalingError` (1004, `invalid_discovery`).
     init(_ text: String) throws(SignalingError) {
-        let invalid = SignalingError(.wrongParameter, .invalidDiscovery, "no http or https URL with a host")
+        let invalid = SignalingError(
+            .wrongParameter, .invalidDiscovery, "a discovery URL must be an http or https URL with a host")
         let secure: Bool
         var rest: Substring
         if text.hasPrefix("http://") {

@@ -5,6 +5,6 @@ extension SignalingError {
         let (count, bytes) = (Limits.attributesPerOwner, Limits.attributeBytesPerOwner)
         return SignalingError(
             .largeParameter, .tooManyAttributes,
-            "a \(owner) has at most \(count) attributes, with \(bytes) bytes of names and values in all")
+            "a \(owner) may have up to \(count) attributes, with \(bytes) bytes of names and values in all")
     }
 }

@@ -10,7 +10,8 @@ package struct AppID: ByteIdentifier {
             rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw SignalingError(
-                .wrongParameter, .invalidAppID, "an app id is 1...\(Limits.appIDBytes) visible ASCII characters")
+                .wrongParameter, .invalidAppID, "an app id must have 1 to \(Limits.appIDBytes) visible ASCII characters"
+            )
         }
         self.rawValue = rawValue
     }
@@ -33,7 +34,7 @@ package struct Account: ByteIdentifier {
         else {
             throw SignalingError(
                 .invalidUser, .invalidAccount,
-                "an account is 1...\(Limits.accountBytes) bytes without white space and control characters")
+                "an account must have 1 to \(Limits.accountBytes) bytes, without white space and control characters")
         }
         self.rawValue = rawValue
     }
@@ -52,7 +53,7 @@ package struct ChannelName: ByteIdentifier {
         else {
             throw SignalingError(
                 .wrongParameter, .invalidChannel,
-                "a channel name is 1...\(Limits.channelNameBytes) bytes without control characters")
+                "a channel name must have 1 to \(Limits.channelNameBytes) bytes, without control characters")
         }
         self.rawValue = SpecialChannel(spelling: rawValue)?.rawValue ?? rawValue
     }
@@ -93,7 +94,7 @@ package struct AttributeName: ByteIdentifier {
         else {
             throw SignalingError(
                 .wrongParameter, .invalidAttributeName,
-                "an attribute name is 1...\(Limits.attributeNameBytes) bytes without control characters")
+                "an attribute name must have 1 to \(Limits.attributeNameBytes) bytes, without control characters")
         }
         self.rawValue = rawValue
     }

@@ -23,7 +23,7 @@ package struct Line: Hashable, Sendable {
     package init(wire: String) throws(SignalingError) {
         let parts = wire.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
-        let bad = SignalingError(.notLoggedIn, .badLine, "the line is not one of this cluster's")
+        let bad = SignalingError(.notLoggedIn, .badLine, "the line is malformed")
         guard parts.count == 4, !parts[0].isEmpty, !parts[1].isEmpty,
             let app = PercentEscape.unescape(parts[2]), let account = PercentEscape.unescape(parts[3])
         else { throw bad }

@@ -30,7 +30,7 @@ package struct FieldReader: Sendable {
         while !rest.isEmpty {
             guard let name = Self.take(from: &rest), let text = String(utf8: name),
                 let value = Self.take(from: &rest)
-            else { throw SignalingError(.failed, .badFields, "packed fields are cut short or malformed") }
+            else { throw SignalingError(.failed, .badFields, "the fields are truncated or malformed") }
             fields.append((text, value))
         }
         self.fields = fields[...]
@@ -110,7 +110,7 @@ package struct FieldReader: Sendable {
     private func value(_ name: String) -> ArraySlice<UInt8>? { fields.first { $0.name == name }?.value }
 
     static func malformed(_ name: String, _ kind: String) -> SignalingError {
-        SignalingError(.failed, .badFields, "the field \(name) is no \(kind)")
+        SignalingError(.failed, .badFields, "the field \(name) is not a valid \(kind)")
     }
 
     /// Removes `<length>:<bytes>` from the front; nil when it is incomplete.

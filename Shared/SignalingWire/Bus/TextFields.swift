@@ -48,7 +48,7 @@ struct TextFields {
     /// The rest of the line, as text.
     func remainderText() throws(SignalingError) -> String { try text(rest) }
 
-    func bad() -> SignalingError { SignalingError(.failed, .badEvent, "\(what) has not the expected fields") }
+    func bad() -> SignalingError { SignalingError(.failed, .badEvent, "\(what) does not have the expected fields") }
 
     private func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(SignalingError) -> String {
         guard let text = String(utf8: bytes) else { throw bad() }

@@ -41,7 +41,7 @@ struct CallArguments {
     /// The content of a message to a user. Its type `t` must be `instant`: clients may not send the system's own types.
     func instantContent() throws(SignalingError) -> String {
         guard outline.member("t", of: object).map({ outline.isString($0, "instant") }) ?? true else {
-            throw SignalingError(.wrongParameter, .invalidType, "a message's type is instant")
+            throw SignalingError(.wrongParameter, .invalidType, "a message's type must be instant")
         }
         return try body("content")
     }
@@ -51,7 +51,7 @@ struct CallArguments {
         guard self["extra"] != nil else { return "" }
         let extra = try body("extra")
         if mustBeJSON, !extra.isEmpty, (try? JSONValue.parse(extra.utf8)) == nil {
-            throw SignalingError(.wrongParameter, .invalidExtra, "extra is neither empty nor JSON")
+            throw SignalingError(.wrongParameter, .invalidExtra, "extra must be empty or JSON")
         }
         return extra
     }
@@ -63,7 +63,7 @@ struct CallArguments {
     func seconds() throws(SignalingError) -> Int {
         guard let flag = self["flag"] else { return 3600 }
         guard let text = flag.string, let seconds = Self.seconds(ofFlag: text) else {
-            throw SignalingError(.wrongParameter, .invalidFlag, "flag is not v1:E:<seconds>")
+            throw SignalingError(.wrongParameter, .invalidFlag, "flag must be v1:E:<seconds>")
         }
         return Int(min(max(seconds, 1), Double(Limits.messageTimeToLive)))
     }
@@ -92,7 +92,7 @@ struct CallArguments {
     func listLimit() throws(SignalingError) -> Int {
         guard let num = self["num"], num != .null else { return Limits.userListAll }
         guard let limit = num.integer else {
-            throw SignalingError(.wrongParameter, .invalidNum, "num is no whole number")
+            throw SignalingError(.wrongParameter, .invalidNum, "num must be an integer")
         }
         return clamp(limit, to: 1...Limits.userListAll)
     }
@@ -106,7 +106,7 @@ struct CallArguments {
             throw SignalingError(.wrongParameter, .missingArgument, "the argument \(name) is missing")
         }
         guard let text = value.nameText else {
-            throw SignalingError(.wrongParameter, .invalidArgument, "the argument \(name) is no text")
+            throw SignalingError(.wrongParameter, .invalidArgument, "the argument \(name) must be a string")
         }
         return text
     }

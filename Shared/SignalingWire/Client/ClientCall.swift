@@ -53,7 +53,7 @@ package struct ClientCall: Equatable, Sendable {
     ///   does not exist, ``SignalingCode/notLoggedIn`` without a line.
     init(_ function: String, _ arguments: CallArguments, line: String) throws(SignalingError) {
         guard arguments.isObject else {
-            throw SignalingError(.wrongParameter, .invalidArguments, "the arguments are no object")
+            throw SignalingError(.wrongParameter, .invalidArguments, "the arguments must be an object")
         }
         act = try Act(function, arguments)
         guard let isOnItsLine = arguments.matches(line: line) else {

@@ -34,7 +34,7 @@ package enum ClientFrame: Equatable, Sendable {
 
     private init(_ outline: JSONOutline, line: String) throws(FrameError) {
         guard let (name, argument) = outline.pair(at: outline.root), outline.kind(of: name) == .string else {
-            throw FrameError(.shape, "a frame is an array of a name and one argument")
+            throw FrameError(.shape, "a frame must be an array of a name and one argument")
         }
         if outline.isString(name, "call2") {
             self = .call(try CallRequest(outline, argument, line: line))
@@ -67,7 +67,7 @@ package struct LoginRequest: Equatable, Sendable {
     package static let deviceBytes = 64
 
     init(_ argument: JSONValue) throws(FrameError) {
-        guard case .object = argument else { throw FrameError(.shape, "the argument of login is an object") }
+        guard case .object = argument else { throw FrameError(.shape, "the argument of login must be an object") }
         app = argument.text("vid")
         account = argument.text("account") ?? ""
         token = argument.text("token") ?? ""
@@ -90,7 +90,7 @@ package struct LineLoginRequest: Equatable, Sendable {
     static let eventIDs: ClosedRange<Int64> = 0...(1 << 53)
 
     init(_ argument: JSONValue) throws(FrameError) {
-        guard case .object = argument else { throw FrameError(.shape, "the argument of line_login is an object") }
+        guard case .object = argument else { throw FrameError(.shape, "the argument of line_login must be an object") }
         line = argument.text("line") ?? ""
         channel = argument.text("channel")
         after = argument["after"]?.integer.flatMap { Self.eventIDs.contains($0) ? $0 : nil }
@@ -111,7 +111,10 @@ package struct CallRequest: Equatable, Sendable {
     init(_ outline: JSONOutline, _ argument: JSONOutline.Place, line: String) throws(FrameError) {
         guard let (function, id, arguments) = outline.triple(at: argument), outline.kind(of: function) == .string,
             outline.kind(of: id) == .number, outline.text(at: id).count <= Self.idBytes
-        else { throw FrameError(.shape, "the argument of call2 is a function's name, a number and an object") }
+        else {
+            throw FrameError(
+                .shape, "the argument of call2 must be an array of a function's name, a number and an object")
+        }
         self.id = String(decoding: outline.text(at: id), as: UTF8.self)
         call = Result { () throws(SignalingError) in
             try ClientCall(

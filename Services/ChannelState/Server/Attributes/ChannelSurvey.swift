@@ -54,7 +54,7 @@ struct ChannelSurvey: Sendable {
         guard try await functions.adopt(channel) else { return }
         ChannelMetrics.adopted.increment()
         logger.notice(
-            "found a channel that Redis had forgotten, it ends at its time",
+            "restored a channel that Redis had lost; its time to live begins now",
             metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
         try await timers.set(.expiry(channel), after: .zero)
     }

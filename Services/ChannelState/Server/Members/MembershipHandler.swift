@@ -137,7 +137,7 @@ struct MembershipHandler: Sendable {
         } catch {
             try? await timers.set(.attributes(channel), after: Self.retryPause)
             logger.warning(
-                "could not read a channel's attributes, it is joined without them",
+                "could not read a channel's attributes; joining without them",
                 metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "error": "\(error)"])
         }
     }

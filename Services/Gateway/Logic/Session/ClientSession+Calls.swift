@@ -46,7 +46,7 @@ extension ClientSession {
             answered(queued.turn, .failure(error), &actions)
         case .success(let call):
             guard call.isOnItsLine else {
-                let error = SignalingError(.notLoggedIn, .badLine, "the line is not this connection's")
+                let error = SignalingError(.notLoggedIn, .badLine, "the line is not that of this connection's session")
                 return answered(queued.turn, .failure(error), &actions)
             }
             guard isNew || environment.uptime < queued.turn.arrivedAt + environment.callTimeout else {
@@ -67,7 +67,7 @@ extension ClientSession {
         case .sendChannelMessage(let name, _, _):
             guard name.special == nil else {
                 // Servers trust the messages in a special channel.
-                return refuseSpecial(turn, .wrongParameter, "only the system speaks in this channel", &actions)
+                return refuseSpecial(turn, .wrongParameter, "only the system may send to this channel", &actions)
             }
             actions.append(.perform(turn, call))
         case .changeAttributes(let name, _):
@@ -83,7 +83,7 @@ extension ClientSession {
         case .join(let name):
             // Refused also while the app's settings are unknown.
             guard name.special == nil || (knowsLimits && limits.specialChannelsOpen) else {
-                return refuseSpecial(turn, .joinOther, "the app lets no client join this channel", &actions)
+                return refuseSpecial(turn, .joinOther, "the app does not let clients join this channel", &actions)
             }
             join(name, turn, &actions)
         case .leave(let name): leave(name, turn, &actions)

@@ -16,7 +16,7 @@ extension ClientSession {
     private mutating func refuseLogin(_ actions: inout SessionActions) {
         guard login.isFresh else { return }
         actions.append(.count(.loginLimited))
-        let error = SignalingError(.loginOther, .rateLimited, "too many logins of this address have failed")
+        let error = SignalingError(.loginOther, .rateLimited, "too many failed logins from this address")
         send(ServerFrame.loginFailed(error), &actions)
         lose(.normal, &actions)
     }
@@ -52,7 +52,7 @@ extension ClientSession {
             // Presence may have moved the session here although the reply is an error.
             if code == .failed { actions.append(.detach(session.line.session, session.user)) }
         case .refuseSecond(let isResume):
-            let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection has a session")
+            let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection is already logged in")
             send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error), &actions)
         case .end(let ending): end(ending, &actions)
         case .detach(let session): detach(session, &actions)

@@ -48,7 +48,7 @@ final class AddressDoor: Sendable {
         GatewayMetrics.addressRefused.increment()
         if mayWarn {
             logger.warning(
-                "connections of one address refused",
+                "refusing connections: too many from one address",
                 metadata: ["client": "\(address?.ipAddress ?? "unknown")", "bound": "\(refusal.rawValue)"])
         }
         return false

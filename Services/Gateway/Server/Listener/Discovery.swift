@@ -59,7 +59,7 @@ actor Discovery {
             // No leases at all means that Redis lost them; this gateway is known to be alive.
             known = addresses.isEmpty ? [ownAddress] : addresses
         } catch {
-            logger.warning("the list of gateways could not be read", metadata: ["error": "\(error)"])
+            logger.warning("could not read the list of gateways", metadata: ["error": "\(error)"])
         }
     }
 }

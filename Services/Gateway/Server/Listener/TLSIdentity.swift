@@ -27,10 +27,10 @@ final class TLSIdentity: Sendable {
             let context = try Self.read(files)
             current.withLock { $0 = context }
             GatewayMetrics.certificateReloads.increment()
-            logger.notice("certificate read again")
+            logger.notice("reloaded the certificate")
         } catch {
             GatewayMetrics.certificateReloadFailures.increment()
-            logger.error("certificate not read, the old one stays", metadata: ["error": "\(error)"])
+            logger.error("could not reload the certificate; keeping the old one", metadata: ["error": "\(error)"])
         }
     }
 

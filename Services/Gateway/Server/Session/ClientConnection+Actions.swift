@@ -92,13 +92,13 @@ extension ClientConnection {
         case .readingPaused: GatewayMetrics.pauses.increment()
         case .mailboxReset:
             GatewayMetrics.mailboxResets.increment()
-            shard.logger.warning("Redis came back without messages that it had told of")
+            shard.logger.warning("Redis has lost messages: a mailbox's versions went back")
         case .mailboxFull: GatewayMetrics.mailboxesFull.increment()
         case .memoryFull: GatewayMetrics.memoryFull.increment()
         case .resumeAbandoned(let name):
             GatewayMetrics.abandonedResumes.increment()
             shard.logger.warning(
-                "a resume without its channel's events was abandoned", metadata: ["channel": "\(name)"])
+                "abandoned a resume: could not read the channel's events", metadata: ["channel": "\(name)"])
         case .joinUnsettled: GatewayMetrics.unsettledJoins.increment()
         case .tooManyCalls: noteViolation("more than \(CallPipeline.bound) calls unanswered", on: shard)
         }

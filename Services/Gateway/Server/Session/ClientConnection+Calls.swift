@@ -39,7 +39,7 @@ extension ClientConnection {
         case .call(let verb, let name, let peer, let extra):
             let command = CallAct(verb: verb, actor: active.actor, channel: name, peer: peer.rawValue, extra: extra)
             ask(turn, command, on: shard) { _ in .done }
-        case .pollMailbox, .logOut, .join, .leave: preconditionFailure("these have actions of their own")
+        case .pollMailbox, .logOut, .join, .leave: preconditionFailure("these calls have session actions of their own")
         }
     }
 
@@ -70,7 +70,7 @@ extension ClientConnection {
             ask(turn, ListUserAttributes(user: user(account)), on: shard) { .attributes(account, $0.attributes) }
         case .pollMailbox, .sendMessage, .logOut, .join, .leave, .sendChannelMessage, .changeAttributes, .countMembers,
             .queryMember, .listMembers, .call:
-            preconditionFailure("nothing of presence")
+            preconditionFailure("not a call that presence answers")
         }
     }
 
@@ -98,7 +98,7 @@ extension ClientConnection {
             }
         case .pollMailbox, .sendMessage, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join,
             .leave, .sendChannelMessage, .call:
-            preconditionFailure("nothing of channel-state")
+            preconditionFailure("not a call that channel-state answers")
         }
     }
 

@@ -31,7 +31,7 @@ extension ClientConnection {
         case .send, .close, .setReading, .raiseOutputBound, .count, .bind, .unbind, .takeRates, .keepRates, .detach,
             .askWhoseSession, .perform, .goOn, .startPollTimer, .cancelPollTimer, .enter, .leaveLocally,
             .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
-            preconditionFailure("asks nobody")
+            preconditionFailure("not an action that sends a request")
         }
     }
 
@@ -108,7 +108,7 @@ extension ClientConnection {
             // Entries that were not deleted are delivered again at the next login: delivery is at least once.
             guard case .failure(let error) = result else { return }
             handle(.mailboxNotCleared(error), on: shard)
-            shard.logger.warning("mailbox not cleared", metadata: ["error": "\(error)"])
+            shard.logger.warning("could not delete acknowledged mailbox entries", metadata: ["error": "\(error)"])
         }
     }
 

@@ -111,7 +111,7 @@ final class ClientConnection: ChannelInboundHandler {
     private func opened(on shard: isolated GatewayShard) {
         guard shard.admit(self) else {
             shard.logger.warning(
-                "connection refused",
+                "refused a connection: too many clients",
                 metadata: ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
             return close(.goingAway, on: shard)
         }
@@ -215,10 +215,11 @@ final class ClientConnection: ChannelInboundHandler {
         guard context != nil, !isClosed else { return }
         let why =
             switch reason {
-            case .output(.connection): "bytes waiting over \(outlet.bound)"
-            case .output(.all): "bytes waiting for all over \(shard.configuration.shardOutputBound)"
-            case .heldEvents: "events waiting over \(Membership.heldBound)"
-            case .input: "sends without reading"
+            case .output(.connection): "more than \(outlet.bound) bytes wait to be sent"
+            case .output(.all):
+                "more than \(shard.configuration.shardOutputBound) bytes wait for all clients of the shard"
+            case .heldEvents: "more than \(Membership.heldBound) events wait for the answer to a call"
+            case .input: "it sends without reading"
             }
         shard.logger.info("slow client cut off", metadata: ["why": "\(why)", "client": "\(address)"])
         GatewayMetrics.cutOff.increment()

@@ -58,7 +58,7 @@ final class AppDirectory {
                     .failure(
                         SignalingError(
                             .loginOther, .overloaded,
-                            "more than \(Limits.appQuestionsPerSecond) apps a second are asked for, try again")))
+                            "more than \(Limits.appQuestionsPerSecond) apps a second are looked up; try again")))
             }
         }
         waiting[app, default: []].append(callback)

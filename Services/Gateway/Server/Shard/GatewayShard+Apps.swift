@@ -10,7 +10,8 @@ extension GatewayShard {
             apps.find(app) { [self] answer in
                 guard case .failure(let error) = answer, error.reason == .unknownApp else { return }
                 let ended = sessions.values.filter { $0.session.active?.user.app == app }
-                logger.notice("the app is gone", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
+                logger.notice(
+                    "ending the sessions of a removed app", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
                 for connection in ended { connection.handle(.end(.logoutOther), on: self) }
             }
         }

@@ -19,7 +19,7 @@ extension GatewayShard {
                 perform(channel.feed.received(event), in: channel)
             }
         } catch {
-            logger.error("an event could not be read", metadata: ["topic": "\(topic)", "error": "\(error)"])
+            logger.error("could not decode an event", metadata: ["topic": "\(topic)", "error": "\(error)"])
         }
     }
 
@@ -79,13 +79,13 @@ extension GatewayShard {
             if channel.feed.resets != resets {
                 GatewayMetrics.channelResets.increment()
                 logger.warning(
-                    "Redis came back without channel events that it had told of",
+                    "Redis has lost channel events: sequence numbers went back",
                     metadata: ["channel": "\(channel.key.name)"])
             }
             if page?.complete == false {
                 GatewayMetrics.channelGaps.increment()
                 logger.warning(
-                    "channel events are missing", metadata: ["channel": "\(channel.key.name)"])
+                    "channel events are lost: the log no longer has them", metadata: ["channel": "\(channel.key.name)"])
             }
             perform(action, in: channel)
             flushChannels()

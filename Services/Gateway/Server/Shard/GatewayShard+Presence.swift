@@ -37,7 +37,7 @@ extension GatewayShard {
                     // Presence does not reply: the rest of the queue is tried again at the next heartbeat.
                     detaching.failed(request)
                     logger.warning(
-                        "session not detached yet",
+                        "could not report a lost connection to presence; trying again",
                         metadata: ["session": "\(request.session)", "error": "\(error)"])
                 }
             }

@@ -25,7 +25,7 @@ extension GatewayShard {
     /// Reasserts all sessions, and searches for sessions that Redis records for this shard but that it does not hold.
     func reconcile() {
         let held = heldSessions
-        logger.notice("reasserting", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
+        logger.notice("reasserting sessions", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
         reassertion.want(held)
         tellHeld()
         compare()

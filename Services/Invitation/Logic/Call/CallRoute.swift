@@ -16,7 +16,7 @@ package enum CallRoute: Equatable, Sendable {
     package init(callee: String, showsNumber: Bool = false) throws(SignalingError) {
         let account: Account
         do { account = try Account(callee) } catch {
-            throw SignalingError(.wrongParameter, .invalidPeer, "the peer is no account: \(error.message)")
+            throw SignalingError(.wrongParameter, .invalidPeer, "the peer is not a valid account: \(error.message)")
         }
         if Self.isURI(callee) || callee.first == "+" && Self.isNumber(callee.utf8.dropFirst(), from: 1) {
             self = .telephone(account)

@@ -163,7 +163,7 @@ package struct CallStateMachine: Equatable, Sendable {
                 call, .refused, now, call.tellCaller(.refused, extra) + [it.cancellation])
         case .accepted(let call):
             try call.requireCallee(actor)
-            throw SignalingError(.failed, .wrongState, "the call is accepted already: end it")
+            throw SignalingError(.failed, .wrongState, "the call was already accepted; end it instead")
         case .ended(let it):
             try it.call.requireCallee(actor)
             forgetOwedEnd(it)
@@ -246,7 +246,8 @@ extension CallStateMachine {
         if let timer = pending.timer, let deadline = pending.deadline, now >= deadline + durations.lostTimer {
             return timerFired(timer, now: now, calleeOnline: calleeOnline)
         }
-        throw SignalingError(.inviteReinvite, .reinvite, "a call between the two in that channel is pending")
+        throw SignalingError(
+            .inviteReinvite, .reinvite, "a call between these users in this channel is already pending")
     }
 
     private mutating func accept(
@@ -278,7 +279,7 @@ extension CallStateMachine {
         case .callee:
             return call.tellCaller(.message, extra)
         case .caller where call.phone?.role == .callee && call.phone?.bridge == nil:
-            throw SignalingError(.failed, .wrongState, "no telephone is reached yet")
+            throw SignalingError(.failed, .wrongState, "the telephone is not being called yet")
         case .caller where call.calleeSession == nil:
             return call.tellInvited(.message, extra, for: patience)
         case .caller:

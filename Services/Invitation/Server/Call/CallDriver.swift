@@ -50,7 +50,7 @@ struct CallDriver: Sendable {
                 let end = start + (isBegun ? Self.debt : Self.patience)
                 guard error.reason == .unavailable, ContinuousClock.now + pause < end else { throw error }
                 logger.debug(
-                    "repeating an event that Redis did not take",
+                    "could not store a call's event; trying again",
                     metadata: ["command": "\(command.id)", "error": "\(error)"])
                 // If the pause is cancelled, the repetition just comes earlier.
                 try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
@@ -91,9 +91,9 @@ struct CallDriver: Sendable {
         }
         InvitationMetrics.conflictBoundHit.increment()
         logger.warning(
-            "gave up on an event, its call changed too often meanwhile",
+            "gave up on an event: its call kept changing",
             metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
-        throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times meanwhile, try again")
+        throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times at once; try again")
     }
 
     private func carryOut(
@@ -173,7 +173,7 @@ struct CallDriver: Sendable {
             // The call continues: a full mailbox of one party must not affect the other.
             InvitationMetrics.eventsDropped.increment()
             logger.warning(
-                "dropped a call event, the receiver's mailbox is full",
+                "dropped a call event: the receiver's mailbox is full",
                 metadata: ["call": "\(delivery.call)", "why": "\(error.reason)"])
         }
     }

@@ -62,12 +62,13 @@ struct CallHandler: Sendable {
         let calleeKey = UserKey(app: caller.user.app, account: callee)
         let (callingParty, calledParty) = try await records.parties(caller.user, calleeKey)
         if let present = callingParty.session, present != caller.session {
-            throw SignalingError(.notLoggedIn, .sessionOver, "a newer login took the account")
+            throw SignalingError(.notLoggedIn, .sessionOver, "a newer login has replaced the session")
         }
         // The end of a session handles all of the user's calls, so their number is bounded.
         guard max(callingParty.calls, calledParty.calls) < Limits.callsPerUser else {
             InvitationMetrics.callsOfUserBoundHit.increment()
-            throw SignalingError(.inviteOther, .tooManyCalls, "a party has \(Limits.callsPerUser) calls")
+            throw SignalingError(
+                .inviteOther, .tooManyCalls, "one of the users already has \(Limits.callsPerUser) calls")
         }
         let way = try await way(of: request, isOnline: calledParty.session != nil)
         let tag = Self.tag(caller.user, command.channel, callee)
@@ -144,7 +145,7 @@ extension CallStateMachine {
         case .refuse: try refuse(by: act.actor, extra: act.extra, now: now)
         case .end: try end(by: act.actor, extra: act.extra, now: now)
         case .message: try message(by: act.actor, extra: act.extra, now: now)
-        case .invite: throw SignalingError(.failed, .wrongVerb, "an invitation needs more than an act")
+        case .invite: throw SignalingError(.failed, .wrongVerb, "an invitation cannot be made in a call that exists")
         }
     }
 }

@@ -30,7 +30,7 @@ struct PhoneDispatch: Sendable {
         guard reply.isNull else { return }
         InvitationMetrics.ordersDropped.increment()
         logger.warning(
-            "dropped an order for a telephone, its sip-bridge is gone",
+            "dropped an order for a telephone: its sip-bridge is gone",
             metadata: [
                 "call": "\(order.call.id)", "bridge": "\(order.bridge)", "order": "\(order.act.rawValue)",
             ])

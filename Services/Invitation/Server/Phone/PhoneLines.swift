@@ -67,11 +67,12 @@ struct PhoneLines: Sendable {
         var error: SignalingError {
             switch self {
             case .userCalls:
-                SignalingError(.inviteOther, .tooManyCalls, "the user calls too many telephones at once")
+                SignalingError(.inviteOther, .tooManyCalls, "the user has too many phone calls at once")
             case .userRate:
-                SignalingError(.inviteOther, .tooManyNewCalls, "the user called too often in this minute")
-            case .appCalls: SignalingError(.inviteOther, .appCalls, "the app calls too many telephones at once")
-            case .appRate: SignalingError(.inviteOther, .appNewCalls, "the app called too often in this minute")
+                SignalingError(.inviteOther, .tooManyNewCalls, "the user has made too many phone calls in this minute")
+            case .appCalls: SignalingError(.inviteOther, .appCalls, "the app has too many phone calls at once")
+            case .appRate:
+                SignalingError(.inviteOther, .appNewCalls, "the app has made too many phone calls in this minute")
             }
         }
     }

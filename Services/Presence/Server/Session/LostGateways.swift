@@ -43,7 +43,7 @@ struct LostGateways: Sendable {
             logger.info("gateway has stopped", metadata: ["gateway": "\(gateway)"])
         } else {
             PresenceMetrics.gatewaysLost.increment()
-            logger.warning("gateway is lost, its sessions are detached", metadata: ["gateway": "\(gateway)"])
+            logger.warning("gateway lost: its sessions are detached", metadata: ["gateway": "\(gateway)"])
         }
     }
 

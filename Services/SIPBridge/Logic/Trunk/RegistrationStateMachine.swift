@@ -169,7 +169,7 @@ package struct RegistrationStateMachine: ~Copyable {
     }
 
     private func unasked() -> [RegistrationAction] {
-        assertionFailure("an outcome of a REGISTER that is not under way")
+        assertionFailure("an outcome of a REGISTER that is not in progress")
         return []
     }
 

@@ -67,7 +67,7 @@ struct InvitationClient: Sendable {
             case .mail, .kicked, .moved: logger.error("received an event that only gateways handle")
             }
         } catch {
-            logger.error("an event could not be read", metadata: ["error": "\(error)"])
+            logger.error("could not decode an event", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -86,7 +86,7 @@ extension PhoneCallDriver {
             if let answer {
                 body = answer
             } else {
-                guard let media else { throw MediaError(code: .state, message: "no media") }
+                guard let media else { throw MediaError(code: .state, message: "the call has no media session") }
                 body = SIPBody(type: "application/sdp", bytes: try media.makeOffer())
             }
             let fields = [SIPCapabilities.allow, SIPCapabilities.supported] + headers.lines

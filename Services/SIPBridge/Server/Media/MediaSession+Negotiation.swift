@@ -22,7 +22,7 @@ extension MediaSession {
     /// - Throws: ``MediaError``; the session is then unchanged.
     func receiveAnswer(_ answer: [UInt8]) throws(MediaError) {
         guard let offer = descriptions.offer else {
-            throw MediaError(code: .state, message: "an answer without an offer")
+            throw MediaError(code: .state, message: "an answer came without an offer")
         }
         let sdp = try open(offer)
         defer { cre_sdp_close(sdp) }
@@ -63,7 +63,7 @@ extension MediaSession {
     }
 
     private func open(_ offer: MediaDescriptions.Offer) throws(MediaError) -> OpaquePointer {
-        guard stream != nil else { throw MediaError(code: .state, message: "the media are over") }
+        guard stream != nil else { throw MediaError(code: .state, message: "the media session has ended") }
         var sdp: OpaquePointer?
         let error = configuration.publicAddress.withCString {
             var local = cre_sdp_local(
@@ -72,7 +72,7 @@ extension MediaSession {
             return cre_sdp_open(&sdp, &local)
         }
         guard error == 0, let sdp else {
-            throw MediaError(code: .system, message: "no session description (errno \(error))")
+            throw MediaError(code: .system, message: "could not create a session description (errno \(error))")
         }
         do throws(MediaError) {
             if let layout = offer.layout { try decode(layout, into: sdp, isOffer: true) }
@@ -86,12 +86,13 @@ extension MediaSession {
 
     private func setCrypto(_ sdp: OpaquePointer, _ crypto: MediaCrypto) throws(MediaError) {
         let error = cre_sdp_set_crypto(sdp, crypto.value)
-        guard error == 0 else { throw MediaError(code: .system, message: "no memory (errno \(error))") }
+        guard error == 0 else { throw MediaError(code: .system, message: "out of memory (errno \(error))") }
     }
 
     private func decode(_ bytes: [UInt8], into sdp: OpaquePointer, isOffer: Bool) throws(MediaError) {
         guard bytes.count <= Self.maxDescriptionBytes else {
-            throw MediaError(code: .tooLong, message: "a description of more than \(Self.maxDescriptionBytes) bytes")
+            throw MediaError(
+                code: .tooLong, message: "the session description has more than \(Self.maxDescriptionBytes) bytes")
         }
         let error = cre_sdp_decode(sdp, bytes, bytes.count, isOffer)
         switch error {
@@ -107,7 +108,7 @@ extension MediaSession {
             error = cre_sdp_encode(sdp, isOffer, buffer.baseAddress, buffer.count, &count)
         }
         guard error == 0 else {
-            throw MediaError(code: .system, message: "a description cannot be written (errno \(error))")
+            throw MediaError(code: .system, message: "could not encode the session description (errno \(error))")
         }
         return bytes
     }
@@ -131,10 +132,10 @@ extension MediaSession {
     ) throws(MediaError) -> Agreement {
         var remote = cre_sdp_remote()
         guard cre_sdp_get_remote(sdp, &remote) == 0 else {
-            throw MediaError(code: .unacceptable, message: "no audio stream that can be had")
+            throw MediaError(code: .unacceptable, message: "the peer offers no usable audio stream")
         }
         guard let audioType = UInt8(exactly: remote.audio_payload_type) else {
-            throw MediaError(code: .unacceptable, message: "neither PCMU nor PCMA")
+            throw MediaError(code: .unacceptable, message: "the peer supports neither PCMU nor PCMA")
         }
         return Agreement(
             peer: try peer(remote, description), audioType: audioType, isALaw: remote.is_alaw,
@@ -149,12 +150,12 @@ extension MediaSession {
         if remote.is_unspecified {
             // 0.0.0.0 is the old way to put a call on hold; any other value that is not an address is a name.
             guard String(decoding: description, as: UTF8.self).contains("IN IP4 0.0.0.0") else {
-                throw MediaError(code: .unacceptable, message: "a peer without a numeric address")
+                throw MediaError(code: .unacceptable, message: "the peer's media address is not numeric")
             }
             return nil
         }
         guard address.contains(":") == configuration.address.contains(":") else {
-            throw MediaError(code: .unacceptable, message: "a peer with an address of the other family")
+            throw MediaError(code: .unacceptable, message: "the peer's media address is of the other address family")
         }
         return Peer(
             address: address, port: remote.port, reportAddress: String(cString: remote.rtcp_address),
@@ -166,7 +167,7 @@ extension MediaSession {
     ) throws(MediaError) -> Keys? {
         guard let remote = cryptos.first, var local else {
             guard security != .required, !isSecureProfile else {
-                throw MediaError(code: .security, message: "no SRTP key that can be used")
+                throw MediaError(code: .security, message: "the peer offers no usable SRTP key")
             }
             return nil
         }

@@ -90,7 +90,9 @@ final class MediaSession {
                 let session = Unmanaged<MediaSession>.fromOpaque(context).takeUnretainedValue()
                 withExtendedLifetime(session) { session.received(packet.pointee) }
             }, Unmanaged.passUnretained(self).toOpaque())
-        guard error == 0 else { throw MediaError(code: .system, message: "no pair of RTP ports (errno \(error))") }
+        guard error == 0 else {
+            throw MediaError(code: .system, message: "could not open a pair of RTP ports (errno \(error))")
+        }
     }
 
     isolated deinit { assert(stream == nil, "a media session was not stopped") }
@@ -158,7 +160,7 @@ final class MediaSession {
 
     /// Applies the result of a negotiation.
     func adopt(_ new: Agreement) throws(MediaError) {
-        guard let stream else { throw MediaError(code: .state, message: "the media are over") }
+        guard let stream else { throw MediaError(code: .state, message: "the media session has ended") }
         let old = agreement
         // The end of a digit belongs to the previous agreement: same address, same payload type, same key.
         let output = sender?.change(maySend: new.maySend, takesDigits: new.outgoingEventType != nil)
@@ -178,7 +180,9 @@ final class MediaSession {
             error = cre_rtp_set_peer(
                 stream, peer.address, peer.port, peer.reportAddress, peer.reportPort, signallingAddress)
         }
-        guard error == 0 else { throw MediaError(code: .system, message: "RTP stream (errno \(error))") }
+        guard error == 0 else {
+            throw MediaError(code: .system, message: "could not start the RTP stream (errno \(error))")
+        }
     }
 }
 

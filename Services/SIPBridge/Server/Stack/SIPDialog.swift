@@ -177,7 +177,7 @@ final class SIPDialog {
             fields.insert(contact, at: 0)
         }
         guard let rest = SIPEncoding.rest(headers: fields, body: body) else {
-            throw SIPError(code: EINVAL, act: "send \(method): a header that cannot be sent")
+            throw SIPError(code: EINVAL, act: "send \(method): invalid header")
         }
         return rest
     }

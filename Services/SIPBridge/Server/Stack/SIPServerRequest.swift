@@ -58,7 +58,7 @@ final class SIPServerRequest {
         let phrase = reason ?? SIPReason.phrase(status)
         guard let rest = SIPEncoding.rest(headers: fields, body: body), SIPHeaderField("Reason", phrase).isSendable
         else {
-            throw SIPError(code: EINVAL, act: "reply \(status): a header that cannot be sent")
+            throw SIPError(code: EINVAL, act: "reply \(status): invalid header")
         }
         var encoded = cre_span()
         let error = rest.withSpan {

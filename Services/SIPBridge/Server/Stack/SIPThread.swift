@@ -17,7 +17,9 @@ actor SIPThread {
 
     private init() {
         // `start()` has reported the failure to its caller; using the actor nevertheless is a mistake in the start-up.
-        guard case .success(let loop) = Self.started else { fatalError("no SIP thread: \(Self.started)") }
+        guard case .success(let loop) = Self.started else {
+            fatalError("could not start the SIP thread: \(Self.started)")
+        }
         self.loop = loop
     }
 

@@ -21,7 +21,7 @@ final class SIPTimer {
         let made = cre_timer_make(
             { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act() }, Unmanaged.passUnretained(cell).toOpaque())
         // Like a failed allocation of a Swift object, this cannot be handled.
-        guard let made else { fatalError("no memory for a SIP timer") }
+        guard let made else { fatalError("out of memory for a SIP timer") }
         timer = made
     }
 

@@ -46,7 +46,7 @@ actor TrunkTableReader {
         if let found, !found.isEmpty {
             hosts[name] = Host(addresses: found, due: .now + Self.freshness)
         } else {
-            logger.warning("a trunk's host has no address", metadata: ["host": "\(name)"])
+            logger.warning("could not resolve a trunk's host", metadata: ["host": "\(name)"])
             // Calls from the last known addresses are still accepted.
             hosts[name] = Host(addresses: hosts[name]?.addresses ?? [], due: .now + Self.retry)
         }

@@ -25,7 +25,7 @@ import Testing
     @Test func aCallOnAnotherLine() throws {
         let talk = try active()
         let actions = try talk.says(#"["call2",["user_get_attr_all",1,{"line":"x","account":"bob"}]]"#)
-        let error = SignalingError(.notLoggedIn, .badLine, "the line is not this connection's")
+        let error = SignalingError(.notLoggedIn, .badLine, "the line is not that of this connection's session")
         #expect(actions == Talk.failed(1, error))
     }
 

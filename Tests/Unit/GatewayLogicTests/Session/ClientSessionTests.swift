@@ -8,7 +8,7 @@ import Testing
     private typealias Talk = Conversation
 
     private static let second = SignalingError(
-        .alreadyLoggedIn, .alreadyLoggedIn, "this connection has a session")
+        .alreadyLoggedIn, .alreadyLoggedIn, "this connection is already logged in")
 
     @Test func aLogin() throws {
         let talk = try Conversation()

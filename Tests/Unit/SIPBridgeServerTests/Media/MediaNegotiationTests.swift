@@ -251,7 +251,7 @@ struct MediaNegotiationTests {
     @Test("Required without a key, RTP/SAVP without a usable key, and an answer with another number are refused")
     func cryptoRefused() async throws {
         try await script(.required) { session in
-            #expect(throws: MediaError(code: .security, message: "no SRTP key that can be used")) {
+            #expect(throws: MediaError(code: .security, message: "the peer offers no usable SRTP key")) {
                 try session.receiveOffer(offer("m=audio 40000 RTP/AVP 0\r\n"))
             }
             _ = try session.makeOffer()

@@ -88,7 +88,7 @@ enum FrameTable {
                 Refusal(.invalidUser, "invalid_account", "the account is out of its bounds"),
                 Refusal(.loginKicked, "kick", "a newer login took the account while this one was made"),
                 Refusal(.alreadyLoggedIn, "already_logged_in", "the connection has a session"),
-                Refusal(.loginOther, "rate_limited", "too many logins of this address have failed"),
+                Refusal(.loginOther, "rate_limited", "too many failed logins from this address"),
                 Refusal(.loginOther, "overloaded", "too many unknown apps are asked for; try again"),
             ],
             examples: ["login-web", "login-push", "login-python", "login-oldest"],

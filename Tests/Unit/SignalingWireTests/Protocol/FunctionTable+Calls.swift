@@ -53,22 +53,22 @@ extension FunctionTable {
         return switch verb {
         case .invite:
             [
-                Refusal(.wrongParameter, "self_invite", "the peer is the caller"),
+                Refusal(.wrongParameter, "self_invite", "the caller and the peer are the same user"),
                 Refusal(.inviteReinvite, "reinvite", "a call of the two in that channel is pending"),
                 Refusal(
                     .inviteOther, "too_many_calls",
-                    "a party has \(Limits.callsPerUser) calls, or the "
+                    "one of the users already has \(Limits.callsPerUser) calls, or the "
                         + "telephones' bound"),
                 Refusal(.inviteOther, "too_many_new_calls", "the user called too many telephones in this minute"),
-                Refusal(.inviteOther, "app_calls", "the app calls too many telephones at once"),
+                Refusal(.inviteOther, "app_calls", "the app has too many phone calls at once"),
                 Refusal(.inviteOther, "app_new_calls", "the app called too many telephones in this minute"),
             ]
         case .acknowledge, .end: [unknownCall]
         case .accept: [unknownCall, ended]
-        case .refuse: [unknownCall, Refusal(.failed, "wrong_state", "the call is accepted already: end it")]
+        case .refuse: [unknownCall, Refusal(.failed, "wrong_state", "the call was already accepted; end it instead")]
         case .message:
             [
-                unknownCall, ended, Refusal(.failed, "wrong_state", "no telephone is reached yet"),
+                unknownCall, ended, Refusal(.failed, "wrong_state", "the telephone is not being called yet"),
                 Refusal(.wrongParameter, "invalid_dtmf", "a digit is one of `0-9*#A-D`, a comma is a pause"),
             ]
         }
