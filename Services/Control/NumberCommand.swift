@@ -15,11 +15,7 @@ struct NumberCommand: AsyncParsableCommand {
         @Argument(help: "The number, as the trunk's requests name it.")
         var number: SIPNumberArgument
 
-        @Option(help: "The app.")
-        var app: AppID
-
-        @Option(help: "The account.")
-        var account: Account
+        @OptionGroup var user: UserOptions
 
         @OptionGroup var output: OutputOptions
 
@@ -27,8 +23,8 @@ struct NumberCommand: AsyncParsableCommand {
             try await Failure.reported {
                 try await Database.with { pool in
                     let store = NumberStore(pool: pool)
-                    guard try await store.set(number.text, to: UserKey(app: app, account: account)) else {
-                        if try await AppStore(pool: pool).find(app) == nil { throw AppCommand.unknown(app) }
+                    guard try await store.set(number.text, to: user.key) else {
+                        if try await AppStore(pool: pool).find(user.app) == nil { throw AppCommand.unknown(user.app) }
                         throw Failure.refused("the number \(number.text) is another app's")
                     }
                     guard let record = try await store.find(number.text) else {

@@ -20,11 +20,7 @@ struct TokenCommand: AsyncParsableCommand {
 
         static let configuration = CommandConfiguration(abstract: "Prints a login token for an account.")
 
-        @Option(help: "The app.")
-        var app: AppID
-
-        @Option(help: "The account: 1 to 128 bytes without white space and control characters.")
-        var account: Account
+        @OptionGroup var user: UserOptions
 
         @Option(help: "Seconds from now to the token's end.")
         var ttl: Int64 = 86_400
@@ -40,13 +36,16 @@ struct TokenCommand: AsyncParsableCommand {
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    guard let record = try await AppStore(pool: pool).find(app) else { throw AppCommand.unknown(app) }
+                    guard let record = try await AppStore(pool: pool).find(user.app) else {
+                        throw AppCommand.unknown(user.app)
+                    }
                     let expiry = Int64(time(nil)) + ttl
                     let token = SignalingToken.make(
-                        account: account.rawValue, app: app, certificate: record.certificate, expiry: expiry)
+                        account: user.account.rawValue, app: user.app, certificate: record.certificate, expiry: expiry)
                     guard output.json else { return print(token) }
                     try Output.json(
-                        Report(account: account.rawValue, appId: app.rawValue, expiry: expiry, token: token))
+                        Report(
+                            account: user.account.rawValue, appId: user.app.rawValue, expiry: expiry, token: token))
                 }
             }
         }

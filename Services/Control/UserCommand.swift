@@ -27,11 +27,7 @@ struct UserCommand: AsyncParsableCommand {
                 as soon as a presence service runs.
                 """)
 
-        @Option(help: "The app.")
-        var app: AppID
-
-        @Option(help: "The account.")
-        var account: Account
+        @OptionGroup var user: UserOptions
 
         @OptionGroup var output: OutputOptions
 
@@ -40,12 +36,12 @@ struct UserCommand: AsyncParsableCommand {
                 var reader = EnvironmentReader.process()
                 let url = reader.string("REDIS_URL", default: Self.standardURL, "where Redis is")
                 do throws(RedisError) {
-                    try await Self.post(DisconnectUser(user: UserKey(app: app, account: account)), url)
+                    try await Self.post(DisconnectUser(user: user.key), url)
                 } catch {
                     throw Failure(error)
                 }
-                if output.json { return try Output.json(Report(disconnected: account.rawValue)) }
-                print("\(account) of \(app) is disconnected")
+                if output.json { return try Output.json(Report(disconnected: user.account.rawValue)) }
+                print("\(user.account) of \(user.app) is disconnected")
             }
         }
 

@@ -48,9 +48,7 @@ package struct ChannelName: ByteIdentifier {
     /// Validates a name; both spellings of a special channel become one.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
     package init(_ rawValue: String) throws(SignalingError) {
-        guard (1...Limits.channelNameBytes).contains(rawValue.utf8.count),
-            rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
-        else {
+        guard rawValue.isName(of: 1...Limits.channelNameBytes) else {
             throw SignalingError(
                 .wrongParameter, .invalidChannel,
                 "a channel name must have 1 to \(Limits.channelNameBytes) bytes, without control characters")
@@ -89,9 +87,7 @@ package struct AttributeName: ByteIdentifier {
     /// Validates a name.
     /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
     package init(_ rawValue: String) throws(SignalingError) {
-        guard (1...Limits.attributeNameBytes).contains(rawValue.utf8.count),
-            rawValue.isVisibleASCII || rawValue.unicodeScalars.allSatisfy({ !$0.isControl })
-        else {
+        guard rawValue.isName(of: 1...Limits.attributeNameBytes) else {
             throw SignalingError(
                 .wrongParameter, .invalidAttributeName,
                 "an attribute name must have 1 to \(Limits.attributeNameBytes) bytes, without control characters")
@@ -129,6 +125,11 @@ package struct ChannelKey: Hashable, Sendable {
 extension String {
     /// Whether all bytes are visible ASCII, as in most names: Unicode's tables then need not be consulted.
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    /// Whether it has so many bytes and no control characters.
+    func isName(of bytes: ClosedRange<Int>) -> Bool {
+        bytes.contains(utf8.count) && (isVisibleASCII || unicodeScalars.allSatisfy { !$0.isControl })
+    }
 }
 
 extension Unicode.Scalar {
