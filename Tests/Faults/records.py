@@ -1,0 +1,84 @@
+"""A history, indexed for the rules of the checker."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+# The deadline of an act at the gateway, and what a loaded machine may add.
+DEADLINE, MARGIN = 8, 2
+# An answer slower than this counts as "not healed yet".
+SLOW = 2
+# After this time without a connection (`_conn_timeout`), a user is offline.
+SHORTEST_ABSENCE = 20
+# Around a fault, messages may be under way for so long.
+HEALING = 15
+# Answers that leave open whether the act took effect.
+UNKNOWN = ("timeout", "unavailable")
+
+# Reasons for which a user no longer counts as a member, while the cluster and the others have seen no leave.
+NO_REASONS = ("session lost", "told of a gap")
+
+# Which of `checker.DEFECTS` was found, or "forgiven"; and what exactly.
+Defect = tuple[str, str]
+
+
+class Records:
+    """A history, indexed."""
+
+    def __init__(self, records: list[dict]):
+        self.of_kind: dict[str, list[dict]] = defaultdict(list)
+        for record in records:
+            self.of_kind[record["kind"]].append(record)
+        self.faults = self.of_kind["fault"]
+        self.end = max((r.get("t1") or r.get("t") or 0 for r in records), default=0)
+        phases = {phase["name"]: phase["t"] for phase in self.of_kind["phase"]}
+        self.reconnect = phases.get("reconnect", math.inf)
+        self.settle = phases.get("settle", math.inf)
+
+    def acts(self, *names: str) -> list[dict]:
+        return [act for act in self.of_kind["act"] if act["act"] in names]
+
+    def forgiven(self, t: float) -> bool:
+        """Whether a store lost this moment."""
+        return any(fault.get("forgive") and fault["forgive"][0] <= t <= fault["forgive"][1] for fault in self.faults)
+
+    def under_way(self, act: dict) -> float:
+        """Seconds that an acknowledged message may take to those who don't leave before."""
+        disturbed = any(fault["t0"] <= act["t1"] + 1 and act["t0"] <= fault["t1"] + HEALING for fault in self.faults)
+        return HEALING if disturbed else 1
+
+    @property
+    def forgot(self) -> bool:
+        return any(fault.get("forgive") for fault in self.faults)
+
+
+def intervals(history: Records) -> list[tuple[str, str, float, float]]:
+    """(member, channel, from, to), in the order of their beginnings."""
+    found, open_ones = [], {}
+    marks = sorted(history.of_kind["in"] + history.of_kind["out"], key=lambda record: record["t"])
+    for mark in marks:
+        key = mark["who"], mark["channel"]
+        start = open_ones.pop(key, None)
+        if start is not None:
+            found.append((*key, start, mark["t"]))
+        if mark["kind"] == "in":
+            open_ones[key] = mark["t"]
+    found += [(*key, start, math.inf) for key, start in open_ones.items()]
+    return sorted(found, key=lambda stay: stay[2])
+
+
+def absent(history: Records) -> Iterator[tuple[str, float, float]]:
+    """(who, from, to): times without a connection that were long enough to be taken for the end."""
+    ends = [record for record in history.of_kind["closed"] if not record["resuming"]]
+    marks = group(sorted(history.of_kind["open"] + ends, key=lambda r: r["t"]), lambda r: r["who"])
+    for who, found in marks.items():
+        for one, other in zip(found, [*found[1:], {"kind": "end", "t": history.end}], strict=True):
+            if one["kind"] == "closed" and other["t"] - one["t"] >= SHORTEST_ABSENCE - 1:
+                yield who, one["t"], other["t"]
+
+
+def group(records: Iterable, key) -> dict:
+    found = defaultdict(list)
+    for record in records:
+        found[key(record)].append(record)
+    return found
