@@ -1,13 +1,12 @@
 """The browser client, the Swift client and the unmodified Python client talk to each other, over two gateways."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stack_control import ROOT, Stack, unique
+from stack_control import BINARIES, Stack, unique
 from users import WebUser
 from waiting import eventually
 
@@ -26,11 +25,10 @@ async def test_all_three_talk_to_each_other(stack: Stack, visit, only, people):
     room, swift, python = unique("room"), unique("swift"), unique("python")
     app = stack.open_app
     one, two = stack.gateways
-    programs = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
     async with visit(stack) as page, people(stack) as cast:
         watcher, = await cast.login("watcher")
         with (
-            running(str(programs / "client-echo"), app.id, swift, only(two), room),
+            running(str(BINARIES / "client-echo"), app.id, swift, only(two), room),
             running(sys.executable, str(Path(__file__).with_name("python_echo.py")), app.id, python,
                     one.removeprefix("ws://"), room),
         ):

@@ -10,11 +10,9 @@ import hashlib
 import itertools
 import json
 import time
-import uuid
 from dataclasses import dataclass, field
 
 from secrecy import SPOKEN
-from waiting import eventually
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -391,18 +389,3 @@ class Client:
             self.violations.append("a line that is not msg-v2")
             return ("", "", "", "{}")
         return fields[1], fields[2], fields[4], fields[6]
-
-
-async def mail_barrier(user: Client) -> None:
-    """After this, the user has fetched everything that its mailbox held before: it has got a message of its own."""
-    text = f"barrier-{uuid.uuid4().hex}"
-    await user.tell(user.account, text)
-    await eventually(lambda: text in user.texts(), "the barrier arrived")
-
-
-async def barrier(sender: Client, channel: str, *receivers: Client) -> None:
-    """After this, the receivers have seen everything that happened in the channel before."""
-    text = f"barrier-{uuid.uuid4().hex}"
-    await sender.call("channel_sendmsg", name=channel, msg=text, force=True)
-    for receiver in receivers:
-        await eventually(lambda r=receiver: any(e.content.get("msg") == text for e in r.events), "the barrier arrived")

@@ -12,8 +12,22 @@ from pathlib import Path
 from signaling import App
 
 ROOT = Path(__file__).resolve().parents[2]
+# The programs under test: HELIOGRAPH_BIN, or the release build of this checkout.
+BINARIES = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
 UP_SECONDS = 180
 COMMAND_SECONDS = 90
+
+
+def clean_environment(**variables: str) -> dict[str, str]:
+    """The environment of this process without its settings of Heliograph, and with these variables."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")} | variables
+
+
+def run_program(*command: str, **variables: str) -> subprocess.CompletedProcess:
+    """Runs a command to its end, in the repository's root and in a clean environment with these variables."""
+    return subprocess.run(
+        command, cwd=ROOT, env=clean_environment(**variables), capture_output=True, text=True, timeout=COMMAND_SECONDS,
+        check=False)
 
 
 class Stack:
@@ -106,12 +120,8 @@ class Stack:
 
     def control(self, *arguments: str) -> str:
         """Runs `heliographctl` against the stack's database; its output."""
-        directory = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
-        environment["HELIOGRAPH_POSTGRES_URL"] = self.endpoints["postgres"]["url"]
-        done = subprocess.run(
-            [str(directory / "heliographctl"), *arguments], env=environment, capture_output=True, text=True,
-            timeout=COMMAND_SECONDS, check=False)
+        done = run_program(
+            str(BINARIES / "heliographctl"), *arguments, HELIOGRAPH_POSTGRES_URL=self.endpoints["postgres"]["url"])
         assert done.returncode == 0, f"heliographctl {' '.join(arguments[:2])}: {done.stderr}"
         return done.stdout
 

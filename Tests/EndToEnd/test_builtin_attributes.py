@@ -5,7 +5,8 @@ import json
 import time
 
 import pytest
-from signaling import Client, barrier
+from acts import barrier
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import before_next_try, eventually, eventually_blocking, let_pass
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from signaling import mail_barrier
+from acts import mail_barrier, ring
 from stack_control import Stack, unique
 from waiting import eventually
 
@@ -30,9 +30,8 @@ async def test_the_whole_life_of_a_call(stack: Stack, people):
         await bob.act("invite_bye", channel, alice.account)
         await eventually(lambda: alice.calls("invite_bye"), "the end arrived")
         # The call is over, so the same invitation is a new one.
-        await alice.act("invite", channel, bob.account)
-        await eventually(lambda: len(bob.calls("invite")) == 2, "the next invitation arrived")
-        await bob.act("invite_ack", channel, alice.account)
+        await ring(alice, bob, channel)
+        assert len(bob.calls("invite")) == 2
         await bob.act("invite_refuse", channel, alice.account, '{"busy":1}')
         await eventually(lambda: alice.calls("invite_refuse"), "the refusal arrived")
         assert alice.calls("invite_refuse")[0]["extra"] == '{"busy":1}'
@@ -113,9 +112,7 @@ async def test_both_may_end_at_once(stack: Stack, people):
     channel = unique("call")
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
-        await alice.act("invite", channel, bob.account)
-        await eventually(lambda: bob.calls("invite"), "the invitation arrived")
-        await bob.act("invite_ack", channel, alice.account)
+        await ring(alice, bob, channel)
         await bob.act("invite_accept", channel, alice.account)
         await asyncio.gather(
             alice.attempt("voip_invite_bye", channelName=channel, peer=bob.account, extra=""),

@@ -1,47 +1,37 @@
 """The container files: valid, and consistent with the settings of the services."""
 
 import os
-import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
+from stack_control import BINARIES, ROOT, run_program
 
-ROOT = Path(__file__).resolve().parents[2]
-BINARIES = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
 SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
-PREFIX = "HELIOGRAPH_"
-
-
-def run(*command: str, **environment: str) -> subprocess.CompletedProcess:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    return subprocess.run(
-        command, cwd=ROOT, env=clean | environment, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
 def compose() -> dict:
     """The file as docker-compose understands it, with its defaults filled in."""
-    done = run("docker-compose", "config")
+    done = run_program("docker-compose", "config")
     assert done.returncode == 0, done.stderr
     return yaml.safe_load(done.stdout)
 
 
 def settings(service: str) -> dict[str, str]:
     """The settings of a service: their names and forms."""
-    done = run(str(BINARIES / service), "--print-configuration")
+    done = run_program(str(BINARIES / service), "--print-configuration")
     assert done.returncode == 0, done.stderr
     return {name: form for name, form, _, _ in (line.split("\t") for line in done.stdout.splitlines())}
 
 
 def test_compose_file_is_valid():
-    done = run("docker-compose", "config", "-q")
+    done = run_program("docker-compose", "config", "-q")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
 
 
 def test_haproxy_configuration_is_valid():
-    done = run("haproxy", "-c", "-f", "Docker/haproxy.cfg", PATH=f"{os.environ['PATH']}:/usr/sbin")
+    done = run_program("haproxy", "-c", "-f", "Docker/haproxy.cfg", PATH=f"{os.environ['PATH']}:/usr/sbin")
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
 
@@ -64,7 +54,7 @@ def test_environment_is_known_to_the_service(compose: dict, service: str):
 def test_environment_has_good_values(compose: dict, service: str):
     """The service itself checks its arguments: with one that it refuses, it does not start."""
     environment = compose["services"][service]["environment"]
-    accepted = run(str(BINARIES / service), "--check-configuration", **environment)
+    accepted = run_program(str(BINARIES / service), "--check-configuration", **environment)
     assert accepted.returncode == 0, accepted.stderr
     # Nothing is ignored either.
     assert accepted.stderr == ""
@@ -79,7 +69,7 @@ def test_environment_covers_what_differs_in_a_container(compose: dict, service: 
 
 def test_a_bad_value_would_be_noticed():
     """The service that the tests above start does refuse bad settings, with one clear line."""
-    refused = run(str(BINARIES / "presence"), HELIOGRAPH_REDIS_URL="x")
+    refused = run_program(str(BINARIES / "presence"), HELIOGRAPH_REDIS_URL="x")
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
     assert "HELIOGRAPH_REDIS_URL" in refused.stderr
@@ -91,7 +81,7 @@ def test_migration_is_called_as_the_program_wants_it(compose: dict):
     assert set(migrate["environment"]) == {"HELIOGRAPH_POSTGRES_URL"}
     # The same arguments and names, against a port where nothing answers: the service gets as far as connecting.
     nowhere = [("0" if argument == "60" else argument) for argument in arguments]
-    done = run(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph")
+    done = run_program(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph")
     assert done.returncode != 0
     assert "Usage" not in done.stderr and "configuration" not in done.stderr.lower(), done.stderr
 

@@ -3,17 +3,10 @@
 import json
 import time
 
-from signaling import Client, mail_barrier
+from acts import mail_barrier, ring
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
-
-
-async def ring(alice: Client, bob: Client, channel: str, extra: str = "") -> None:
-    """Invites, and waits until both know that it rings."""
-    await alice.act("invite", channel, bob.account, extra)
-    await eventually(lambda: any(c["channel"] == channel for c in bob.calls("invite")), "the invitation arrived")
-    await bob.act("invite_ack", channel, alice.account)
-    await eventually(lambda: any(c["channel"] == channel for c in alice.calls("invite_ack")), "it rings")
 
 
 async def after_a_barrier(client: Client) -> list[str]:

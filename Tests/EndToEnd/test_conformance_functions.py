@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from fixtures import People
 from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
@@ -74,12 +75,16 @@ class Caller:
         return frame[1]
 
 
+async def new_caller(stack: Stack, cast: People) -> Caller:
+    """A user on the first gateway who never polls, and whose PEER is online on the second."""
+    alice = await cast.make("alice", polls=False).login(stack.gateways[0])
+    bob = await cast.make("bob").login(stack.gateways[1])
+    return Caller(alice, bob.account, unique("room"))
+
+
 async def test_good_answers(stack: Stack, people):
     async with people(stack) as cast:
-        alice, bob = cast.make("alice", polls=False), cast.make("bob")
-        await alice.login(stack.gateways[0])
-        await bob.login(stack.gateways[1])
-        caller = Caller(alice, bob.account, unique("room"))
+        caller = await new_caller(stack, cast)
         # Counted from 0 on, as the Python client does.
         for number, (function, arguments, fields) in enumerate(GOOD):
             returned, error, text = await caller.answer(function, arguments, number)
@@ -88,15 +93,12 @@ async def test_good_answers(stack: Stack, people):
             data = json.loads(text)
             assert data["result"] == "ok", function
             assert {name: type(data.get(name)) for name in fields} == fields, function
-        await eventually(alice.closed.is_set, "the close after the logout")
+        await eventually(caller.client.closed.is_set, "the close after the logout")
 
 
 async def test_error_answers(stack: Stack, people):
     async with people(stack) as cast:
-        alice, bob = cast.make("alice", polls=False), cast.make("bob")
-        await alice.login(stack.gateways[0])
-        await bob.login(stack.gateways[1])
-        caller = Caller(alice, bob.account, unique("room"))
+        caller = await new_caller(stack, cast)
         for number, (function, arguments) in enumerate(BAD):
             returned, error, text = await caller.answer(function, arguments, number)
             assert type(returned) is int and returned == number, function
@@ -104,7 +106,7 @@ async def test_error_answers(stack: Stack, people):
             data = json.loads(text)
             assert data["result"] == "failed" and data["reason"] == error and data["data"]["result"] == error, function
             assert type(data["code"]) is int and data["code"] > 0, function
-        assert await alice.ping(1) == 1
+        assert await caller.client.ping(1) == 1
 
 
 async def test_the_number_comes_back_as_it_is(stack: Stack, people):

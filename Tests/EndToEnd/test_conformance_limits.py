@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+from acts import ring
 from signaling import Client, LoginRefused
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
@@ -225,8 +226,7 @@ async def test_digits(stack: Stack, people):
     channel = unique("call")
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
-        await alice.act("invite", channel, bob.account)
-        await bob.act("invite_ack", channel, alice.account)
+        await ring(alice, bob, channel)
         await bob.act("invite_accept", channel, alice.account)
 
         def extra(digits: str) -> str:

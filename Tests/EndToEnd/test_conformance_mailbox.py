@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 
-from signaling import Client, mail_barrier
+from acts import mail_barrier
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually, let_pass, paced
 

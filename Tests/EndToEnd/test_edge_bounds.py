@@ -7,9 +7,9 @@ import signal
 import socket
 
 import pytest
+from acts import insists
 from raw_socket import RawSocket, frame
 from stack_control import Stack, unique
-from test_outages import insists
 from waiting import eventually
 from web import metric
 

@@ -3,8 +3,8 @@
 import asyncio
 import time
 
+from acts import insists
 from stack_control import unique
-from test_outages import insists
 from waiting import eventually
 
 

@@ -4,20 +4,10 @@ import asyncio
 import os
 import signal
 
-from signaling import Client, barrier
+from acts import barrier, insists
+from signaling import Client
 from stack_control import unique
 from waiting import before_next_try, eventually
-
-
-async def insists(client: Client, function: str, **arguments) -> dict:
-    """Repeats a call until it succeeds: what users do during an outage."""
-    reply = await client.attempt(function, within=20, **arguments)
-    deadline = asyncio.get_running_loop().time() + 30
-    while not reply.ok:
-        assert asyncio.get_running_loop().time() < deadline, f"{function} still fails: {reply.data}"
-        await before_next_try(0.2)
-        reply = await client.attempt(function, within=20, **arguments)
-    return reply.data
 
 
 async def everything_works(alice: Client, bob: Client, channel: str) -> None:

@@ -2,9 +2,9 @@
 
 import asyncio
 
+from acts import insists
 from signaling import Client
 from stack_control import Stack, unique
-from test_outages import insists
 from waiting import eventually
 
 BEFORE, LOST, AFTER = 5, 8, 20

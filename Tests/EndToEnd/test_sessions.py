@@ -4,7 +4,8 @@ import asyncio
 import time
 
 import pytest
-from signaling import App, LoginRefused, barrier, make_token
+from acts import barrier
+from signaling import App, LoginRefused, make_token
 from stack_control import Stack, unique
 from waiting import eventually
 

@@ -1,15 +1,11 @@
 """Releases side by side: what a process accepts of a newer one, and when it refuses to serve."""
 
 import json
-import os
 import subprocess
-from pathlib import Path
 
 import pytest
-from stack_control import Stack
+from stack_control import BINARIES, Stack, clean_environment, run_program
 
-ROOT = Path(__file__).resolve().parents[2]
-BINARIES = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build" / "release")
 # What Kubernetes sets in every container for a service named heliograph-gateway.
 SERVICE_LINKS = {
     "HELIOGRAPH_GATEWAY_SERVICE_HOST": "10.0.0.1", "HELIOGRAPH_GATEWAY_SERVICE_PORT": "8443",
@@ -17,14 +13,6 @@ SERVICE_LINKS = {
     "HELIOGRAPH_GATEWAY_PORT_8443_TCP": "tcp://10.0.0.1:8443", "HELIOGRAPH_GATEWAY_PORT_8443_TCP_PROTO": "tcp",
     "HELIOGRAPH_GATEWAY_PORT_8443_TCP_PORT": "8443", "HELIOGRAPH_GATEWAY_PORT_8443_TCP_ADDR": "10.0.0.1",
 }
-
-
-def run(program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """Runs a program to its end, with these settings only."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
-    return subprocess.run(
-        [str(BINARIES / program), *arguments], env=clean | environment, capture_output=True, text=True, timeout=60,
-        check=False)
 
 
 def logged(stack: Stack, name: str) -> list[str]:
@@ -35,14 +23,14 @@ def logged(stack: Stack, name: str) -> list[str]:
 
 @pytest.mark.parametrize("service", ["gateway", "presence", "channel-state", "invitation", "sip-bridge"])
 def test_service_links_stop_nobody(service: str):
-    done = run(service, "--check-configuration", **SERVICE_LINKS)
+    done = run_program(str(BINARIES / service), "--check-configuration", **SERVICE_LINKS)
     assert done.returncode == 0, done.stderr
     line, = done.stderr.splitlines()
     assert "enableServiceLinks" in line and all(name in line for name in SERVICE_LINKS)
 
 
 def test_bad_value_beside_service_links_stops():
-    done = run("gateway", "--check-configuration", **SERVICE_LINKS | {"HELIOGRAPH_GATEWAY_PORT": "tcp://10.0.0.1"})
+    done = run_program(str(BINARIES / "gateway"), "--check-configuration", **SERVICE_LINKS | {"HELIOGRAPH_GATEWAY_PORT": "tcp://10.0.0.1"})
     assert done.returncode == 1
     line, = done.stderr.splitlines()
     assert "HELIOGRAPH_GATEWAY_PORT must be" in line
@@ -70,7 +58,7 @@ def settings(stack: Stack) -> dict[str, str]:
 def refusal(stack: Stack, program: str) -> str:
     """The one line by which a further process of the stack refuses to serve."""
     before = redis_keys(stack)
-    done = run(program, **settings(stack))
+    done = run_program(str(BINARIES / program), **settings(stack))
     assert done.returncode == 1, done.stderr
     line, = done.stderr.splitlines()
     assert redis_keys(stack) <= before, "a process that refuses has written to Redis"
@@ -114,10 +102,9 @@ def start_as_standby(stack: Stack) -> None:
 def test_standby(make_stack):
     stack: Stack = make_stack(gateways=1)
     stack.kill("postgres")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
     # While PostgreSQL is away nobody can tell that it will be a standby.
     early = subprocess.Popen(
-        [str(BINARIES / "presence")], env=clean | settings(stack), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        [str(BINARIES / "presence")], env=clean_environment(**settings(stack)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         start_as_standby(stack)
         line = refusal(stack, "presence")

@@ -29,6 +29,11 @@ def metrics(base: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))}
 
 
+def grown(before: dict[str, float], after: dict[str, float], *parts: str) -> float:
+    """By how much the metrics with all these parts in their names with labels grew."""
+    return sum(value - before.get(name, 0) for name, value in after.items() if all(part in name for part in parts))
+
+
 def metric(base: str, name: str) -> float:
     """One metric of a process, summed over its labels; 0 when the process does not have it yet."""
     return sum(value for full_name, value in metrics(base).items() if full_name.partition("{")[0] == name)

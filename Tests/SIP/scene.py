@@ -6,15 +6,18 @@ import random
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
+from acts import mail_barrier
 from fixtures import People
 from peers import LOOPBACK, Peers, free_port
 from rtp import RTPEndpoint
-from scenarios import PHONE, Caller, scenario
-from signaling import App, Client, mail_barrier
+from scenarios import PHONE, Called, Caller, scenario, sdp
+from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
+from web import metrics
 
 # Bridges read changed trunks every second.
 TRUNK_SECONDS = 1.3
@@ -22,16 +25,18 @@ TRUNK_SECONDS = 1.3
 NUMBER = "+493012345678"
 
 
+@dataclass
 class Scene:
-    """One app whose trunk is a port of this machine: phones that are called listen there."""
+    """One app whose trunk is `port` of this machine: phones that are called listen there."""
 
-    def __init__(self, stack: Stack, peers: Peers, cast: People, rtp: RTPEndpoint, app: App, port: int):
-        self.stack = stack
-        self.peers = peers
-        self.cast = cast
-        self.rtp = rtp
-        self.app = app
-        self.port = port
+    stack: Stack
+    peers: Peers
+    cast: People
+    rtp: RTPEndpoint
+    app: App
+    port: int
+
+    def __post_init__(self) -> None:
         self._numbers = itertools.count(random.randint(10**7, 10**8))
 
     @property
@@ -104,6 +109,12 @@ async def scene(stack: Stack, *, app: App | None = None, port: int | None = None
         yield play
 
 
+def bridge_metrics(stack: Stack) -> dict[str, float]:
+    """The metrics of the first bridge: name with labels -> value."""
+    bridge = next(member for member in stack.endpoints["services"] if member["name"] == "sip-bridge#1")
+    return metrics(bridge["http"])
+
+
 # What users see
 
 async def dial(user: Client, number: str, extra: object = "") -> str:
@@ -120,6 +131,19 @@ async def saw(user: Client, verb: str, count: int = 1, seconds: float = 10) -> d
         f"{user.account} sees voip_{verb}; saw {[(m.type, m.call['extra']) for m in user.messages if m.type[:4] == 'voip']}",
         seconds)
     return user.calls(verb)[count - 1]
+
+
+async def answered_call(play: Scene, *between: str, body: str | None = None) -> tuple[Client, Sipp, str]:
+    """A user calls a phone, which answers with `body` (default: the scene's media port), does `between` and waits for the end.
+
+    Returns the user, the phone and the channel, once the user knows of the answer.
+    """
+    alice, = await play.users("alice")
+    phone = await play.phone(
+        Called.invited(), Called.answer(180), Called.picks_up(body or sdp(play.rtp.port)), *between, Called.is_hung_up())
+    channel = await dial(alice, NUMBER)
+    await saw(alice, "invite_accept")
+    return alice, phone, channel
 
 
 async def rings_at(user: Client) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from messages import SIPMessage
 from peers import LOOPBACK
 from rtp import FRAME_SECONDS, Keypad
 from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, expect, pause, sdp
-from scene import NUMBER, Scene, accepts, dial, digits, heard, press, saw, scene, words
+from scene import NUMBER, Scene, accepts, answered_call, digits, heard, press, scene, words
 from signaling import App, Client
 from sipp import Sipp
 from stack_control import Stack
@@ -56,12 +56,7 @@ async def outbound(
 ) -> AsyncIterator[Call]:
     """The phone is called, does `between`, and is hung up by the user at the end."""
     async with scene(stack, **trunk) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port, formats)), *between,
-            Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(play, *between, body=sdp(play.rtp.port, formats))
         await eventually(lambda: phone.received("ACK"), "the ACK arrived")
         yield Call(play, alice, phone, channel, NUMBER)
         await alice.act("invite_bye", channel, NUMBER)

@@ -8,7 +8,7 @@ import pytest
 from fixtures import running
 from peers import LOOPBACK, free_port
 from scenarios import Called, Caller, expect, pause, sdp
-from scene import NUMBER, accepts, dial, finished_row, refuses, saw, scene, words
+from scene import NUMBER, accepts, answered_call, dial, finished_row, refuses, saw, scene, words
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually
@@ -62,11 +62,7 @@ async def test_the_demo_apps_telephones(bridges: Stack, trunk_port: int):
 
 async def test_a_bridge_that_is_stopped_finishes_its_calls(bridges: Stack):
     async with scene(bridges) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(play)
         name = bridge_of(bridges, phone)
         draining = asyncio.create_task(asyncio.to_thread(bridges.drain, name))
         await play.rtp.hears_audio()
@@ -89,11 +85,7 @@ async def test_a_bridge_that_is_stopped_finishes_its_calls(bridges: Stack):
 
 async def test_a_bridge_that_is_stopped_ends_the_calls_that_do_not_finish(bridges: Stack):
     async with scene(bridges) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
-        await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, _ = await answered_call(play)
         name, started = bridge_of(bridges, phone), time.monotonic()
         draining = asyncio.create_task(asyncio.to_thread(bridges.drain, name))
         ended = words(await saw(alice, "invite_bye"))

@@ -5,11 +5,12 @@ import re
 import socket
 
 import pytest
+from acts import mail_barrier
 from messages import SIPMessage
 from peers import LOOPBACK
 from scenarios import PHONE, Caller, expect, pause, sdp
 from scene import accepts, finished_row, refuses, rings_at, saw, scene, words
-from signaling import App, mail_barrier
+from signaling import App
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually

@@ -2,38 +2,23 @@
 
 from rtp import Keypad
 from scenarios import Called, expect, pause, sdp
-from scene import NUMBER, dial, heard, press, refuses, saw, scene
+from scene import NUMBER, answered_call, bridge_metrics, dial, heard, press, refuses, saw, scene
 from signaling import App
 from stack_control import Stack
 from waiting import eventually
-from web import metrics
-
-
-def numbers(stack: Stack) -> dict[str, float]:
-    """The bridge's metrics by their names with labels."""
-    bridge = next(member for member in stack.endpoints["services"] if member["name"] == "sip-bridge#1")
-    return metrics(bridge["http"])
-
-
-def grown(before: dict[str, float], after: dict[str, float], *parts: str) -> float:
-    """By how much the metrics with all these parts in their names grew."""
-    return sum(
-        value - before.get(name, 0) for name, value in after.items() if all(part in name for part in parts))
+from web import grown
 
 
 async def test_calls_and_digits_are_counted(stack: Stack, line: App):
-    before = numbers(stack)
+    before = bridge_metrics(stack)
     async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(Called.invited(), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(play)
         await press(alice, channel, NUMBER, "12")
         await play.rtp.heard_digits(96, "12")
         offer = phone.received("INVITE")[0]
         play.rtp.send(Keypad(offer.event_type).press("3"), (play.bridge[0], offer.audio_port))
         await heard(alice, "3")
-        assert grown(before, numbers(stack), "calls_active") == 1
+        assert grown(before, bridge_metrics(stack), "calls_active") == 1
         await alice.act("invite_bye", channel, NUMBER)
         await phone.done()
         phone = await play.phone(Called.invited(), Called.answer(404, retransmits=True), expect("ACK"))
@@ -45,8 +30,8 @@ async def test_calls_and_digits_are_counted(stack: Stack, line: App):
         phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486), pause(0))
         await refuses(bob)
         await phone.done()
-    await eventually(lambda: grown(before, numbers(stack), "calls_active") == 0, "no call is active")
-    after = numbers(stack)
+    await eventually(lambda: grown(before, bridge_metrics(stack), "calls_active") == 0, "no call is active")
+    after = bridge_metrics(stack)
     for direction, result in (("outbound", "answered"), ("outbound", "failed"), ("inbound", "refused")):
         assert grown(before, after, "calls_total", f'"{direction}"', f'"{result}"') == 1, (
             direction, result, {k: v for k, v in after.items() if "calls_total" in k})

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
+from acts import mail_barrier
 from peers import LOOPBACK, free_port
 from scenarios import Called, expect, pause, sdp
 from scene import NUMBER, dial, finished_row, press, saw, scene, words
-from signaling import mail_barrier
 from sipp import Sipp
 from stack_control import Stack, unique
 from waiting import eventually

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 from fixtures import running
 from scenarios import Called, expect, sdp
-from scene import NUMBER, dial, finished_row, refuses, saw, scene, words
+from scene import NUMBER, answered_call, bridge_metrics, dial, finished_row, refuses, saw, scene, words
 from signaling import App
 from stack_control import Stack, unique
-from test_metrics import grown, numbers
 from waiting import eventually
+from web import grown
 
 FLOODER = "127.0.0.3"
 SOCKETS = 2_000
@@ -31,7 +31,7 @@ async def refused(user, number: str, extra: object = "") -> dict:
 
 
 async def test_only_what_is_allowed_is_dialled_and_shown(stack: Stack):
-    before = numbers(stack)
+    before = bridge_metrics(stack)
     async with scene(stack, allow="+49", caller_id="+4989*") as play:
         alice, = await play.users("alice")
         own = play.number(alice.account)
@@ -49,7 +49,7 @@ async def test_only_what_is_allowed_is_dialled_and_shown(stack: Stack):
             await saw(alice, "invite_refuse", count)
             await phone.done()
             assert f"sip:{shown}@" in phone.received("INVITE")[0].header("From")
-    after = numbers(stack)
+    after = bridge_metrics(stack)
     assert grown(before, after, "heliograph_sip_calls_forbidden_total", "number_not_allowed") == 4
     assert grown(before, after, "heliograph_sip_calls_forbidden_total", "caller_not_allowed") == 3
 
@@ -96,7 +96,7 @@ def hold(sockets: list[socket.socket], address: tuple[str, int]) -> None:
 async def test_a_trunk_calls_while_a_stranger_holds_two_thousand_sockets(stack: Stack, line: App):
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4 * SOCKETS), most))
-    before = numbers(stack)
+    before = bridge_metrics(stack)
     sockets: list[socket.socket] = []
     try:
         async with scene(stack, app=line) as play:
@@ -105,7 +105,7 @@ async def test_a_trunk_calls_while_a_stranger_holds_two_thousand_sockets(stack: 
             await asyncio.to_thread(hold, sockets, play.bridge)
             assert time.monotonic() - started < CONNECT_SECONDS, "connections wait for their acceptance"
             await eventually(
-                lambda: grown(before, numbers(stack), "heliograph_sip_dropped", "too_many_connections") >= SOCKETS - 100,
+                lambda: grown(before, bridge_metrics(stack), "heliograph_sip_dropped", "too_many_connections") >= SOCKETS - 100,
                 "all but a few connections are refused")
             phone = await play.caller(call.invite(sdp(play.rtp.port)), call.fails(486), transport="t1")
             await refuses(bob)
@@ -124,11 +124,7 @@ def lonely(request: pytest.FixtureRequest) -> Iterator[Stack]:
 
 async def test_a_bridge_that_is_cut_off_hangs_up(lonely: Stack):
     async with scene(lonely) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
-        await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, _ = await answered_call(play)
         started = time.monotonic()
         await asyncio.to_thread(lonely.freeze, "redis")
         try:

@@ -4,7 +4,7 @@ import re
 
 from rtp import Keypad
 from scenarios import Called, expect, pause, sdp
-from scene import NUMBER, accepts, dial, heard, press, saw, scene, words
+from scene import NUMBER, accepts, answered_call, dial, heard, press, saw, scene, words
 from signaling import App
 from stack_control import Stack
 from waiting import eventually
@@ -105,15 +105,11 @@ async def test_a_calling_phones_timer_is_agreed_to(stack: Stack, line: App):
 
 async def test_hold_and_resume_by_the_phone(stack: Stack):
     async with scene(stack) as play:
-        alice, = await play.users("alice")
         port = play.rtp.port
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(port)), pause(0.3),
-            Called.request("INVITE", 5, sdp(port, version=2, direction="sendonly")), expect(200), Called.request("ACK", 5),
-            pause(0.5), Called.request("INVITE", 6, sdp(port, version=3)), expect(200), Called.request("ACK", 6),
-            Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(
+            play, pause(0.3), Called.request("INVITE", 5, sdp(port, version=2, direction="sendonly")), expect(200),
+            Called.request("ACK", 5), pause(0.5), Called.request("INVITE", 6, sdp(port, version=3)), expect(200),
+            Called.request("ACK", 6))
         await play.rtp.hears_audio()
         await eventually(lambda: len(phone.sent("ACK")) == 2, "the call is resumed")
         offer = phone.received("INVITE")[0]
@@ -132,13 +128,9 @@ async def test_hold_and_resume_by_the_phone(stack: Stack):
 
 async def test_the_phone_moves_its_media(stack: Stack):
     async with scene(stack) as play, scene(stack) as other:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.picks_up(sdp(play.rtp.port)), pause(0.3),
-            Called.request("INVITE", 5, sdp(other.rtp.port, version=2)), expect(200), Called.request("ACK", 5),
-            Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(
+            play, pause(0.3), Called.request("INVITE", 5, sdp(other.rtp.port, version=2)), expect(200),
+            Called.request("ACK", 5))
         await play.rtp.hears_audio()
         await other.rtp.hears_audio()
         await press(alice, channel, NUMBER, "6")
@@ -152,13 +144,9 @@ async def test_the_phone_moves_its_media(stack: Stack):
 
 async def test_a_change_that_cannot_be_agreed_to_leaves_the_call_up(stack: Stack):
     async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.picks_up(sdp(play.rtp.port)), pause(0.3),
-            Called.request("INVITE", 5, sdp(play.rtp.port, (("9", "G722/8000"),), version=2)), expect(488),
-            Called.request("ACK", 5).replace("[branch]", "[branch-2]"), Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(
+            play, pause(0.3), Called.request("INVITE", 5, sdp(play.rtp.port, (("9", "G722/8000"),), version=2)), expect(488),
+            Called.request("ACK", 5).replace("[branch]", "[branch-2]"))
         await eventually(lambda: phone.sent("ACK"), "the change is refused")
         count = len(play.rtp.packets)
         await eventually(lambda: len(play.rtp.packets) > count + 5, "media goes on")
@@ -182,12 +170,7 @@ async def test_unwanted_media_gets_port_0(stack: Stack, line: App):
 
 async def test_options_within_a_call(stack: Stack):
     async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.picks_up(sdp(play.rtp.port)), Called.request("OPTIONS", 5), expect(200),
-            Called.is_hung_up())
-        channel = await dial(alice, NUMBER)
-        await saw(alice, "invite_accept")
+        alice, phone, channel = await answered_call(play, Called.request("OPTIONS", 5), expect(200))
         await eventually(lambda: phone.received(200), "OPTIONS is answered")
         await alice.act("invite_bye", channel, NUMBER)
         await phone.done()
