@@ -1,1 +1,1 @@
-"""Measures Heliograph beside the limit and its peers; the command line is `Benchmarks/run`."""
+"""Measures Heliograph, other servers, and a C program that does nothing but send (the limit). The command line is `Benchmarks/run`."""

@@ -69,7 +69,7 @@ def fastest(server: Server, members: int, seconds: float, *, first: float = 100,
                 good, best = rate, run
             else:
                 bad = rate
-        # The result is a longer run; a rate at the very edge may not hold for so long.
+        # The result is a longer run, in which a rate at the very edge may not be sustained: then a lower one is tried.
         for _ in range(4):
             run = attempts.measure(good, seconds)
             if keeps_up(run):

@@ -27,7 +27,7 @@ def gateways(seconds: float, counts: tuple[int, ...] = (1, 2, 4), members: int =
 
 
 def joins(sizes: tuple[int, ...] = (10, 200, 10_000)) -> dict:
-    """Cost of joining and leaving a channel of so many members, without join events."""
+    """Cost of joining and leaving channels with `sizes` members, without join events."""
     costs, processes, whole = {}, {}, True
     for size in sizes:
         with Heliograph() as server, Load(

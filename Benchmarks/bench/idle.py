@@ -9,7 +9,7 @@ FIRST = 200
 
 
 def standing(server: Server, connections: int = 10_000, channels: int = 1, pushes: bool = True) -> dict:
-    """What so many idle connections cost: memory, CPU time of their logins, and CPU time while nothing happens."""
+    """The cost of idle connections: memory, CPU time of their logins, and CPU time while nothing happens."""
     is_ours = server.driver == "heliograph"
     options = (["--push"] if pushes else ["--poll"]) if is_ours else []
     with Load(server, "idle", "--members", connections + FIRST, "--channels", channels, *options) as load:

@@ -36,7 +36,7 @@ def say(text: str) -> None:
 
 
 def up(directory: Path, counts: dict[str, int], options: Options, phones: Telephony) -> Record:
-    """Starts a fresh cluster in `directory`, in place of whatever ran or lay there before."""
+    """Starts a fresh cluster in `directory`; ends and deletes what a former one has left there."""
     services.binary_directory()
     if Record.load(directory).members or processes.leftovers(directory, stores.data_directories(Record(directory))):
         say(f"taking down what the last run left in {directory}")

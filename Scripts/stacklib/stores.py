@@ -250,7 +250,7 @@ def _run(command: list[str]) -> str:
 
 
 def _as_postgres() -> list[str]:
-    """What stands before PostgreSQL's commands when this runs as root, which PostgreSQL refuses: it changes to the user postgres."""
+    """The prefix of PostgreSQL's commands that runs them as user postgres; empty unless this is root, as which they refuse to run."""
     if os.getuid() != 0:
         return []
     try:

@@ -39,7 +39,7 @@ async def test_a_gateway_goes_while_messages_arrive_and_are_sent(make_stack, vis
         raw, listener = await cast.members(room, "raw", "listener", gateway=1)
         site.only = stack.gateways[:1]
         web = await WebUser.online(page, stack, room=room)
-        # From now on discovery answers with both, and is asked at the gateway that stays.
+        # From now on discovery lists both gateways; the page asks the one that stays.
         site.only, site.discovery = None, stack.endpoints["gateways"][1]["http"]
         await page.run("stream", web.number, "session", "messageInstantSend", [listener.account], count, PER_SECOND)
 

@@ -40,7 +40,7 @@ class Spoken:
             self._note("a line", fields[1])
 
     def body(self, text: object) -> None:
-        """Notes a text of a user. Of JSON only the values: the names of members, such as SIP's header fields, are no secrets."""
+        """Notes a text of a user. Of JSON only the values are noted: the names of its members, such as SIP's headers, are no secrets."""
         if isinstance(text, str):
             try:
                 said = json.loads(text)

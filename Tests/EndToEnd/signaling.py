@@ -120,7 +120,7 @@ class Client:
         self.events: list[Event] = []
         self.violations: list[str] = []
         self.other_frames: list[list] = []
-        # All of them, in the order of arrival.
+        # Every frame that came, in the order of arrival.
         self.frames: list[list] = []
         self.close_frame: object = None
         self.close_code: int | None = None

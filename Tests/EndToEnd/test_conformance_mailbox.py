@@ -113,9 +113,9 @@ async def test_answers_never_clear_their_own_messages(stack: Stack, people):
         first = await poll(bob, 4)
         versions = [version for version, _ in first["msgs"]]
         assert first["ver_clear"] < versions[0]
-        # Not acknowledged: they come again, the same.
+        # As long as they are not acknowledged, the same messages come again.
         assert await bob.call("user_getmsg", ver_clear=0, max=30) == first
-        # Acknowledged half: the mark is what was cleared, and only what is above it comes.
+        # When half of them are acknowledged, the answer's mark is the last of these, and only later messages come.
         half = await bob.call("user_getmsg", ver_clear=versions[1], max=30)
         assert half["ver_clear"] == versions[1] and half["msgs"] == first["msgs"][2:]
         # A lower mark changes nothing.

@@ -83,7 +83,7 @@ async def kill_during(stack: Stack, name: str, *work: Awaitable[None]) -> None:
 
 
 def attempt(client: Client, function: str, **arguments) -> Awaitable[Reply]:
-    # Longer than the deadline, so that a missing answer is told from a late one.
+    # Longer than the deadline, so that a late answer and a missing one can be distinguished.
     return client.attempt(function, within=3 * DEADLINE, **arguments)
 
 

@@ -1,4 +1,4 @@
-"""Many messages, and members who do not keep up: nothing is lost, nobody waits for the slow."""
+"""Many messages, and members who read them slowly or not at all: nothing is lost, and the others do not wait."""
 
 import asyncio
 

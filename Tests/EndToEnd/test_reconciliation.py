@@ -90,7 +90,7 @@ async def test_a_second_login_harms_nothing(stack: Stack, people):
 
 
 async def test_a_close_frame_and_a_resume(stack: Stack, people):
-    """A client that goes by a close frame and is back at the same gateway at once stays online."""
+    """A client that leaves with a close frame and resumes at the same gateway at once stays online."""
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob", gateway=0)
         for turn in range(5):

@@ -40,7 +40,7 @@ async def test_messages_after_a_rollback_arrive(make_stack, people):
         assert bob.texts() == heard(bob) == before + lost + after
         moves = alice.of_type("channel_user_leave") + bob.of_type("channel_user_leave")
         assert not moves and not alice.closed.is_set() and not bob.closed.is_set()
-        # Nothing of what is acknowledged waits for the next login.
+        # What bob has acknowledged does not come again at his next login.
         await bob.call("user_getmsg", ver_clear=bob.version, max=1)
         await bob.logout()
         again, = await cast.login("again", gateway=0)

@@ -196,7 +196,7 @@ def test_frozen_members_stand_still_with_their_children_until_thawed(make_stack)
     assert "T" not in {state_of(pid) for pid in family}
     assert stack.run("thaw", "postgres", check=False).returncode == 1
     stack.start("gateway#1")
-    # A postmaster that dies frozen takes its children along, or none could be started after it.
+    # PostgreSQL that is killed while frozen must not leave its frozen children behind: no new one could be started.
     stack.freeze("postgres")
     stack.kill("postgres")
     stack.start("postgres")

@@ -217,7 +217,7 @@ async def test_the_views_keep_apps_apart(stack: Stack, people):
         expected = {
             ("online_users", first, "account"): [["ada"], ["bob"]],
             ("online_users", other, "account"): [["ada"]],
-            # One row per member, not one for each app that has somebody of the name.
+            # One row per member, not one for each app with a user of this name.
             ("channel_member_list", first, "account"): [["ada"], ["bob"]],
             ("channel_member_list", other, "account"): [["ada"]],
             ("channels", first, "channel, members, attributes"): [["room", "2", "1"]],

@@ -1,4 +1,4 @@
-"""Judges a history: what was lost, repeated or out of order, and events of users who had not caused them."""
+"""Judges a history: what was lost, repeated or out of order, and which events had no cause."""
 
 import sys
 from collections import Counter
@@ -50,7 +50,7 @@ def check(records: list[dict]) -> Verdict:
 
 
 def answers(history: Records) -> Iterator[Defect]:
-    """Every act is answered in time, unless its gateway stood still or the connection broke."""
+    """Every act is answered in time, unless its gateway was frozen or the connection broke."""
     for act in history.of_kind["act"]:
         if act["ok"] is None and act["reason"] != "unanswered":
             continue

@@ -242,7 +242,7 @@ async def long_lists(attack: Attack) -> None:
 
 
 async def hopping(attack: Attack) -> None:
-    """Joins and leaves in a channel with many members, each told to all."""
+    """Joins and leaves in a channel with many members, all of whom get an event of each."""
     channel = f"crowd-{attack.run}"
     for member in await attack.crowd(150, "member"):
         await member.ask("channel_join", name=channel)

@@ -94,7 +94,7 @@ class Population:
     # Roles. Each logs in, returns its tasks, and ends them when the load is over.
 
     async def _pair(self, number: int) -> list[Awaitable]:
-        """One writes to the other, half of them to push and half to poll clients; receivers reconnect at times."""
+        """One writes to the other: half of the receivers are push clients, half poll, and every fourth reconnects now and then."""
         sender = await self.arrive(f"sender{number}", push=number % 3 != 0)
         receiver = await self.arrive(f"receiver{number}", push=number % 2 == 0)
         works = [self._repeat(SEND_EVERY, lambda n: sender.later(sender.write(receiver.account, n)))]

@@ -10,7 +10,7 @@ DEADLINE, MARGIN = 8, 2
 SLOW = 2
 # After this time without a connection (`_conn_timeout`), a user is offline.
 SHORTEST_ABSENCE = 20
-# Around a fault, messages may be under way for so long.
+# Seconds that a message may take around a fault.
 HEALING = 15
 # Answers that leave open whether the act took effect.
 UNKNOWN = ("timeout", "unavailable")
@@ -39,7 +39,7 @@ class Records:
         return [act for act in self.of_kind["act"] if act["act"] in names]
 
     def forgiven(self, t: float) -> bool:
-        """Whether a store lost this moment."""
+        """Whether what was acknowledged at this time may be lost, because a store was turned back or emptied."""
         return any(fault.get("forgive") and fault["forgive"][0] <= t <= fault["forgive"][1] for fault in self.faults)
 
     def under_way(self, act: dict) -> float:

@@ -1,4 +1,4 @@
-"""What holds for members, sessions and calls: each joins, leaves and ends as often as somebody caused it."""
+"""What holds for members, sessions and calls: no join, leave, kick or end without a cause, and none missing."""
 
 import math
 from collections import Counter, defaultdict

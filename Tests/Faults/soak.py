@@ -1,4 +1,4 @@
-"""Random accounts and channels come, do a bit of everything, and go; afterwards the stores must hold what they held before."""
+"""Users log in, do a bit of everything in new channels, and log out; afterwards the stores must hold what they held before."""
 
 import asyncio
 import random

@@ -58,7 +58,7 @@ async def test_nothing_is_left_behind(make_stack):
 
 
 async def quiet(stack: Stack, before: Footprint | None = None) -> Footprint:
-    """The footprint once nobody is online and nothing changes any more, or when the time is over."""
+    """Waits until nobody is online and the footprint has stopped changing, at most QUIET_SECONDS; returns the footprint."""
     deadline = now() + QUIET_SECONDS
     last = None
     while True:

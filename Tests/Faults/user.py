@@ -21,7 +21,7 @@ PAUSE_SECONDS = 0.05
 OVER = ("kick", "token_expired", "bad_line")
 # The close frame of a session that logged out.
 LOGGED_OUT = "101"
-# A push client acknowledges after so many messages, or seconds.
+# The number of messages, and the seconds, after which a push client acknowledges.
 ACKNOWLEDGE_AFTER = 30, 1
 # Part of every body and value; logs are searched for it.
 BODY = "sesame-opens"
@@ -121,7 +121,7 @@ class User(Client):
                         pass
                     continue
             reply = await self._logout if self._logout else None
-            # A logout that had no answer in time is done all the same.
+            # A logout whose answer did not come in time may have taken place all the same; the close frame tells.
             done = reply and reply.ok or self._logs_out and self.close_frame == LOGGED_OUT
             self._wants_end = self._wants_end or bool(done)
             self._note_closed()
@@ -184,7 +184,7 @@ class User(Client):
         answer = await self.resume(self.gateways[self.at % len(self.gateways)], **({"after": self.after} if self.channel else {}))
         self._opened("resume")
         if self.channel and answer.get("complete") is False:
-            # The client is told that it missed something: an application reads the state anew.
+            # The server said that events are missing: an application would read the channel's state again.
             self.forget_channel("told of a gap")
             self.history.note("in", who=self.account, channel=self.channel, listed=None)
 

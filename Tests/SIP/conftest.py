@@ -1,4 +1,4 @@
-"""Fixtures: Tests/EndToEnd's clusters and raw clients; scene.py puts telephones beside them."""
+"""Fixtures: the clusters and raw clients of Tests/EndToEnd; scene.py adds telephones."""
 
 import sys
 import uuid

@@ -125,7 +125,7 @@ async def dial(user: Client, number: str, extra: object = "") -> str:
 
 
 async def saw(user: Client, verb: str, count: int = 1, seconds: float = 10) -> dict:
-    """Waits until a user has got so many call events `voip_VERB`; returns the content of the last of them."""
+    """Waits until a user has got `count` call events `voip_VERB`; returns the content of the last of them."""
     await eventually(
         lambda: len(user.calls(verb)) >= count,
         f"{user.account} sees voip_{verb}; saw {[(m.type, m.call['extra']) for m in user.messages if m.type[:4] == 'voip']}",

@@ -77,7 +77,7 @@ class Sipp(Peer):
         return [m for m in self.messages if m.received and kind in (m.method, m.status)]
 
     def sent(self, kind: str | int) -> list[SIPMessage]:
-        """The same for what it sent."""
+        """Requests of one method, or responses of one status, that it sent so far."""
         return [m for m in self.messages if not m.received and kind in (m.method, m.status)]
 
 

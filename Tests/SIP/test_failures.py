@@ -124,7 +124,7 @@ async def test_a_killed_bridges_calls_end_within_ten_seconds(bridges: Stack):
         log = (bridges.directory / "logs" / "invitation#1.log").read_text()
         assert "sip-bridge is lost" in log
         assert (await finished_row(play, alice))["end_code"] == "702"
-        # Bridges that are started anew take new calls.
+        # After a restart the bridges take new calls.
         for name in ("sip-bridge#1", "sip-bridge#2"):
             bridges.start(name)
         await ringing.stop()

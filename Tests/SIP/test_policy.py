@@ -19,7 +19,7 @@ FLOODER = "127.0.0.3"
 SOCKETS = 2_000
 # A connection that finds the backlog full is tried again after a second.
 CONNECT_SECONDS = 10
-# A bridge's lease lasts 8 s. By then its calls must have ended, because they cost money while nobody controls them.
+# A bridge's lease lasts 8 s. When it ends, the bridge must have ended its calls: they cost money, and nobody controls them any more.
 CUT_OFF_SECONDS = 8
 
 
