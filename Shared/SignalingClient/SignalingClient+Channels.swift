@@ -72,7 +72,7 @@ extension SignalingClient {
             ])
     }
 
-    /// Deletes an attribute of a channel. An attribute that is not set is no error.
+    /// Deletes an attribute of a channel. It is no error if the attribute is not set.
     /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func deleteAttribute(_ name: String, of channel: String) async throws(SignalingError) {
         _ = try await call(

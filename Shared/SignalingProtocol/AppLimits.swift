@@ -18,7 +18,7 @@ package struct AppLimits: Equatable, Sendable {
     package var mailboxEntries = Limits.mailboxEntries
     /// The largest total size, in bytes, of messages that wait for one user.
     package var mailboxBytes = Limits.mailboxBytes
-    /// Whether clients may join the special channels, in which an app's servers are told who comes and goes.
+    /// Whether clients may join the special channels, which announce logins and joins to the app's servers.
     package var specialChannelsOpen = true
 
     /// The limits of an app whose operator has set none.

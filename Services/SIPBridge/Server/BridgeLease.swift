@@ -22,7 +22,7 @@ final class BridgeLease: Sendable {
     /// When the last answered heartbeat was sent.
     private let renewed = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// - Parameter orders: reads the bridge's own stream, which must be there while the lease is.
+    /// - Parameter orders: reads the bridge's own stream, which must exist as long as the lease.
     init(bridge: BridgeID, leases: BridgeLeases, orders: CommandConsumer, calls: PhoneCalls, logger: Logger) {
         self.bridge = bridge
         self.leases = leases

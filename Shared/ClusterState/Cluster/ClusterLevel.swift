@@ -1,9 +1,9 @@
-/// How far a build's formats are: of commands, events, records in Redis and tables.
+/// The version of the formats that a build uses: of commands, events, records in Redis and tables.
 ///
-/// Processes of two neighbouring levels work side by side. What a level brings is written only when every living process has that
-/// level: ask for the cluster's level before writing a new form.
+/// Processes of two successive levels work together. A new format is written only when every running process has its level: read
+/// the cluster's level before writing it.
 package enum ClusterLevel {
-    /// This build's level. Goes up by one in each release that changes any form that another process reads; `Docs/upgrades.md`
-    /// says which changes those are.
+    /// This build's level. It is increased by one in each release that changes a format that other processes read; see
+    /// `Docs/upgrades.md`.
     package static let current: Int64 = 1
 }

@@ -2,7 +2,7 @@ package import SignalingProtocol
 
 /// The id of a process that shows by a lease that it is alive: a gateway's or a sip-bridge's.
 package protocol LeaseHolder: ByteIdentifier {
-    /// Takes an id that our own processes made.
+    /// Uses an id that one of our own processes made; it is not validated.
     init(_ rawValue: String)
     /// The leases of all processes of this kind.
     static var fleet: LeaseFleet<Self> { get }

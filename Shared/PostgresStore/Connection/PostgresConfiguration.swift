@@ -25,7 +25,7 @@ package struct PostgresConfiguration: Sendable {
     /// meanwhile.
     package var longestBackOff: Duration = .seconds(1)
 
-    /// Takes a checked URL; nothing is connected.
+    /// Parses a URL; nothing is connected yet.
     /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it.
     package init(url: String) throws(PostgresError) {
         guard !url.utf8.contains(0), url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {

@@ -47,7 +47,7 @@ package struct PostgresRow: Sendable {
     }
 
     /// A column's integer; nil for NULL.
-    /// - Throws: ``PostgresError/Kind/shape`` when there is no such column or it is no integer.
+    /// - Throws: ``PostgresError/Kind/shape`` when there is no such column or it is not an integer.
     package func optionalInt64(_ column: String) throws(PostgresError) -> Int64? {
         guard let text = try optionalString(column) else { return nil }
         guard let number = Int64(text) else { throw PostgresError(.shape, "\(column) is not an integer") }
@@ -55,14 +55,14 @@ package struct PostgresRow: Sendable {
     }
 
     /// A column's integer.
-    /// - Throws: ``PostgresError/Kind/shape`` when there is no such column, it is NULL or no integer.
+    /// - Throws: ``PostgresError/Kind/shape`` when there is no such column, it is NULL or not an integer.
     package func int64(_ column: String) throws(PostgresError) -> Int64 {
         guard let number = try optionalInt64(column) else { throw PostgresError(.shape, "\(column) is NULL") }
         return number
     }
 
     /// A column's boolean.
-    /// - Throws: ``PostgresError/Kind/shape`` when there is no such column, it is NULL or no boolean.
+    /// - Throws: ``PostgresError/Kind/shape`` when there is no such column, it is NULL or not a boolean.
     package func bool(_ column: String) throws(PostgresError) -> Bool {
         switch try string(column) {
         case "t": return true

@@ -54,7 +54,7 @@ struct Migration: Equatable, Sendable {
         }
     }
 
-    /// What the first line of a file says; nil when it says something else.
+    /// Parses the first line of a file; nil when it has another form.
     static func header(of sql: String) -> (kind: Kind, readersFrom: Int64)? {
         let line = sql.prefix { $0 != "\n" }
         guard let match = line.wholeMatch(of: #/-- (expand|contract), readers_from ([1-9][0-9]{0,8})/#),

@@ -135,7 +135,7 @@ package final class CommandSender: Sendable {
     /// - Parameter evenIfFull: whether Redis has refused it at `maxmemory`, so that it must be appended as a vital one.
     private func post(_ id: CommandID, evenIfFull: Bool = false) {
         guard let entry = state.value.pending[id] else { return }
-        // Without Redis' time there is no deadline to send. That is so only before the first connection, which sends all
+        // Without Redis' time there is no deadline to send. This happens only before the first connection, which sends all
         // pending commands.
         guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
         self.state.value.pending[id]?.until = until

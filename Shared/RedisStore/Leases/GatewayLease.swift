@@ -1,7 +1,7 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// What a gateway tells the other gateways by its lease: where clients reach it, and how many are there.
+/// The contents of a gateway's lease, for discovery by other gateways: its public address and its number of clients.
 package struct GatewayLease: Equatable, Sendable {
     /// An IPv4 address in dotted form.
     package var host: String
@@ -30,7 +30,7 @@ extension GatewayLease: FieldRecord {
 package struct LiveGateway: Equatable, Sendable {
     /// The gateway's id.
     package let id: GatewayID
-    /// What it told with its last heartbeat.
+    /// The lease as of its last heartbeat.
     package let lease: GatewayLease
 
     package init(id: GatewayID, lease: GatewayLease) {

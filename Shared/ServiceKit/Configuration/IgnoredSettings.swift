@@ -4,7 +4,7 @@
 /// back to it. Nor do the variables that Kubernetes sets in every container for the services of its namespace: a service
 /// named `heliograph-gateway` sets `HELIOGRAPH_GATEWAY_PORT` to `tcp://10.0.0.1:8443`, which is also the name of a setting.
 package struct IgnoredSettings: Equatable, Sendable {
-    /// A name that is no setting of this process.
+    /// A name that is not a setting of this process.
     package struct Unknown: Equatable, Sendable {
         /// The variable's name.
         package let name: String

@@ -12,7 +12,7 @@ struct CallArguments {
 
     var isObject: Bool { outline.kind(of: object) == .object }
 
-    /// Whether the argument `line` equals `line`; nil when it is missing or is no text.
+    /// Whether the argument `line` equals `line`; nil when it is missing or not text.
     func matches(line: String) -> Bool? {
         guard let place = outline.member("line", of: object) else { return nil }
         var line = line

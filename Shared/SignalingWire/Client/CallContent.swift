@@ -8,7 +8,7 @@ package struct CallContent: Equatable, Sendable {
     package var peer: String
     /// The other party's JSON text, or the system's own.
     package var extra: String
-    /// The number that login returned for the other party; 0 when it is no user.
+    /// The other party's numeric id; 0 when it is not a user.
     package var peerUID: UInt32
 
     /// Makes the content.

@@ -21,7 +21,7 @@ package enum ServerFrame {
         return frame("line_login_ret", ["", sessionFields(line: line, uid: uid, push: push, more)])
     }
 
-    /// The answer to a `line_login` that is refused while the connection's session goes on.
+    /// The answer to a `line_login` that is refused because the connection has a session, which continues.
     package static func lineLoginFailed(_ error: SignalingError) -> [UInt8] {
         frame("line_login_ret", [error.reason.rawValue, failure(error)])
     }
@@ -60,7 +60,7 @@ package enum ServerFrame {
         }
     }
 
-    /// `call2-ret` of a failed call. The error stands in three places, because the old clients look for it in different ones.
+    /// `call2-ret` of a failed call. The error is in three places, because old clients look for it in different ones.
     package static func callFailed(id: String, _ error: SignalingError) -> [UInt8] {
         callReturn(id: id, error: error.reason.rawValue, data: failureFields(error))
     }

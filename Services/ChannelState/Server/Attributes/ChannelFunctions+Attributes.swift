@@ -77,7 +77,7 @@ extension ChannelFunctions {
         let id = SecureRandom.hex(bytes: 8)
         /// The version of the attributes in PostgreSQL.
         var version: Int64
-        /// The account that members are told has made the changes.
+        /// The account that is named in the events about the changes.
         var account: Account
         var uid: UInt32
     }

@@ -3,7 +3,7 @@ internal import SignalingWire
 
 /// The change of the session's channel that is in progress; there is at most one.
 indirect enum ChannelChange: Equatable, Sendable {
-    /// None is under way.
+    /// None is in progress.
     case none
     /// The channel of a resumed session is being subscribed to. Goes to `none`.
     case resuming

@@ -11,7 +11,7 @@ actor Discovery {
     /// Entries are repeated up to this count. The oldest web clients never wrap around at the end of the list, and
     /// advance by one entry whenever an abandoned socket closes during a login; past the end they stop working.
     private static let leastEntries = 16
-    /// The most gateways that one client is told.
+    /// The largest number of gateways in one answer.
     private static let mostEntries = 16
     /// How long a list is reused, so that many clients asking at once do not each cause a read of Redis.
     private static let freshness = Duration.milliseconds(250)

@@ -1,4 +1,4 @@
-/// Where clients reach a gateway.
+/// The address at which clients reach a gateway.
 struct GatewayAddress: Hashable, Sendable {
     /// An IPv4 address in dotted form.
     var host: String

@@ -1,9 +1,9 @@
 -- Leases of gateways and sip-bridges. Called by ProcessLeases.swift. When a lease has ended, its watcher cleans up:
 -- presence after gateways, the invitation service after sip-bridges.
 --
--- KEYS, with their names for gateways: 1 the lease (string with a time to live: a record that is only passed on), 2 `gateways` (zset: id -> last
---       heartbeat, ms), 3 `gateways:draining` (set: ids that discovery must not return), 4 `due:presence` (zset of
---       timers), 5 the set of the gateway's sessions (for a sip-bridge: its calls).
+-- KEYS, with their names for gateways: 1 the lease (string with a time to live: a record that is not parsed here),
+--       2 `gateways` (zset: id -> last heartbeat, ms), 3 `gateways:draining` (set: ids that discovery must not return),
+--       4 `due:presence` (zset of timers), 5 the set of the gateway's sessions (for a sip-bridge: its calls).
 
 -- ARGV: id, lease text, time to live (ms), 1 when discovery may return it, delay of the watcher's timer (ms).
 -- Returns 1 when the lease still existed, 0 when it is new or had ended.
