@@ -48,7 +48,7 @@ final class AppUser: Sendable {
         api.onChannelUserJoined = { account, _ in seen.add("onChannelUserJoined", account) }
         api.onChannelUserLeaved = { account, _ in seen.add("onChannelUserLeaved", account) }
         api.onChannelUserList = { accounts, uids in
-            // The casts that apps make.
+            // Apps cast the arrays to these types.
             let names = accounts as! [String]
             let numbers = uids as! [Int]
             seen.add("onChannelUserList", names.joined(separator: ","), numbers.count, numbers.allSatisfy { $0 > 0 })

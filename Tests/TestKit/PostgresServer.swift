@@ -14,7 +14,7 @@ package actor PostgresServer {
     private var process: SpawnedProcess?
     private var databases = 0
 
-    /// The server that tests share which do not stop it; it ends with the test process.
+    /// One server for all tests that do not stop it; it ends with the test process.
     package static var shared: PostgresServer { get async throws { try await sharedServer.value } }
 
     /// Makes a cluster and starts the server.
@@ -94,7 +94,7 @@ package actor PostgresServer {
         guard let text = Self.text(of: "\(directory)/data/postmaster.pid"),
             let main = text.split(separator: "\n").first.flatMap({ pid_t($0) })
         else { throw TestFailure("PostgreSQL does not run") }
-        // The main process first, so that it starts no other in the meantime.
+        // The main process first: a stopped one starts no further child.
         kill(main, number)
         guard let folder = opendir("/proc") else { throw TestFailure("opendir: \(errno)") }
         defer { closedir(folder) }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A child process of a test. It ends at the end of its standard input, and so even when the test process crashes. A program
-/// that does not do so itself must be wrapped by ``supervised(_:)``.
+/// that does not do so itself must be wrapped by ``supervised(_:directory:)``.
 ///
 /// `@unchecked Sendable`: `pid` never changes; `input` and `status` are used by the owner, one call at a time.
 final class SpawnedProcess: @unchecked Sendable {
