@@ -85,7 +85,7 @@ local function apply_waiting(tag, version)
             return
         end
         redis.call('HDEL', tag .. ':attrwait', number(version))
-        apply_change(tag, version, cmsgpack.unpack(packed))
+        apply_change(tag, version, read_list(packed))
         count = count + 1
         bytes = bytes + #packed
     end
@@ -105,7 +105,7 @@ end
 
 local function keep_waiting(tag, version, change)
     if redis.call('HLEN', tag .. ':attrwait') < WAITING_CHANGES then
-        redis.call('HSET', tag .. ':attrwait', number(version), cmsgpack.pack(change))
+        redis.call('HSET', tag .. ':attrwait', number(version), pack_list(change))
     end
 end
 

@@ -51,7 +51,7 @@ local function end_session(tag, session, reason, replaced)
         change_presence(tag, '', ''), number(now), session.channel or '', session.leaving or '', session.device, session.since,
     }
     redis.call('DEL', tag .. ':session')
-    redis.call('HSET', tag .. ':ending', session.sid, cmsgpack.pack(record))
+    redis.call('HSET', tag .. ':ending', session.sid, pack_list(record))
     redis.call('SET', tag .. ':ended:' .. session.sid, record[4] .. ' ' .. session.secret, 'PX', ENDED_MS)
     return record
 end
@@ -232,7 +232,7 @@ local function session_due(keys, args)
     local packed = redis.call('HGET', tag .. ':ending', args[1])
     local record
     if packed then
-        record = cmsgpack.unpack(packed)
+        record = read_list(packed)
     else
         local session = read_session(tag)
         if not session or session.sid ~= args[1] or session.state ~= 'detached' then
