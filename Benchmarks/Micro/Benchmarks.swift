@@ -69,7 +69,7 @@ extension Benchmark {
         let delivery = MailDelivery(session: SessionID("gateway-1.0-2s"), previous: 0, entry: entry(1))
         let mail = ByteBuffer(bytes: GatewayEvent.mail([delivery]).payload)
         return [
-            Benchmark("event.decode.channel") { use(channelEvent.withBytes(ChannelEvent.decode)) },
+            Benchmark("event.decode.channel") { use(channelEvent.withBytes(ChannelPublication.decode)) },
             Benchmark("event.decode.mail") { use(mail.withBytes(GatewayEvent.decode)) },
         ]
     }

@@ -8,6 +8,8 @@ internal import SignalingWire
 extension MessageStore {
     /// Counts events that could not be decoded and were skipped.
     private static let unreadable = Counter(label: "heliograph_channel_events_unreadable_total")
+    /// Counts events that were skipped because only a newer release knows their kind.
+    private static let unknown = Counter(label: "heliograph_events_unknown_total")
 
     /// Reads a channel's events after a position: those that a gateway, or a client that resumes, has missed. On the loop
     /// only.
@@ -41,14 +43,12 @@ extension MessageStore {
         var events: [SignalingProtocol.ChannelEvent] = []
         events.reserveCapacity(parts.count - 6)
         for part in parts.dropFirst(6) {
-            guard let buffer = part.buffer,
-                let event = try? SignalingProtocol.ChannelEvent(payload: buffer.readableBytesView)
-            else {
-                // An event written by a newer release must not make the others unreadable.
-                unreadable.increment()
-                continue
+            // One event that cannot be read must not cost the others.
+            switch part.buffer.flatMap({ try? ChannelPublication(payload: $0.readableBytesView) }) {
+            case .event(let event): events.append(event)
+            case .unknown: unknown.increment()
+            case nil: unreadable.increment()
             }
-            events.append(event)
         }
         return ChannelLogPage(
             events: events, latest: ChannelPosition(sequence: numbers[0], id: numbers[1]), complete: numbers[2] == 1,

@@ -32,6 +32,8 @@ enum GatewayMetrics {
     /// Mailboxes and channels whose numbers went backwards: Redis was restored to an older state.
     static let mailboxResets = Counter(label: "heliograph_gateway_mailbox_resets_total")
     static let channelResets = Counter(label: "heliograph_gateway_channel_resets_total")
+    /// Published events that were skipped because only a newer release knows their kind.
+    static let unknownEvents = Counter(label: "heliograph_events_unknown_total")
     /// Reads of a channel's log that found events missing.
     static let channelGaps = Counter(label: "heliograph_gateway_channel_gaps_total")
     /// Sessions that Redis placed at this gateway and that it did not have.

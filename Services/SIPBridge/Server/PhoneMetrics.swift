@@ -34,6 +34,8 @@ enum PhoneMetrics {
     static let active = Gauge(label: "heliograph_sip_calls_active")
     static let setup = Metrics.Timer(label: "heliograph_sip_call_setup")
     static let digitsFailed = Counter(label: "heliograph_sip_dtmf_failed_total")
+    /// Published events that were skipped because only a newer release knows their kind.
+    static let unknownEvents = Counter(label: "heliograph_events_unknown_total")
     static let reportsDropped = Counter(label: "heliograph_sip_reports_dropped_total")
     static let callBoundHit = Counter(label: "heliograph_sip_call_bound_hit_total")
     static let pendingBoundHit = Counter(label: "heliograph_sip_pending_bound_hit_total")

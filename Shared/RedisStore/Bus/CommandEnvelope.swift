@@ -2,9 +2,10 @@ internal import ClusterState
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `op`, `id`, `from` (absent when
-/// no reply is wanted), `until`, then the command's own fields. Those may have the same names, so `until` always ends the
-/// envelope.
+/// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `v` (the envelope's version;
+/// absent for 1), `op`, `id`, `from` (absent when no reply is wanted), `until`, then the command's own fields. Those may have
+/// the same names, so `until` always ends the envelope. A newer release may add fields before it that older ones can do
+/// without; otherwise it raises the version.
 ///
 /// Packed into one field because Redis, the reader's parser and every deletion process an entry field by field.
 struct CommandEnvelope: Equatable {
@@ -14,6 +15,11 @@ struct CommandEnvelope: Equatable {
     /// deadline. A stream of commands without a reply is never cut: their sender does not keep them.
     static let maxStreamLength = 100_000
 
+    /// The version of the form that this release writes, and the latest that it understands.
+    static let version = 1
+
+    /// The version of the form; at least 1.
+    var version = CommandEnvelope.version
     let operation: String
     let id: CommandID
     let from: AskerID?
@@ -40,6 +46,8 @@ struct CommandEnvelope: Equatable {
 
     private func packed(with fields: FieldWriter) -> [UInt8] {
         var writer = FieldWriter()
+        // Version 1 is not written, so that commands stay short.
+        if version > 1 { writer.put("v", version) }
         writer.put("op", operation)
         writer.put("id", id.rawValue)
         if let from { writer.put("from", from.rawValue) }
@@ -55,20 +63,42 @@ struct ReceivedCommand {
     /// The command's own fields.
     let fields: FieldReader
 
-    /// Reads an entry; nil when it is not a command.
+    /// Reads an entry; nil when it is not a command. Of a newer version of the envelope it reads the fields of this one.
     init?(_ entry: StreamEntry) {
         guard entry.fields.count == 1, entry.fields[0].name == CommandEnvelope.field,
             let fields = try? FieldReader(encoded: entry.fields[0].value).fields,
-            let end = fields.firstIndex(where: { $0.name == "until" }), end >= 2, end <= 3,
-            fields[0].name == "op", fields[1].name == "id",
-            let deadline = Int64(Self.text(fields[end].value)), deadline >= 0
+            let envelope = Self.envelope(fields)
         else { return nil }
-        guard end == 2 || fields[2].name == "from" else { return nil }
-        envelope = CommandEnvelope(
-            operation: Self.text(fields[0].value), id: CommandID(Self.text(fields[1].value)),
-            from: end == 3 ? AskerID(Self.text(fields[2].value)) : nil,
-            deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline))
-        self.fields = FieldReader(fields: fields[(end + 1)...])
+        self.envelope = envelope.value
+        self.fields = FieldReader(fields: fields[envelope.end...])
+    }
+
+    /// Reads the fields up to and including `until`, ignoring unknown ones.
+    /// - Returns: the envelope, and the index of the first field after it; nil without all that a command must have.
+    private static func envelope(
+        _ fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>
+    ) -> (value: CommandEnvelope, end: Int)? {
+        var version = 1
+        var operation: String?, id: String?, from: String?
+        for index in fields.indices {
+            let value = fields[index].value
+            switch fields[index].name {
+            case "v":
+                guard let number = Int(text(value)), number > 0 else { return nil }
+                version = number
+            case "op": operation = text(value)
+            case "id": id = text(value)
+            case "from": from = text(value)
+            case "until":
+                guard let operation, let id, let deadline = Int64(text(value)), deadline >= 0 else { return nil }
+                let envelope = CommandEnvelope(
+                    version: version, operation: operation, id: CommandID(id), from: from.map { AskerID($0) },
+                    deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline))
+                return (envelope, index + 1)
+            default: continue
+            }
+        }
+        return nil
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -81,7 +81,7 @@ package struct CommandRouter: Sendable {
     }
 
     func handle(_ command: ReceivedCommand, _ context: CommandContext) async -> CommandOutcome {
-        guard let route = routes[command.envelope.operation] else {
+        guard command.envelope.version <= CommandEnvelope.version, let route = routes[command.envelope.operation] else {
             return CommandOutcome(
                 result: .failure(
                     SignalingError(.unknown, .unknownOperation, "the service does not know this command")))

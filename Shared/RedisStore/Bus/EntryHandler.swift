@@ -24,6 +24,10 @@ struct EntryHandler: Sendable {
     /// Acknowledges entries in batches; nil where each entry must be acknowledged before the next is handled.
     var acknowledger: EntryAcknowledger?
 
+    /// The delivery at which a command that this release does not know is refused. Before, it is left to other instances: one
+    /// of a newer release may know it. The third comes within 7 s, before the requester's own deadline.
+    private static let unknownRefusedAt: Int64 = 3
+
     /// Identifies the entry in ``inFlight``.
     func name(of entry: StreamEntry) -> EntriesInWork.Name { EntriesInWork.Name(stream: place, id: entry.id) }
 
@@ -57,7 +61,7 @@ struct EntryHandler: Sendable {
         let context = CommandContext(
             id: envelope.id, deadline: envelope.deadline?.milliseconds ?? 0, asker: envelope.from)
         let outcome = await router.handle(command, context)
-        switch verdict(outcome.result, of: envelope, connections: connections) {
+        switch verdict(outcome.result, of: envelope, deliveries, connections: connections) {
         case .done: break
         case .again(let isToBlame):
             metrics.retried.increment()
@@ -83,9 +87,15 @@ struct EntryHandler: Sendable {
 
     /// - Parameter connections: the connection count of the Redis connection when the handler began.
     private func verdict(
-        _ result: Result<[UInt8], SignalingError>, of envelope: CommandEnvelope, connections: Int
+        _ result: Result<[UInt8], SignalingError>, of envelope: CommandEnvelope, _ deliveries: Int64, connections: Int
     ) -> Verdict {
         guard case .failure(let error) = result else { return .done }
+        // A sip-bridge's own stream has no other consumer to leave the command to.
+        if error.reason == .unknownOperation, recent == nil,
+            deliveries < min(Self.unknownRefusedAt, Int64(deliveryBound))
+        {
+            return .again(isToBlame: true)
+        }
         let isRedisLost = !group.connection.isConnected || group.connection.connectionCount != connections
         if error == .unavailable("redis"), isRedisLost { return .again(isToBlame: false) }
         // A requester gets the error and decides whether to try again. Commands without a reply have only this service to
@@ -96,7 +106,6 @@ struct EntryHandler: Sendable {
         // the command.
         case .unavailable: return .again(isToBlame: error == .unavailable("redis"))
         case .overloaded, .memoryFull: return .again(isToBlame: false)
-        // An instance of another version may know the operation.
         case .timeout, .unknownOperation: return envelope.deadline == nil ? .again(isToBlame: true) : .done
         default: return .done
         }

@@ -2,33 +2,12 @@ package import SignalingProtocol
 
 extension ChannelEvent {
     /// Parses a publication or a log entry: `SEQ ID ACCOUNT UID KIND ...`.
-    /// - Throws: `SignalingError` (1001, `bad_event`).
+    /// - Throws: `SignalingError` (1001, `bad_event`), also for a kind that this release does not know.
     package init(payload: some Collection<UInt8>) throws(SignalingError) {
-        self = try payload.withBytes { Self.decode($0) }.get()
-    }
-
-    /// Parses a contiguous payload. Not generic, for the reason given at ``GatewayEvent/decode(_:)``.
-    package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<ChannelEvent, SignalingError> {
-        Result { () throws(SignalingError) in
-            var fields = TextFields(payload, what: "a channel event")
-            return try read(&fields)
+        guard case .event(let event) = try ChannelPublication(payload: payload) else {
+            throw SignalingError(.failed, .badEvent, "a channel event has an unknown kind")
         }
-    }
-
-    private static func read(_ fields: inout TextFields) throws(SignalingError) -> ChannelEvent {
-        let sequence = try fields.number(Int64.self)
-        let id = try fields.number(Int64.self)
-        let account = try Account(fields.next())
-        let uid = try fields.number(UInt32.self)
-        let kind: Kind
-        switch try fields.next() {
-        case "msg": kind = .message(try fields.remainderText())
-        case "join": kind = .joined
-        case "leave": kind = .left
-        case "attr": kind = .attributes(try Self.change(&fields))
-        default: throw fields.bad()
-        }
-        return ChannelEvent(sequence: sequence, id: id, account: account, uid: uid, kind: kind)
+        self = event
     }
 
     /// The text that is published to the channel's topic and kept in its log.
@@ -44,6 +23,38 @@ extension ChannelEvent {
         case .attributes(.delete(let name)): return "\(head) attr del \(name.rawValue.utf8.count) \(name)"
         case .attributes(.clear): return "\(head) attr clear"
         }
+    }
+}
+
+extension ChannelPublication {
+    /// Parses a publication or a log entry.
+    /// - Throws: `SignalingError` (1001, `bad_event`) when it is malformed.
+    package init(payload: some Collection<UInt8>) throws(SignalingError) {
+        self = try payload.withBytes { Self.decode($0) }.get()
+    }
+
+    /// Parses a contiguous payload. Not generic, for the reason given at ``GatewayEvent/decode(_:)``.
+    package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<ChannelPublication, SignalingError> {
+        Result { () throws(SignalingError) in
+            var fields = TextFields(payload, what: "a channel event")
+            return try read(&fields)
+        }
+    }
+
+    private static func read(_ fields: inout TextFields) throws(SignalingError) -> ChannelPublication {
+        let sequence = try fields.number(Int64.self)
+        let id = try fields.number(Int64.self)
+        let account = try Account(fields.next())
+        let uid = try fields.number(UInt32.self)
+        let kind: ChannelEvent.Kind
+        switch try fields.next() {
+        case "msg": kind = .message(try fields.remainderText())
+        case "join": kind = .joined
+        case "leave": kind = .left
+        case "attr": kind = .attributes(try change(&fields))
+        default: return .unknown(at: ChannelPosition(sequence: sequence, id: id))
+        }
+        return .event(ChannelEvent(sequence: sequence, id: id, account: account, uid: uid, kind: kind))
     }
 
     private static func change(_ fields: inout TextFields) throws(SignalingError) -> AttributeChange {

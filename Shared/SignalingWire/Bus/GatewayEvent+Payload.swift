@@ -2,21 +2,25 @@ package import SignalingProtocol
 
 extension GatewayEvent {
     /// Parses a publication on a gateway's topic.
-    /// - Throws: `SignalingError` (1001, `bad_event`).
+    /// - Throws: `SignalingError` (1001, `bad_event`), also for a kind that this release does not know.
     package init(payload: some Collection<UInt8>) throws(SignalingError) {
-        self = try payload.withBytes { Self.decode($0) }.get()
+        guard let event = try payload.withBytes({ Self.decode($0) }).get() else {
+            throw SignalingError(.failed, .badEvent, "a gateway event has an unknown kind")
+        }
+        self = event
     }
 
-    /// Parses a contiguous payload. Not generic, because the gateway's fan-out calls it from another module: the
-    /// compiler does not specialize generic code across modules, and unspecialized it takes a sixth longer.
-    package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<GatewayEvent, SignalingError> {
+    /// Parses a contiguous payload; nil for an event of a kind that only a newer release knows. Not generic, because the
+    /// gateway's fan-out calls it from another module: the compiler does not specialize generic code across modules, and
+    /// unspecialized it takes a sixth longer.
+    package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<GatewayEvent?, SignalingError> {
         Result { () throws(SignalingError) in
             var fields = TextFields(payload, what: "a gateway event")
             return try read(&fields)
         }
     }
 
-    private static func read(_ fields: inout TextFields) throws(SignalingError) -> GatewayEvent {
+    private static func read(_ fields: inout TextFields) throws(SignalingError) -> GatewayEvent? {
         switch try fields.next() {
         case "reply":
             let command = CommandID(try fields.next())
@@ -48,7 +52,7 @@ extension GatewayEvent {
         case "moved":
             return .moved(SessionID(try fields.next()))
         default:
-            throw fields.bad()
+            return nil
         }
     }
 

@@ -92,13 +92,83 @@ import Testing
                 #expect(
                     await gateway.send(try Self.question("refused"))
                         == .failure(SignalingError(.userNumberOther, .wrongState, "not this one")))
-                let unknown = ListMembers(channel: try Self.question().channel, limit: 1)
-                #expect(
-                    await gateway.send(unknown)
-                        == .failure(
-                            SignalingError(.unknown, .unknownOperation, "the service does not know this command")))
                 await gateway.subscriber.close()
             }
+        }
+    }
+
+    private static let unknown = SignalingError(.unknown, .unknownOperation, "the service does not know this command")
+
+    /// The delivery count of the stream's only entry; 0 when it has none, or no consumer has created the group yet.
+    private static func deliveries(_ scene: RedisScene) async -> Int64 {
+        let pending = try? await scene.connection.execute(
+            RedisCommand("XPENDING", .string(stream), "service", "-", "+", 1))
+        return pending?.array?.first?.array?.last?.int ?? 0
+    }
+
+    @Test func aCommandThatNobodyKnowsIsRefusedAtItsThirdDelivery() async throws {
+        try await RedisScene.run { scene in
+            var limits = CommandConsumer.Limits()
+            limits.abandonedAfter = .milliseconds(300)
+            try await Self.consuming(scene, Self.router(Recording()), limits: limits) {
+                let gateway = try await RedisGateway(scene)
+                let command = ListMembers(channel: try Self.question().channel, limit: 1)
+                let answer = Task { await gateway.send(command) }
+                // Each of the earlier deliveries leaves it on the stream.
+                try await waitUntil("a second delivery") { await Self.deliveries(scene) == 2 ? nil : "not yet" }
+                #expect(await answer.value == .failure(Self.unknown))
+                try await waitUntil("an empty stream") { try await Self.length(scene) == 0 ? nil : "not yet" }
+                await gateway.subscriber.close()
+            }
+        }
+    }
+
+    @Test func aCommandThatOnlyANewerInstanceKnowsIsLeftToIt() async throws {
+        try await RedisScene.run { scene in
+            var limits = CommandConsumer.Limits()
+            limits.abandonedAfter = .milliseconds(1)
+            let gateway = try await RedisGateway(scene)
+            let answer = Task { await gateway.send(try Self.question()) }
+            try await Self.consuming(scene, CommandRouter(), instance: "older") {
+                try await waitUntil("the older instance's try") {
+                    await Self.deliveries(scene) == 1 ? nil : "not yet"
+                }
+            }
+            try await Self.consuming(scene, Self.router(Recording()), instance: "newer", limits: limits) {
+                let outcome = try await answer.value
+                #expect(outcome == .success(MemberCount(count: 4)))
+            }
+            await gateway.subscriber.close()
+        }
+    }
+
+    @Test func aNewerEnvelopeIsRefusedAtItsThirdDelivery() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<CommandContext>()
+            var limits = CommandConsumer.Limits()
+            limits.abandonedAfter = .milliseconds(300)
+            let answers = Recording<GatewayEvent>()
+            let subscriber = RedisSubscriber(
+                configuration: try scene.server.configuration, eventLoop: scene.eventLoop, logger: RedisScene.logger,
+                callbacks: .init(onMessage: { _, payload in
+                    if let event = try? GatewayEvent(payload: payload.readableBytesView) { answers.add(event) }
+                }))
+            subscriber.start()
+            let topic = KeySpace.topic(GatewayID("g"))
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                scene.eventLoop.execute { subscriber.subscribe(topic) { continuation.resume(with: $0) } }
+            }
+            try await Self.consuming(scene, Self.router(handled), limits: limits) {
+                let command = "1:v1:22:op13:channel.count2:id1:74:from1:g5:until1:03:app3:app7:channel4:room"
+                _ = try await scene.connection.execute(
+                    RedisCommand("XADD", .string(Self.stream), "*", "c", .string(command)))
+                try await waitUntil("a second delivery") { await Self.deliveries(scene) == 2 ? nil : "not yet" }
+                #expect(answers.all.isEmpty)
+                try await answers.wait(for: 1, "answers")
+                #expect(answers.all == [.reply(CommandID("7"), .failure(Self.unknown))])
+                #expect(handled.all.isEmpty)
+            }
+            await subscriber.close()
         }
     }
 

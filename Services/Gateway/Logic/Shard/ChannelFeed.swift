@@ -82,6 +82,23 @@ package struct ChannelFeed: ~Copyable {
         }
     }
 
+    /// An event was published that is shown to nobody, because its kind is unknown. It counts as seen.
+    package mutating func skipped(at position: ChannelPosition) -> Action {
+        switch state {
+        case .unsynchronized:
+            state = .following(last: position)
+            return .none
+        case .following(let last):
+            guard position.id > last.id else { return .none }
+            guard position.sequence == last.sequence + 1 else { return resynchronize() }
+            state = .following(last: position)
+            return .none
+        case .filling:
+            // It is not held, so the log must be read past it.
+            return resynchronize()
+        }
+    }
+
     /// A local member joined at this position, where the feed starts if it has seen no event yet.
     package mutating func joined(at position: ChannelPosition) {
         if case .unsynchronized = state { state = .following(last: position) }

@@ -13,10 +13,18 @@ extension GatewayShard {
         do {
             // The topic is plain ASCII, so strings compare like bytes, and faster.
             if topic.rawValue == ownTopic.rawValue {
-                handle(try payload.withBytes(GatewayEvent.decode).get())
+                guard let event = try payload.withBytes(GatewayEvent.decode).get() else {
+                    return GatewayMetrics.unknownEvents.increment()
+                }
+                handle(event)
             } else if let channel = topics[topic] {
-                let event = try payload.withBytes(ChannelEvent.decode).get()
-                perform(channel.feed.received(event), in: channel)
+                switch try payload.withBytes(ChannelPublication.decode).get() {
+                case .event(let event):
+                    perform(channel.feed.received(event), in: channel)
+                case .unknown(let position):
+                    GatewayMetrics.unknownEvents.increment()
+                    perform(channel.feed.skipped(at: position), in: channel)
+                }
             }
         } catch {
             logger.error("could not decode an event", metadata: ["topic": "\(topic)", "error": "\(error)"])

@@ -1,4 +1,5 @@
 internal import ClusterState
+internal import CoreMetrics
 internal import Logging
 internal import NIOCore
 internal import RedisStore
@@ -62,8 +63,12 @@ struct InvitationClient: Sendable {
 
     private static func received(_ payload: ByteBuffer, for sender: CommandSender, _ logger: Logger) {
         do {
-            switch try GatewayEvent(payload: payload.readableBytesView) {
+            let event = try payload.readableBytesView.withUnsafeBytes { bytes in
+                try GatewayEvent.decode(bytes.bindMemory(to: UInt8.self)).get()
+            }
+            switch event {
             case .reply(let command, let outcome): sender.received(command, outcome)
+            case nil: PhoneMetrics.unknownEvents.increment()
             case .mail, .kicked, .moved: logger.error("received an event that only gateways handle")
             }
         } catch {

@@ -35,6 +35,29 @@ import Testing
         #expect(feed.received(try event(12)) == .deliver([try event(12)]))
     }
 
+    @Test func anEventOfAnUnknownKindCountsAsSeen() throws {
+        var feed = ChannelFeed()
+        #expect(feed.skipped(at: place(10)) == .none)
+        #expect(feed.received(try event(11)) == .deliver([try event(11)]))
+        #expect(feed.skipped(at: place(12)) == .none)
+        #expect(feed.skipped(at: place(12)) == .none)
+        #expect(feed.received(try event(13)) == .deliver([try event(13)]))
+        #expect(feed.last == place(13))
+    }
+
+    @Test func anEventOfAnUnknownKindAfterAGapIsReadPast() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        #expect(feed.skipped(at: place(12)) == .readLog(after: place(10)))
+        // Published while the log was read: the read may have ended before it.
+        #expect(feed.skipped(at: place(13)) == .none)
+        let first = page([try event(11)], latest: place(12))
+        #expect(feed.filled(first) == .deliverAndRead([try event(11)], after: place(12)))
+        #expect(feed.filled(page([], latest: place(13))) == .none)
+        #expect(feed.received(try event(14)) == .deliver([try event(14)]))
+        #expect(feed.resets == 0)
+    }
+
     @Test func repeatedEventsAreDropped() throws {
         var feed = ChannelFeed()
         feed.joined(at: place(10))

@@ -43,8 +43,9 @@ import Testing
 
     @Test(arguments: [
         [], ["op", "x"], ["op", "x", "id", "1"], ["op", "x", "id", "1", "until", "x"],
-        ["op", "x", "id", "1", "until", "-1"],
-        ["id", "1", "op", "x", "until", "1"], ["op", "x", "id", "1", "who", "g", "until", "1"], ["until", "1"],
+        ["op", "x", "id", "1", "until", "-1"], ["op", "x", "until", "1"], ["id", "x", "until", "1"], ["until", "1"],
+        ["v", "0", "op", "x", "id", "1", "until", "1"], ["v", "new", "op", "x", "id", "1", "until", "1"],
+        ["v", "", "op", "x", "id", "1", "until", "1"], ["op", "x", "until", "1", "id", "1"],
     ])
     func noCommand(_ flat: [String]) {
         var fields = FieldWriter()
@@ -70,6 +71,28 @@ import Testing
                 == RedisCommand(
                     "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
                     "2:op3:a.b2:id3:c-14:from1:g5:until4:80001:x1:1"))
+    }
+
+    /// A newer release may put further fields into the envelope, and raises the version when older ones must not ignore them.
+    @Test func newerForms() throws {
+        var fields = FieldWriter()
+        for (name, value) in [("v", "2"), ("op", "a.b"), ("id", "c-1"), ("trace", "t"), ("from", "g"), ("until", "8")] {
+            fields.put(name, value)
+        }
+        fields.put("v", "own")
+        let newer = try #require(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", fields.encoded)])))
+        #expect(
+            newer.envelope
+                == CommandEnvelope(
+                    version: 2, operation: "a.b", id: CommandID("c-1"), from: AskerID("g"),
+                    deadline: RedisTime(milliseconds: 8)))
+        #expect(newer.fields.pairs.map(\.name) == ["v"])
+        let written = try entry(newer.envelope.adding(FieldWriter(), to: "cmd:x", isVital: false))
+        #expect(
+            String(decoding: written.fields[0].value, as: UTF8.self) == "1:v1:22:op3:a.b2:id3:c-14:from1:g5:until1:8")
+        let first = "1:v1:12:op1:x5:trace1:t2:id1:15:until1:5"
+        let same = try #require(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", Array(first.utf8))])))
+        #expect(same.envelope.version == 1 && same.envelope.from == nil)
     }
 
     @Test func deletedEntry() {

@@ -82,24 +82,43 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "41", "41 1", "41 1 anna", "41 1 anna 7", "41 1 anna 7 ", "41 1 anna 7 shout x", "x 1 anna 7 join",
+        "", " ", "41", "41 1", "41 1 anna", "41 1 anna 7", "41 1 anna 7 ", "x 1 anna 7 shout", "41 1 anna -1 shout",
+        "x 1 anna 7 join",
         "41 1  7 join", "41 1 anna -1 join", "41 1 anna 4294967296 join", "41 1 anna 7 attr",
         "41 1 anna 7 attr set 1 n v",
         "41 1 anna 7 attr update 9 n v", "41 1 anna 7 attr update -1 n v", "41 1 anna 7 attr update 1 nv",
         "41 1 anna 7 attr update 0  v", "41 1 anna 7 attr del 99999999999999999999 n", "9223372036854775808 1 a 7 join",
     ])
     func malformedChannelEventsAreRefused(payload: String) {
-        #expect(throws: SignalingError.self) { try ChannelEvent(payload: payload.utf8) }
+        #expect(throws: SignalingError.self) { try ChannelPublication(payload: payload.utf8) }
     }
 
     @Test(arguments: [
         "", "reply", "reply c1", "reply c1 maybe", "reply c1 error", "reply c1 error x y z", "mail", "mail s1",
         "mail s1 1", "mail s1 1 x 4 line", "mail s1 1 2 line", "mail s1 1 2 5 line", "mail s1 1 2 3 line",
         "mail s1 1 2 -1 line", "mail s1 1 2 4 line s2", "mail s1 1 2 4 line s2 1 2 9 line", "kick s1", "kick s1 x",
-        "moved", "moved ", "shout s1",
+        "moved", "moved ",
     ])
     func malformedGatewayEventsAreRefused(payload: String) {
-        #expect(throws: SignalingError.self) { try GatewayEvent(payload: payload.utf8) }
+        let bytes = Array(payload.utf8)
+        #expect(throws: SignalingError.self) { try bytes.withUnsafeBufferPointer(GatewayEvent.decode).get() }
+    }
+
+    /// A newer release may publish events that this one does not know.
+    @Test(arguments: ["shout", "shout x", "JOIN", "msgs a", "attribute update 1 n v"])
+    func anUnknownKindOfAChannelIsSeenByItsPosition(rest: String) throws {
+        let payload = "41 1795247975116084 a:nna 7 " + rest
+        #expect(
+            try ChannelPublication(payload: payload.utf8)
+                == .unknown(at: ChannelPosition(sequence: 41, id: 1_795_247_975_116_084)))
+        #expect(throws: SignalingError.self) { try ChannelEvent(payload: payload.utf8) }
+    }
+
+    @Test(arguments: ["shout", "shout s1", "mails s1 1 2 3 4 line", "kicked s1 103"])
+    func anUnknownKindOfAGatewayIsNoError(payload: String) throws {
+        let bytes = Array(payload.utf8)
+        #expect(try bytes.withUnsafeBufferPointer(GatewayEvent.decode).get() == nil)
+        #expect(throws: SignalingError.self) { try GatewayEvent(payload: bytes) }
     }
 
     @Test func badUTF8IsRefused() {
