@@ -157,7 +157,9 @@ let package = Package(
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: strict),
         .target(
             name: "ServiceKit",
-            dependencies: ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle, unixSignals],
+            dependencies: [
+                "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle, unixSignals,
+            ],
             path: "Shared/ServiceKit", swiftSettings: strict),
         .target(name: "CAgoraEcode", path: "Shared/CAgoraEcode"),
         .target(

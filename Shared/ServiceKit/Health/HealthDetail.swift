@@ -1,3 +1,5 @@
+internal import SignalingWire
+
 /// A fact about the process that `/healthz` shows.
 package struct HealthDetail: Sendable {
     let name: String
@@ -6,7 +8,7 @@ package struct HealthDetail: Sendable {
     /// A fact with a text value.
     package init(_ name: String, _ text: String) {
         self.name = name
-        json = JSONEscape.string(text)
+        json = JSONText.quotedPrintable(text)
     }
 
     /// A fact with a number as its value.

@@ -1,4 +1,5 @@
 package import NIOHTTP1
+internal import SignalingWire
 
 /// Answers the requests to the health listener.
 package struct HealthResponder: HTTPResponder {
@@ -59,7 +60,7 @@ package struct HealthResponder: HTTPResponder {
         let facts = [
             HealthDetail("status", "alive"), HealthDetail("service", service), HealthDetail("instance", instance),
         ]
-        let members = (facts + (await details())).map { "\(JSONEscape.string($0.name)):\($0.json)" }
+        let members = (facts + (await details())).map { "\(JSONText.quotedPrintable($0.name)):\($0.json)" }
         return .json("{\(members.joined(separator: ","))}\n")
     }
 
@@ -76,9 +77,9 @@ package struct HealthResponder: HTTPResponder {
         let ready = !draining && results.allSatisfy { $0 == nil }
         let status = draining ? "draining" : ready ? "ready" : "not ready"
         let members = zip(checks, results).map { check, result in
-            "\(JSONEscape.string(check.name)):\(JSONEscape.string(result ?? "ok"))"
+            "\(JSONText.quotedPrintable(check.name)):\(JSONText.quotedPrintable(result ?? "ok"))"
         }
-        let failing = zip(checks, results).filter { $0.1 != nil }.map { JSONEscape.string($0.0.name) }
+        let failing = zip(checks, results).filter { $0.1 != nil }.map { JSONText.quotedPrintable($0.0.name) }
         let body =
             #"{"status":"\#(status)","checks":{\#(members.joined(separator: ","))},"#
             + #""failing":[\#(failing.joined(separator: ","))]}"# + "\n"

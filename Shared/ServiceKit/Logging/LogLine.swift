@@ -1,4 +1,5 @@
 internal import Logging
+internal import SignalingWire
 
 /// One log event, and its two formats.
 struct LogLine {
@@ -28,16 +29,16 @@ struct LogLine {
         line += #"","level":""#.utf8
         line += level.rawValue.utf8
         line += #"","label":"#.utf8
-        JSONEscape.append(label, to: &line)
+        JSONText.appendPrintable(label, to: &line)
         line += #","message":"#.utf8
-        JSONEscape.append(Self.bounded(message), to: &line)
+        JSONText.appendPrintable(Self.bounded(message), to: &line)
         if !metadata.isEmpty {
             line += #","metadata":{"#.utf8
             for (index, pair) in sorted.enumerated() {
                 if index > 0 { line.append(UInt8(ascii: ",")) }
-                JSONEscape.append(pair.key, to: &line)
+                JSONText.appendPrintable(pair.key, to: &line)
                 line.append(UInt8(ascii: ":"))
-                JSONEscape.append(Self.bounded(pair.value.description), to: &line)
+                JSONText.appendPrintable(Self.bounded(pair.value.description), to: &line)
             }
             line.append(UInt8(ascii: "}"))
         }
@@ -52,7 +53,7 @@ struct LogLine {
             line += " \(key)=".utf8
             let text = Self.bounded(value.description)
             if text.isEmpty || text.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }) {
-                JSONEscape.append(text, to: &line)
+                JSONText.appendPrintable(text, to: &line)
             } else {
                 line += text.utf8
             }

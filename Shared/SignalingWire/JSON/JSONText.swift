@@ -22,6 +22,29 @@ package enum JSONText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Appends a string with its quotes, escaping all control characters, DEL too, so that a log line is safe to show in a
+    /// terminal. Of them only the line feed has a short escape.
+    package static func appendPrintable(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case 0x0A, UInt8(ascii: "\""), UInt8(ascii: "\\"): appendEscape(byte, .once, to: &bytes)
+            case 0..<0x20, 0x7F:
+                bytes.append(UInt8(ascii: "\\"))
+                appendNumber(byte, to: &bytes)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// A string with its quotes, escaped as by ``appendPrintable(_:to:)``.
+    package static func quotedPrintable(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        appendPrintable(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Appends what needs no escape, such as the fixed parts of a frame.
     static func append(verbatim text: StaticString, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -84,11 +107,15 @@ package enum JSONText {
         case 0x0A: bytes.append(UInt8(ascii: "n"))
         case 0x0D: bytes.append(UInt8(ascii: "r"))
         case 0x09: bytes.append(UInt8(ascii: "t"))
-        default:
-            append(verbatim: "u00", to: &bytes)
-            bytes.append(UInt8(ascii: "0") + (byte >> 4))
-            let low = byte & 15
-            bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        default: appendNumber(byte, to: &bytes)
         }
+    }
+
+    /// Appends the escape of an ASCII character by its number, without its backslash.
+    private static func appendNumber(_ byte: UInt8, to bytes: inout [UInt8]) {
+        append(verbatim: "u00", to: &bytes)
+        bytes.append(UInt8(ascii: "0") + (byte >> 4))
+        let low = byte & 15
+        bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
     }
 }

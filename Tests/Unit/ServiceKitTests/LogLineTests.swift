@@ -20,6 +20,17 @@ struct LogLineTests {
                 + #""metadata":{"a":"\u0001ü","z":"1"}}"# + "\n")
     }
 
+    @Test("Every character that a terminal might obey is escaped")
+    func controlCharacters() {
+        let controls = String(String.UnicodeScalarView((0...0x20).map { Unicode.Scalar($0) } + ["\u{7F}", "/", "\\", "é"]))
+        #expect(
+            line(controls, [:], .json)
+                == #"{"time":"2023-11-14T22:13:20.007Z","level":"notice","label":"l","message":""#
+                + #"\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0008\u0009\n\u000b\u000c\u000d\u000e\u000f"#
+                + #"\u0010\u0011\u0012\u0013\u0014\u0015\u0016\u0017\u0018\u0019\u001a\u001b\u001c\u001d\u001e\u001f"#
+                + #" \u007f/\\é"}"# + "\n")
+    }
+
     @Test("Text, where nobody can forge a line")
     func text() {
         #expect(
