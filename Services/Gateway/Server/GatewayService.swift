@@ -119,8 +119,8 @@ package final class GatewayService: Service {
         let listening = try await listener.bind()
         let port = listening.first?.localAddress?.port ?? configuration.port
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
-        // Before clients are accepted: presence does not notice the end of a gateway that never had a lease, and would keep
-        // the sessions online that were opened there.
+        // Renewed before clients are accepted: presence does not notice the loss of a gateway that never had a lease, and would
+        // keep the sessions that were opened there online.
         await eachShard(of: shards) { shard in
             await self.untilDone("could not take the gateway's lease; trying again", shard) { await self.beat(shard) }
         }
@@ -144,7 +144,7 @@ package final class GatewayService: Service {
         }
     }
 
-    /// Serves the clients that have connected, and those that will.
+    /// Begins to accept clients.
     private func accept(on listening: [any Channel]) async throws {
         try await PublicListener.accept(on: listening)
         phase.withLock { $0 = .serving }

@@ -16,7 +16,7 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
         case nul = "NUL"
         /// The result does not have the columns or types that the query expects.
         case shape = "SHAPE"
-        /// This build does not work with what is applied to the database.
+        /// This build does not work with the migrations that are applied to the database.
         case migration = "MIGRATION"
         /// The database is a standby.
         case standby = "STANDBY"
@@ -43,7 +43,7 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// The kind of a failure that this library detected; nil for the server's errors.
     package var kind: Kind? { Kind(rawValue: code) }
 
-    /// Whether the database is one that this build must not be used with; trying again does not help.
+    /// Whether this build must not use the database; a retry does not help.
     package var isRefusal: Bool { kind == .migration || kind == .standby }
 
     /// Whether the request itself is at fault (invalid value, violated constraint), so that repeating it fails again.

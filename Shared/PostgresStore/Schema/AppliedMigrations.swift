@@ -1,22 +1,22 @@
-/// What `schema_migrations` says was applied to a database, compared with a build.
+/// The migrations that are applied to a database, compared with those of a build.
 struct AppliedMigrations: Equatable, Sendable {
     /// One row of `schema_migrations`.
     struct Row: Equatable, Sendable {
         var number: Int64
         var name: String
         var checksum: String
-        /// The least level of a build that works with the database since this was applied.
+        /// The lowest level of a build that works with the database after this migration.
         var readersFrom: Int64
     }
 
-    /// Of the build's migrations, those that are not applied, in order.
+    /// The build's migrations that are not applied yet, in order.
     let pending: [Migration]
-    /// Names of applied migrations that the build does not know: they are of a newer release.
+    /// Names of applied migrations that the build does not contain: they belong to a newer release.
     let ahead: [String]
 
     /// Compares the rows of a database with the migrations of a build of `level`.
-    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from the build's file, or the database is
-    ///   readable only for builds of a higher level.
+    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from the build's file, or the database
+    ///   requires a build of a higher level.
     init(_ rows: [Row], migrations: [Migration], level: Int64) throws(PostgresError) {
         let known = Dictionary(uniqueKeysWithValues: migrations.map { ($0.number, $0) })
         var ahead: [String] = []
@@ -42,6 +42,6 @@ struct AppliedMigrations: Equatable, Sendable {
 
     /// The pending migrations without which the build does not work.
     var lacking: [Migration] { pending.filter { $0.kind == .expand } }
-    /// The pending migrations that are applied only once the release before is gone.
+    /// The pending migrations that may be applied only after the previous release's processes have ended.
     var waiting: [Migration] { pending.filter { $0.kind == .contract } }
 }

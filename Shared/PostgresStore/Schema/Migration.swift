@@ -1,29 +1,30 @@
 /// One numbered SQL file of this build.
 ///
-/// Its first line says what it does to running processes: `-- expand, readers_from 1` or `-- contract, readers_from 4`. Files up
-/// to ``lastWithoutHeader`` are older than that line and count as the former.
+/// Its first line gives its ``kind`` and ``readersFrom``: `-- expand, readers_from 1` or `-- contract, readers_from 4`. Files up
+/// to ``lastWithoutHeader`` have no such line and count as `expand, readers_from 1`.
 struct Migration: Equatable, Sendable {
-    /// What a migration does to processes of the release before.
+    /// The effect of a migration on processes of the previous release.
     enum Kind: String, Sendable {
-        /// Adds what they do not miss: tables, nullable columns, functions under new names. Applied before processes of the
-        /// migration's release start, which need it.
+        /// Adds things that they can ignore: tables, nullable columns, functions under new names. Applied before processes of
+        /// the migration's own release start, because they need it.
         case expand
-        /// Removes what only they use. Applied when they are gone; processes of its release do without it.
+        /// Removes things that only they use. Applied after they have ended; the migration's own release works with it and
+        /// without it.
         case contract
     }
 
-    /// Counts from 1 without gaps.
+    /// The migration's number: from 1, without gaps.
     var number: Int64
     /// The file's name without its ending: `0001_tables`.
     var name: String
     /// The file's SQL statements.
     var sql: String
-    /// Expand or contract.
     var kind: Kind
-    /// The least level of a build that works with the database once this is applied.
+    /// The lowest level of a build that works with the database after this migration.
     var readersFrom: Int64
 
-    /// The last file that has no first line: it was applied to databases before there were levels, and must not be edited.
+    /// The last file without a line `-- expand, ...`. Files up to it were applied to databases before levels existed, and must
+    /// not be edited.
     static let lastWithoutHeader: Int64 = 11
 
     /// All migrations, in order. A file in `Migrations` is applied only when listed here; a test compares the two.

@@ -1,17 +1,17 @@
 /// Applies this build's migrations to a database, and checks that the build works with what is applied.
 ///
-/// Releases run side by side, so a database may be ahead of a build. Each row of `schema_migrations` has `readers_from`, the least
-/// level of a build that works with the database since then; a build goes by the highest of them.
+/// Two releases run at the same time during an upgrade, so a database may be newer than a build. Each row of `schema_migrations`
+/// has `readers_from`, the lowest level of a build that works with the database after that migration; the highest value counts.
 package struct Migrations: Sendable {
     /// Which of the missing migrations to apply.
     package enum Scope: Sendable {
-        /// Those that add: before processes of this build start.
+        /// Only those that add things; for use before processes of this build start.
         case expand
-        /// Also those that remove what only the release before uses: after its processes have ended.
+        /// Also those that remove things which only the previous release uses; for use after its processes have ended.
         case all
     }
 
-    /// The key of the advisory lock ("helio"): any number that no other program uses on the same database.
+    /// The key of the advisory lock: "helio" in ASCII, a number that no other program should use on the same database.
     private static let lock: Int64 = 0x68_656C_696F
     /// How long one statement of a migration may take.
     private static let timeout = Duration.seconds(600)
@@ -32,8 +32,8 @@ package struct Migrations: Sendable {
 
     /// Applies the missing migrations in one transaction: all or nothing. Concurrent callers wait for each other.
     /// - Returns: the names of the migrations that this call applied.
-    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or the database is
-    ///   for newer builds; ``PostgresError/Kind/standby``; else PostgreSQL's error.
+    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or the database
+    ///   requires a newer build; ``PostgresError/Kind/standby``; else PostgreSQL's error.
     package func apply(_ scope: Scope = .expand) async throws(PostgresError) -> [String] {
         try await pool.withConnection { connection async throws(PostgresError) in
             do throws(PostgresError) {
@@ -47,7 +47,7 @@ package struct Migrations: Sendable {
     }
 
     /// Checks that this build works with the database.
-    /// - Returns: the names of applied migrations of a newer release, with which this build works too.
+    /// - Returns: the names of applied migrations that belong to a newer release; this build works with them.
     /// - Throws: ``PostgresError/Kind/migration`` with advice on what to do, or ``PostgresError/Kind/standby``; else
     ///   PostgreSQL's error.
     @discardableResult
@@ -68,7 +68,7 @@ package struct Migrations: Sendable {
         return (waiting.map(\.name), waiting.map(\.readersFrom).max() ?? 0)
     }
 
-    // `to_jsonb`, because the table of an older database has no such column.
+    // `to_jsonb`, because in an older database the table has no column `readers_from`.
     private static let list = """
         SELECT number, name, checksum, coalesce((to_jsonb(m) ->> 'readers_from')::bigint, 1) AS readers_from
         FROM schema_migrations m ORDER BY number
@@ -93,7 +93,7 @@ package struct Migrations: Sendable {
         guard try encoding.first?.string("encoding") == "UTF8" else {
             throw PostgresError(.migration, "the database's encoding must be UTF8")
         }
-        // The column by itself, because tables made by early builds lack it.
+        // The column is added separately, because tables that older builds created lack it.
         try await connection.script(
             """
             CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -35,7 +35,7 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     }
 
     /// Renews or creates a lease.
-    /// - Parameter record: the lease's text.
+    /// - Parameter record: the lease's contents.
     /// - Returns: whether the lease existed.
     fileprivate func renew(
         _ holder: Holder, _ record: [UInt8], discoverable: Bool
@@ -65,10 +65,10 @@ package typealias BridgeLeases = ProcessLeases<BridgeID>
 extension ProcessLeases<GatewayID> {
     /// Renews or creates a gateway's lease.
     /// - Parameters:
-    ///   - lease: what ``list()`` returns to all gateways.
+    ///   - lease: the contents, which ``list()`` returns.
     ///   - discoverable: false while the gateway drains: it is alive, but discovery does not name it.
     /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
-    ///   have acted or that Redis has lost its data: the gateway must then write what it holds again.
+    ///   have acted or that Redis has lost its data: the gateway must then report its sessions again.
     /// - Throws: `RedisError`.
     package func heartbeat(
         _ gateway: GatewayID, _ lease: GatewayLease, discoverable: Bool = true
@@ -78,8 +78,8 @@ extension ProcessLeases<GatewayID> {
         return try await renew(gateway, writer.encoded, discoverable: discoverable)
     }
 
-    /// The gateways that are alive and not draining, by the time of their last heartbeat. One whose lease cannot be read, as
-    /// during an upgrade that changes its form, is left out.
+    /// The gateways that are alive and not draining, by the time of their last heartbeat. A gateway whose lease cannot be
+    /// parsed, for instance during an upgrade that changes the format, is omitted.
     /// - Throws: `RedisError`.
     package func list() async throws(RedisError) -> [LiveGateway] {
         let fleet = GatewayID.fleet
@@ -97,7 +97,7 @@ extension ProcessLeases<GatewayID> {
 }
 
 extension ProcessLeases<BridgeID> {
-    /// Renews or creates a sip-bridge's lease. Its text is a record without fields: a bridge tells nothing by it.
+    /// Renews or creates a sip-bridge's lease. Its contents are a record without fields.
     /// - Parameter discoverable: false while the bridge drains.
     /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
     ///   have acted or that Redis has lost its data: the bridge must then give up its calls.

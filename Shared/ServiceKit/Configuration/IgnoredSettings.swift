@@ -1,23 +1,23 @@
-/// Variables named `HELIOGRAPH_...` that a process ignores, to be said in the log.
+/// Environment variables named `HELIOGRAPH_...` that a process ignores with a warning.
 ///
-/// An unknown name does not stop a process: an older release must start with the settings of a newer one, or nobody could go
-/// back to it. Nor do the variables that Kubernetes sets in every container for the services of its namespace: a service
+/// An unknown name does not stop a process: an older release must start with the settings of a newer one, or going back
+/// would be impossible. The same holds for variables that Kubernetes sets in every container for the services of its namespace: a service
 /// named `heliograph-gateway` sets `HELIOGRAPH_GATEWAY_PORT` to `tcp://10.0.0.1:8443`, which is also the name of a setting.
 package struct IgnoredSettings: Equatable, Sendable {
     /// A name that is not a setting of this process.
     package struct Unknown: Equatable, Sendable {
         /// The variable's name.
         package let name: String
-        /// The setting whose name is most like it; nil when none is like it.
+        /// The setting with the most similar name; nil when none is similar.
         package let nearest: String?
     }
 
-    /// Names that are no settings of this process, sorted.
+    /// Names that are not settings of this process, sorted.
     package let unknown: [Unknown]
     /// Names that Kubernetes has set, sorted; some of them are also names of settings, which then have their defaults.
     package let serviceLinks: [String]
 
-    /// Sorts out what is set in `environment`. Empty values count as not set.
+    /// Finds the ignored variables in `environment`. Empty values count as not set.
     /// - Parameter known: the names of this process's settings.
     init(environment: [String: String], known: [String]) {
         var unknown: [Unknown] = []
@@ -60,7 +60,7 @@ package struct IgnoredSettings: Equatable, Sendable {
         ].contains { name.wholeMatch(of: $0) != nil }
     }
 
-    /// The known name that takes the fewest changed letters to become `name`; nil when it takes more than a third of them.
+    /// The known name at the smallest edit distance from `name`; nil when that is more than a third of the letters.
     private static func nearest(to name: String, of known: [String]) -> String? {
         let text = Array(name.utf8.dropFirst(EnvironmentReader.prefix.utf8.count))
         let distances = known.map { candidate in

@@ -6,8 +6,8 @@ internal import SignalingWire
 /// channel.
 ///
 /// All events enter through ``handle(_:_:)``, which returns actions. The driver (`ClientConnection`) performs them and
-/// decides nothing. Of the channel's events only those enter that need a decision: ``SessionAction/showAll(after:)`` tells
-/// the channel's fan-out above which id it may send them to the client without asking.
+/// decides nothing. Channel events are passed in only if they need a decision: ``SessionAction/showAll(after:)`` sets
+/// the id above which the channel's fan-out sends them to the client by itself.
 package struct ClientSession: ~Copyable {
     /// The state of the login, from the connection's first frame to its end.
     var login = ConnectionStateMachine()

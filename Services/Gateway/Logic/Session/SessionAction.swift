@@ -126,9 +126,9 @@ package enum SessionAction: Equatable, Sendable {
     case advanceFeed(ChannelPosition)
     /// Send these events of the channel to the client.
     case show([ChannelEvent])
-    /// Give the events that are sent to the client ids above this one, the last that it has seen on another connection.
+    /// Number the events that are sent to the client above this id, the last that it has received on another connection.
     case continueIDs(after: Int64)
-    /// Cut the client off: more events wait for the answer to its call than ``Membership/heldBound``. It may resume.
+    /// Disconnect the client, because more than ``Membership/heldBound`` events wait for the answer to its call. It may resume.
     case cutOff
     /// Read the channel's log above this position.
     case readLog(ChannelKey, after: ChannelPosition, number: Int)

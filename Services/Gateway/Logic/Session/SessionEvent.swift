@@ -72,8 +72,8 @@ package enum SessionEvent: Sendable {
     case joined(CallTurn, Result<ChannelJoined, SignalingError>)
     /// The reply to ``SessionAction/leave(_:_:number:)``; nil for success.
     case left(CallTurn, SignalingError?)
-    /// Events of the session's channel, in order, that the fan-out may not send unasked: after ``SessionAction/holdEvents``,
-    /// or not all above the id of ``SessionAction/showAll(after:)``.
+    /// Events of the session's channel, in order, that the fan-out may not send by itself: after
+    /// ``SessionAction/holdEvents``, or when some are not above the id of ``SessionAction/showAll(after:)``.
     case published([ChannelEvent])
     /// The result of ``SessionAction/readLog(_:after:number:)``; nil when the read failed. `last` is the position of
     /// the channel's feed.
