@@ -94,15 +94,14 @@ extension ArgumentDeclaration.Kind {
         case .account: "1...\(Limits.accountBytes) bytes without white space and control characters"
         case .channel: "1...\(Limits.channelNameBytes) bytes without control characters"
         case .attributeName: "1...\(Limits.attributeNameBytes) bytes without control characters"
-        case .text(let bytes): "at most \(bytes) bytes; a value that is no string is kept as its compact JSON text"
+        case .text(let bytes): "at most \(bytes) bytes; a value that is not a string is stored as compact JSON text"
         case .jsonText(let bytes): "empty or valid JSON, at most \(bytes) bytes"
         case .clampedNumber(let range, let standard):
-            "\(Self.text(range)), default \(standard); the nearest in the range is taken, the default for no number"
+            "\(Self.text(range)), default \(standard); clamped to the range; without a number, the default"
         case .number(let range, let standard):
-            "\(Self.text(range)), default \(standard); the nearest in the "
-                + "range is taken"
+            "\(Self.text(range)), default \(standard); clamped to the range"
         case .timeToLive(let range, let standard):
-            "\(Self.text(range)) seconds, default \(standard); the nearest in the range is taken"
+            "\(Self.text(range)) seconds, default \(standard); clamped to the range"
         case .constant(let text): "only `\(text)`, which is the default"
         case .flag: "`true`, or a number other than 0; everything else is false"
         case .identifier(let bytes): "1...\(bytes) bytes; anything else is ignored"

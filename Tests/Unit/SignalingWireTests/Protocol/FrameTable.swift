@@ -42,45 +42,45 @@ struct ServerFrameDeclaration {
 /// All frames other than calls and their answers, in the order of the page.
 enum FrameTable {
     private static let secret = ReplyField(
-        "line", .text, "the session's secret: every call carries it, and it resumes the session")
+        "line", .text, "the session's secret: required in every call, and to resume the session")
 
     private static let session = [
-        secret, ReplyField("uid", .number, "the account's number, the same at every login"),
-        ReplyField("push", .number, "1 when the client asked for pushes; else missing"),
+        secret, ReplyField("uid", .number, "the account's numeric id, the same at every login"),
+        ReplyField("push", .number, "1 if the client has requested pushes; else missing"),
     ]
 
     private static let resumed = [
         secret, ReplyField("uid", .number, "the account's number"),
         ReplyField("resumed", .boolean, "true"),
-        ReplyField("complete", .boolean, "whether all events after `after` follow, none missing"),
-        ReplyField("channel", .text, "the channel that the session is in; else missing"),
+        ReplyField("complete", .boolean, "whether all events after `after` will be sent, without a gap"),
+        ReplyField("channel", .text, "the channel that the session is in; missing when it is in none"),
     ]
 
     static let ofClients = [
         ClientFrameDeclaration(
             name: "login",
-            summary: "Asks for a session. An older session of the account ends with `close`, `kick`. A failed "
-                + "login is followed by "
-                + "a close; a second one on a connection with a session changes nothing. Other members are ignored.",
+            summary: "Requests a session. An older session of the account ends with `close`, `kick`. After a failed "
+                + "login the gateway "
+                + "closes the connection; a second login on a connection with a session changes nothing. Other members are ignored.",
             members: [
                 .init(
                     "vid",
-                    "1...\(Limits.appIDBytes) visible ASCII characters; when missing, the second field of "
+                    "1...\(Limits.appIDBytes) visible ASCII characters; if missing, the second field of "
                         + "`token`",
                     "the app id"),
                 .init("account", ArgumentDeclaration.Kind.account.bounds, "the account"),
                 .init(
-                    "token", "`1:APP:EXPIRY:MD5`, or `_no_need_token` for an app that allows it",
+                    "token", "`1:APP:EXPIRY:MD5`, or `_no_need_token` for an app that accepts it",
                     "MD5 is over account, app id, certificate and expiry (Unix seconds), as one text"),
-                .init("device", "\(LoginRequest.deviceBytes) bytes of visible ASCII are kept", "the kind of client"),
+                .init("device", "visible ASCII, cut to \(LoginRequest.deviceBytes) bytes", "the kind of client"),
                 .init(
-                    "push", "`1`; only for clients that know it",
-                    "mailbox entries are sent instead of announced, and `messageID` counts"),
+                    "push", "`1`; only for clients that support it",
+                    "mailbox entries are pushed instead of announced, and `messageID` is used"),
             ],
             reply: session,
             refusals: [
-                Refusal(.loginTokenExpired, "TokenErrorExpired", "the token's time is over"),
-                Refusal(.loginTokenWrong, "TokenErrorMalformed", "the token is no `1:APP:EXPIRY:MD5`"),
+                Refusal(.loginTokenExpired, "TokenErrorExpired", "the token has expired"),
+                Refusal(.loginTokenWrong, "TokenErrorMalformed", "the token does not have the form `1:APP:EXPIRY:MD5`"),
                 Refusal(.loginTokenWrong, "TokenErrorApp", "the token is of another app"),
                 Refusal(.loginTokenWrong, "TokenErrorDigest", "its MD5 is wrong"),
                 Refusal(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens"),
@@ -95,19 +95,19 @@ enum FrameTable {
             answers: ["login-ok", "login-ok-push", "login-failed"]),
         ClientFrameDeclaration(
             name: "line_login",
-            summary: "Goes on with a session over a new connection. When the line is bad or its session is over, "
+            summary: "Resumes a session on a new connection. When the line is invalid or its session has ended, "
                 + "the answer is "
-                + "`close` and a close. See *Resuming*. The answer has `push` as the login's has.",
+                + "`close`, and the connection is closed. See *Resuming*. The answer contains `push` like the login's.",
             members: [
                 .init("line", "text", "the session's line, as `login_ret` told it"),
                 .init("channel", "channel name; optional", "the channel that the client believes it is in"),
                 .init(
                     "after", "whole number; optional",
-                    "the id of the last event that it saw: those after it are "
+                    "the id of the last event that it received: later ones are "
                         + "sent again"),
             ],
             reply: resumed,
-            refusals: [Refusal(.alreadyLoggedIn, "already_logged_in", "the connection has a session")],
+            refusals: [Refusal(.alreadyLoggedIn, "already_logged_in", "the connection already has a session")],
             examples: ["line-login-resume", "line-login-web"], answers: ["line-login-ok"]),
         ClientFrameDeclaration(
             name: "ping", summary: "Asks for a `pong` with the same value, a number in all known clients.", members: [],
@@ -126,15 +126,16 @@ enum FrameTable {
             examples: ["recvmsg"]),
         ServerFrameDeclaration(
             title: "`close`",
-            summary: "The session is over, and the connection is closed. The second element is `kick` (a newer login), "
-                + "`token_expired`, `bad_line`, or a code as text: `102` when the cluster lost the session, `100` "
+            summary:
+                "The session has ended, and the connection is closed. The second element is `kick` (a newer login), "
+                + "`token_expired`, `bad_line`, or a code as text: `102` when the cluster has lost the session, `100` "
                 + "when an "
                 + "administrator ended it.",
             examples: ["close-kick"]),
     ]
 
     private static let eventFields = [
-        ReplyField("channel", .text, "the channel"), ReplyField("account", .text, "who did it"),
+        ReplyField("channel", .text, "the channel"), ReplyField("account", .text, "the user who caused the event"),
         ReplyField("uid", .number, "their uid"),
     ]
 
@@ -147,18 +148,19 @@ enum FrameTable {
 
     static let events = [
         ServerFrameDeclaration(
-            title: "`channel_msg`", summary: "A message, to all members, the sender included.",
+            title: "`channel_msg`", summary: "A message; sent to all members, the sender included.",
             fields: eventFields + [ReplyField("msg", .text, "the message")], examples: ["channel-msg"]),
         ServerFrameDeclaration(
-            title: "`channel_user_join`", summary: "A user has joined, to all other members.", fields: eventFields,
+            title: "`channel_user_join`", summary: "A user has joined; sent to all other members.", fields: eventFields,
             examples: ["channel-join"]),
         ServerFrameDeclaration(
-            title: "`channel_user_leave`", summary: "A user has left, to the remaining members.", fields: eventFields,
+            title: "`channel_user_leave`", summary: "A user has left; sent to the remaining members.",
+            fields: eventFields,
             examples: ["channel-leave"]),
         ServerFrameDeclaration(
             title: "`channel_attr_update`",
-            summary: "An attribute has changed, to all members, the one who "
-                + "changed it included.",
+            summary: "An attribute has changed; sent to all members, including the one who "
+                + "changed it.",
             fields: changeFields, examples: ["channel-attr-update", "channel-attr-del", "channel-attr-clear"]),
     ]
 
@@ -167,7 +169,7 @@ enum FrameTable {
         CallVerb.allCases.map { ($0.rawValue, receiver(of: $0)) } + [
             (
                 "voip_invite_failed",
-                "to the caller: the invitation came to nothing; `extra` is `{\"code\":CODE,\"reason\":REASON}`, "
+                "to the caller: the invitation has failed; `extra` is `{\"code\":CODE,\"reason\":REASON}`, "
                     + "CODE 700 to 704"
             )
         ]
@@ -175,7 +177,7 @@ enum FrameTable {
     static let callFields = [
         ReplyField("channel", .text, "the channel that the call is about"),
         ReplyField("peer", .text, "the other party, as the receiver sees it"),
-        ReplyField("extra", .text, "what the other party gave, or the system's own JSON text"),
+        ReplyField("extra", .text, "text from the other party, or JSON text from the system"),
         ReplyField("peeruid", .number, "the uid of the other party; 0 for a telephone"),
     ]
 
@@ -185,7 +187,7 @@ enum FrameTable {
         case .acknowledge: "to the caller: the invitation has arrived"
         case .accept: "to the caller: the callee accepts"
         case .refuse: "to the caller: the callee refuses"
-        case .end: "to the other party: the call is over, or the invitation is taken back"
+        case .end: "to the other party: the call has ended, or the invitation is withdrawn"
         case .message: "to the other party: digits"
         }
     }

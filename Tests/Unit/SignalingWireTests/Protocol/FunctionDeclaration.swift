@@ -45,8 +45,8 @@ enum FunctionTable {
         Refusal(.notLoggedIn, "bad_line", "`line` is missing, or not that of the connection's session"),
         Refusal(
             .notLoggedIn, "session_over",
-            "the session is over or goes on at another gateway; only for what is done in its name"),
-        Refusal(.wrongParameter, "invalid_arguments", "the third element of the call is no object"),
+            "the session has ended or continues on another gateway; only for acts on its behalf"),
+        Refusal(.wrongParameter, "invalid_arguments", "the third element of the call is not an object"),
         Refusal(.unknown, "unknown_function", "there is no such function"),
         Refusal(.failed, "unavailable", "Redis, PostgreSQL or a service cannot be reached; try again"),
         Refusal(.failed, "overloaded", "too many commands wait for answers; try again"),
@@ -66,7 +66,7 @@ enum FunctionTable {
     static let messageRate = Refusal(
         .messageOther, "rate_limited", "more than \(Limits.messagesPerSecond) such messages a second")
 
-    static let memoryFull = Refusal(.failed, "memory_full", "Redis' memory is nearly used up; try again later")
+    static let memoryFull = Refusal(.failed, "memory_full", "Redis' memory is nearly full; try again later")
 
     static func tooMany(_ owner: String) -> Refusal {
         Refusal(
@@ -76,5 +76,5 @@ enum FunctionTable {
     }
 
     static let unknownBuiltIn = Refusal(
-        .wrongParameter, "unknown_built_in", "a name with a leading underscore that is no built-in attribute")
+        .wrongParameter, "unknown_built_in", "the name has a leading underscore but is not a built-in attribute")
 }

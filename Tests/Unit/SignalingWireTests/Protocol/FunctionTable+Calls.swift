@@ -5,7 +5,7 @@ extension FunctionTable {
         FunctionDeclaration(
             name: verb.rawValue, summary: summary(verb),
             arguments: [
-                .channel("channelName", "the channel that the call is about; joining it is an act of its own"),
+                .channel("channelName", "the channel that the call is about; it is joined separately"),
                 .account("peer", peer(verb)),
                 .optional(
                     "extra",
@@ -18,11 +18,11 @@ extension FunctionTable {
     private static func summary(_ verb: CallVerb) -> String {
         switch verb {
         case .invite: "Invites a user, or a telephone, to a channel."
-        case .acknowledge: "Tells the caller that the invitation has arrived: from then on it rings."
+        case .acknowledge: "Informs the caller that the invitation has arrived and rings."
         case .accept: "Accepts an invitation."
         case .refuse: "Refuses an invitation, which ends the call."
-        case .end: "Ends a call, or takes back an invitation; either party may."
-        case .message: "Sends the other party digits (DTMF)."
+        case .end: "Ends a call, or withdraws an invitation; allowed for both parties."
+        case .message: "Sends DTMF digits to the other party."
         }
     }
 
@@ -49,7 +49,7 @@ extension FunctionTable {
 
     private static func refusals(_ verb: CallVerb) -> [Refusal] {
         let unknownCall = Refusal(.failed, "unknown_call", "there is no such call")
-        let ended = Refusal(.failed, "call_ended", "the call is over")
+        let ended = Refusal(.failed, "call_ended", "the call has ended")
         return switch verb {
         case .invite:
             [

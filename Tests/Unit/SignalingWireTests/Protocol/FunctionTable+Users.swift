@@ -4,31 +4,32 @@ import SignalingWire
 extension FunctionTable {
     private static let messageID = ArgumentDeclaration.optional(
         "messageID", .identifier(bytes: ClientCall.messageIDBytes),
-        "unique within the session; only for clients that logged in with `push`: sent again within a minute under "
-            + "the same id, "
-            + "the message takes effect once")
+        "unique within the session; only for clients that logged in with `push`: a message that is sent again within a minute "
+            + "with the same id "
+            + "takes effect once")
 
     static let messages = [
         FunctionDeclaration(
             name: "user_getmsg",
-            summary: "Polls the mailbox, and acknowledges what was processed. Never refused for its arguments or "
-                + "for its rate: "
-                + "beyond \(Limits.pollsPerSecond) a second the answer comes later.",
+            summary: "Polls the mailbox, and acknowledges processed entries. Never refused because of its arguments or "
+                + "its rate: "
+                + "above \(Limits.pollsPerSecond) per second the answer is delayed.",
             arguments: [
                 .optional(
                     "ver_clear", .clampedNumber(0...Int.max, default: 0),
-                    "the highest version that the client has processed: entries up to it are forgotten"),
+                    "the highest version that the client has processed: entries up to it are deleted"),
                 .optional("max", .clampedNumber(Limits.mailboxPage, default: 30), "entries wanted"),
             ],
             reply: [
-                ReplyField("ver_clear", .number, "the highest version ever acknowledged; below those of `msgs`"),
+                ReplyField(
+                    "ver_clear", .number, "the highest version ever acknowledged, which is below those of `msgs`"),
                 ReplyField(
                     "msgs", .array,
                     "`[version, line]` for each entry, versions ascending; when more wait than fit, a `notify` follows"),
             ],
             refusals: [], calls: ["user-getmsg"], answers: ["reply-mailbox", "reply-mailbox-empty"]),
         FunctionDeclaration(
-            name: "user_sendmsg", summary: "Puts a message into a user's mailbox, whether they are online or not.",
+            name: "user_sendmsg", summary: "Adds a message to a user's mailbox, whether the user is online or not.",
             arguments: [
                 .account("peer", "the receiver"),
                 .text("content", bytes: Limits.messageBytes, "the message"),
@@ -43,17 +44,18 @@ extension FunctionTable {
                 Refusal(
                     .messageOther, "mailbox_full",
                     "\(Limits.mailboxEntries) messages or \(Limits.mailboxBytes) bytes wait for the receiver; or "
-                        + "half of that, "
-                        + "and a quarter is this sender's"),
+                        + "half of them, "
+                        + "and a quarter from this sender"),
             ],
             calls: ["user-sendmsg-web", "user-sendmsg-python"]),
         FunctionDeclaration(
             name: "channel_sendmsg",
-            summary: "Sends a message to all members of a channel, the sender included. The sender is a member, unless "
+            summary:
+                "Sends a message to all members of a channel, the sender included. The sender must be a member, unless "
                 + "`force` is true.",
             arguments: [
                 .channel("name"), .text("msg", bytes: Limits.messageBytes, "the message"),
-                .optional("force", .flag, "whether the message is sent without membership"),
+                .optional("force", .flag, "whether to send without being a member"),
                 messageID,
             ],
             refusals: [
@@ -63,7 +65,7 @@ extension FunctionTable {
                     "more than \(Limits.channelMessagesPerSecond) messages a second in the channel, or than its "
                         + "`_sendmsg_limit`"),
                 Refusal(.messageOther, "not_member", "the sender is not in the channel"),
-                Refusal(.wrongParameter, "special_channel", "only the system speaks in the special channels"),
+                Refusal(.wrongParameter, "special_channel", "only the system sends messages in the special channels"),
                 memoryFull,
             ],
             calls: ["channel-sendmsg", "channel-sendmsg-force"]),
@@ -72,10 +74,10 @@ extension FunctionTable {
     static let users = [
         FunctionDeclaration(
             name: "user_logout",
-            summary: "Ends the session. The answer comes first, then the server closes the connection with 1000.",
+            summary: "Ends the session. After the answer, the server closes the connection with 1000.",
             arguments: [], refusals: [], calls: ["user-logout"]),
         FunctionDeclaration(
-            name: "user_query_user_status", summary: "Tells whether a user has a session, connected or not.",
+            name: "user_query_user_status", summary: "Returns whether a user has a session, connected or detached.",
             arguments: [.account("account", "the user")],
             reply: [
                 ReplyField("account", .text, "the user"), ReplyField("status", .number, "1 online, 0 offline"),
@@ -86,11 +88,11 @@ extension FunctionTable {
             arguments: [.attribute(), .text("value", bytes: Limits.attributeValueBytes, "its value")],
             refusals: [
                 changeRate, tooMany("user"), memoryFull, unknownBuiltIn,
-                Refusal(.wrongParameter, "not_an_integer", "`_conn_timeout` is a whole number"),
+                Refusal(.wrongParameter, "not_an_integer", "`_conn_timeout` must be a whole number"),
             ],
             calls: ["user-set-attr"]),
         FunctionDeclaration(
-            name: "user_get_attr", summary: "Reads an attribute of any user.",
+            name: "user_get_attr", summary: "Returns an attribute of any user.",
             arguments: [.account("account", "the user"), .attribute()],
             reply: [
                 ReplyField("account", .text, "the user"), ReplyField("name", .text, "the attribute"),
@@ -98,7 +100,7 @@ extension FunctionTable {
             ],
             refusals: [actRate], calls: ["user-get-attr"], answers: ["reply-attribute"]),
         FunctionDeclaration(
-            name: "user_get_attr_all", summary: "Reads all attributes of any user.",
+            name: "user_get_attr_all", summary: "Returns all attributes of any user.",
             arguments: [.account("account", "the user")],
             reply: [
                 ReplyField("account", .text, "the user"),

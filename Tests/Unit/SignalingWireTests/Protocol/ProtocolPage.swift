@@ -34,19 +34,19 @@ enum ProtocolPage {
     private static let calls = """
         ## Calls
 
-        A client calls a function with `call2`: its name, a number that the answer repeats, and an object that has the session's
-        `line` besides the arguments. `call2-ret` holds the number, the empty string, and the JSON text of the reply, whose
-        `result` is `ok`. On failure the second element is the reason, and the third the JSON text that *Frames* describes.
-        Names may be given as numbers: `5` is the account `"5"`. `user_ext_call` is not offered.
+        A client calls a function with `call2`: the function's name, an id that the answer repeats, and an object with the
+        arguments and the session's `line`. `call2-ret` contains the id, the empty string, and the JSON text of the reply, whose
+        `result` is `ok`. On failure the second element is the reason, and the third the JSON text described in *Frames*.
+        Names may be given as numbers: `5` is the account `"5"`. The function `user_ext_call` is not supported.
 
-        The examples are the golden files of `Tests/Fixtures/wire`, whose numbers of calls do not always match.
+        The examples are the golden files of `Tests/Fixtures/wire`; the ids of a call and its answer do not always match there.
         """
 
     private static let events = """
         ## Events of a channel
 
-        `["notify",["channel2",0,ID,LINE]]`, LINE being `msg-v2 ACCOUNT - v1:E:0 TYPE SECONDS CONTENT`. CONTENT is the JSON text of
-        an object; the titles are the types.
+        `["notify",["channel2",0,ID,LINE]]`, where LINE is `msg-v2 ACCOUNT - v1:E:0 TYPE SECONDS CONTENT`. CONTENT is the JSON text
+        of an object; the headings below are the values of TYPE.
         """
 
     // MARK: - Sections
@@ -85,7 +85,7 @@ enum ProtocolPage {
                     + "messages. CONTENT is the "
                     + "JSON text of an object:"),
             fields(FrameTable.callFields),
-            table("| type | tells |", FrameTable.callEvents.map { "| `\($0.type)` | \($0.meaning) |" }),
+            table("| type | meaning |", FrameTable.callEvents.map { "| `\($0.type)` | \($0.meaning) |" }),
             examples(FrameTable.callEvents.map { "server/recvmsg-\($0.type.replacing("_", with: "-"))" }),
         ])
     }
