@@ -43,7 +43,7 @@ extension MessageStore {
         var events: [SignalingProtocol.ChannelEvent] = []
         events.reserveCapacity(parts.count - 6)
         for part in parts.dropFirst(6) {
-            // One event that cannot be read must not cost the others.
+            // The other events are delivered even if one cannot be parsed.
             switch part.buffer.flatMap({ try? ChannelPublication(payload: $0.readableBytesView) }) {
             case .event(let event): events.append(event)
             case .unknown: unknown.increment()

@@ -101,7 +101,7 @@ local function session_error(tag, sid, gateway)
     return fence_error(redis.call('HMGET', tag .. ':box', 'sid', 'gateway'), sid, gateway)
 end
 
--- Heads of the elements of pack_list by length; the common lengths are made in advance.
+-- The prefixes of the elements of pack_list by length; those of common lengths are created in advance.
 local TEXT_HEADS, INTEGER_HEADS = {}, {}
 for size = 0, 63 do
     TEXT_HEADS[size] = '0:' .. size .. ':'

@@ -4,8 +4,8 @@ internal import SignalingWire
 
 /// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `v` (the envelope's version;
 /// absent for 1), `op`, `id`, `from` (absent when no reply is wanted), `until`, then the command's own fields. Those may have
-/// the same names, so `until` always ends the envelope. A newer release may add fields before it that older ones can do
-/// without; otherwise it raises the version.
+/// the same names, so `until` always ends the envelope. A newer release may add fields before `until` that older ones may
+/// ignore; if they must not ignore them, it increases the version.
 ///
 /// Packed into one field because Redis, the reader's parser and every deletion process an entry field by field.
 struct CommandEnvelope: Equatable {
@@ -15,10 +15,10 @@ struct CommandEnvelope: Equatable {
     /// deadline. A stream of commands without a reply is never cut: their sender does not keep them.
     static let maxStreamLength = 100_000
 
-    /// The version of the form that this release writes, and the latest that it understands.
+    /// The version that this release writes, and the latest that it understands.
     static let version = 1
 
-    /// The version of the form; at least 1.
+    /// The envelope's version; at least 1.
     var version = CommandEnvelope.version
     let operation: String
     let id: CommandID
@@ -63,7 +63,7 @@ struct ReceivedCommand {
     /// The command's own fields.
     let fields: FieldReader
 
-    /// Reads an entry; nil when it is not a command. Of a newer version of the envelope it reads the fields of this one.
+    /// Parses an entry; nil when it is not a command. Unknown fields of a newer envelope are ignored.
     init?(_ entry: StreamEntry) {
         guard entry.fields.count == 1, entry.fields[0].name == CommandEnvelope.field,
             let fields = try? FieldReader(encoded: entry.fields[0].value).fields,
@@ -74,7 +74,7 @@ struct ReceivedCommand {
     }
 
     /// Reads the fields up to and including `until`, ignoring unknown ones.
-    /// - Returns: the envelope, and the index of the first field after it; nil without all that a command must have.
+    /// - Returns: the envelope, and the index of the first field after it; nil when a required field is missing.
     private static func envelope(
         _ fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>
     ) -> (value: CommandEnvelope, end: Int)? {

@@ -24,8 +24,8 @@ struct EntryHandler: Sendable {
     /// Acknowledges entries in batches; nil where each entry must be acknowledged before the next is handled.
     var acknowledger: EntryAcknowledger?
 
-    /// The delivery at which a command that this release does not know is refused. Before, it is left to other instances: one
-    /// of a newer release may know it. The third comes within 7 s, before the requester's own deadline.
+    /// The delivery at which a command that this release does not know is refused. Before, it is left to other instances,
+    /// which may be of a newer release. The third delivery comes within 7 s, before the requester's deadline.
     private static let unknownRefusedAt: Int64 = 3
 
     /// Identifies the entry in ``inFlight``.

@@ -22,8 +22,8 @@ package enum JSONText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a string with its quotes, escaping all control characters, DEL too, so that a log line is safe to show in a
-    /// terminal. Of them only the line feed has a short escape.
+    /// Appends a string with its quotes, escaping all control characters, including DEL, so that a log line is safe to show in
+    /// a terminal. A line feed becomes `\n`, the others are written by number.
     package static func appendPrintable(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

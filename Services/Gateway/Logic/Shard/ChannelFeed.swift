@@ -82,7 +82,7 @@ package struct ChannelFeed: ~Copyable {
         }
     }
 
-    /// An event was published that is shown to nobody, because its kind is unknown. It counts as seen.
+    /// An event of an unknown kind was published. It counts as seen, and is not delivered.
     package mutating func skipped(at position: ChannelPosition) -> Action {
         switch state {
         case .unsynchronized:
@@ -94,7 +94,7 @@ package struct ChannelFeed: ~Copyable {
             state = .following(last: position)
             return .none
         case .filling:
-            // It is not held, so the log must be read past it.
+            // It is not held back like other events, so the log must be read again, up to its position at least.
             return resynchronize()
         }
     }
