@@ -45,8 +45,8 @@ package struct ServerAnnouncement: Equatable, Sendable {
     }
 
     /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are announced;
-    /// answered 1 or 0. Sent after the change, it tells whether an announcement would be received, which mostly it would
-    /// not.
+    /// answered 1 or 0. Sent after the change, so that an announcement without receivers, the usual case, need not be
+    /// made.
     package static func userAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: false) }
 
     /// The same for the channel where joins are announced.

@@ -34,7 +34,7 @@ package struct InvitationRequest: Equatable, Sendable {
     }
 }
 
-/// What is known about the callee at the time of an invitation.
+/// The state of the callee at the time of an invitation.
 package struct CalleePresence: Equatable, Sendable {
     /// Whether the callee has a session, connected or detached.
     package var online: Bool

@@ -41,7 +41,7 @@ extension CommandPipeline {
         if let next { armTimer(next) }
     }
 
-    /// Completes the repeatable commands whose time is over but whose reply may still arrive on this connection.
+    /// Completes the repeatable commands whose time limit has passed but whose reply may still arrive on this connection.
     private func giveUpRepeated(_ now: NIODeadline) {
         for index in written.indices {
             guard let until = written[index].repeatedUntil, until <= now, !written[index].isGivenUp else { continue }

@@ -1,7 +1,7 @@
 package import Logging
 package import ServiceLifecycle
 
-/// What a service is given to build its parts.
+/// The input from which a service builds its parts.
 package struct ServiceContext: Sendable {
     /// The settings that all services share.
     package let configuration: ServiceConfiguration

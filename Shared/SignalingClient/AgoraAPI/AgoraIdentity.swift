@@ -10,7 +10,7 @@ final class AgoraIdentity: Sendable {
         set { stored.withLockedValue { $0 = newValue } }
     }
 
-    /// A login's configuration; nil when nobody has said where the cluster is.
+    /// A login's configuration; nil when no address of the cluster is set.
     /// - Parameter app: the login's own app id; empty for ``app``.
     func configuration(app: String, account: String, token: String) -> ClientConfiguration? {
         ClusterLocation.current.map { source in

@@ -17,7 +17,7 @@ enum ServerMessage: Equatable {
     case mailboxEntry(version: Int64, line: String)
     /// `notify channel2`.
     case channelEvent(id: Int64, line: String)
-    /// `close`: the session is over.
+    /// `close`: the session has ended.
     case close(String)
     /// A frame that this version does not know.
     case unknown

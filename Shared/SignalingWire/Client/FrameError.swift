@@ -1,6 +1,6 @@
 /// Why a client's frame can't be read: the connection is closed with a WebSocket code.
 package struct FrameError: Error, Equatable, Sendable {
-    /// What is wrong.
+    /// A description of the error.
     package enum Kind: Equatable, Sendable {
         /// Not JSON, not UTF-8, or too deep.
         case malformed
@@ -10,7 +10,7 @@ package struct FrameError: Error, Equatable, Sendable {
         case unknownName
     }
 
-    /// What is wrong.
+    /// A description of the error.
     package var kind: Kind
     /// A sentence for logs. It quotes nothing that the client sent.
     package var message: String

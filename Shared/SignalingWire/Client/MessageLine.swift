@@ -3,7 +3,7 @@ package import SignalingProtocol
 /// The text of a mailbox entry: `msg-v2 SRC DST FLAG TYPE TIME CONTENT`, the content being everything after the sixth
 /// space. Source: wire protocol, section 5.
 package enum MessageLine {
-    /// What stands before a line's type and content.
+    /// The head of a line: the fields before its type and content.
     package struct Header: Sendable {
         /// The sender: an account, or the other party of a call by phone.
         let from: String

@@ -34,7 +34,7 @@ package enum ServerFrame {
         return bytes
     }
 
-    /// `close`: the session is over.
+    /// `close`: the session has ended.
     package static func close(_ code: SignalingCode) -> [UInt8] {
         var bytes: [UInt8] = []
         JSONValue.array([.string("close"), .string(closeReason(code))]).append(to: &bytes)

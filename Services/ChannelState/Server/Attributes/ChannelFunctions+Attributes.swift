@@ -159,7 +159,7 @@ extension ChannelFunctions {
     enum Expiry: Equatable {
         /// Too early; check again at this time (ms).
         case wait(until: Int64)
-        /// The channel's time to live is over.
+        /// The channel's time to live has passed.
         case due
         /// Nobody has ever joined: only the cache must be dropped.
         case idle

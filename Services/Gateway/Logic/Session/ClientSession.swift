@@ -41,7 +41,7 @@ package struct ClientSession: ~Copyable {
     @Rarely var logRead: (number: Int, purpose: LogPurpose)?
     @Rarely var replay: ChannelReplay?
     @Rarely var settlement: JoinSettlement?
-    /// The last number given to a log read or a settlement, by which their replies are told apart.
+    /// The last number given to a log read or a settlement. The number assigns a reply to its request.
     var lastNumber = 0
     /// The last `channel2` id that a resuming client has received; nil when it does not request missed events.
     var resumeAfter: Int64?

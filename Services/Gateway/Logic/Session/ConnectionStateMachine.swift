@@ -78,8 +78,8 @@ package struct ConnectionStateMachine: ~Copyable {
         case resumed(Session, channel: ChannelName?)
         /// Write the login's refusal, then end the connection.
         case refuse(SignalingError)
-        /// As `refuse`. Presence may have opened the session although no reply arrived, so it must be told that there
-        /// is no connection.
+        /// As `refuse`. Presence may have opened the session although no reply arrived, so it must be informed that
+        /// there is no connection.
         case refuseOpened(SignalingError, Session)
         /// Write a `close` frame with this code, then end. Presence may have moved the session here although no reply
         /// arrived.

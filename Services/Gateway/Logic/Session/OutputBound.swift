@@ -16,7 +16,7 @@ package struct OutputBound: Sendable {
         case cutOff
     }
 
-    /// What a waiting write counts in addition to its bytes.
+    /// The bytes that are counted for each waiting write in addition to its own.
     package static let writeOverhead = 512
 
     /// The number of bytes that may wait; raised at login.
@@ -31,7 +31,7 @@ package struct OutputBound: Sendable {
     /// Creates a bound with nothing waiting.
     package init(bound: Int) { self.bound = bound }
 
-    /// What a write counts, in bytes.
+    /// The bytes that are counted for a write.
     package static func cost(of bytes: Int) -> Int { bytes + writeOverhead }
 
     /// Records a write, before the socket has taken any of it; ``judge()`` must follow.
@@ -41,7 +41,8 @@ package struct OutputBound: Sendable {
         if isAnswer, bytes > bound / 2 { answer = max(answer, bytes) }
     }
 
-    /// What must be done about the output that waits now.
+    /// Compares the waiting output with the bound.
+    /// - Returns: what the connection must do.
     package mutating func judge() -> Action {
         if waiting > bound + answer { return .cutOff }
         guard !isPaused, waiting > bound / 2 else { return .none }

@@ -112,7 +112,7 @@ package enum SessionAction: Equatable, Sendable {
     case subscribe(ChannelKey)
     /// Make the connection a member of the channel in this shard.
     case enter(ChannelKey)
-    /// Remove the connection from the channel in this shard; channel-state is not told.
+    /// Remove the connection from the channel in this shard, without informing channel-state.
     case leaveLocally
     /// Ask channel-state to join the channel, with this number of ``ChannelPlace``.
     case join(CallTurn, ChannelName, number: Int64)

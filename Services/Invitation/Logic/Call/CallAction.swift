@@ -102,7 +102,7 @@ package enum CallAudience: Equatable, Sendable {
 
 /// A timer of a call.
 package struct CallTimer: Hashable, Sendable {
-    /// What the timer limits.
+    /// The wait that a timer limits.
     package enum Kind: String, Sendable, CaseIterable {
         /// The time until the callee's acknowledgement.
         case acknowledgement
@@ -113,7 +113,7 @@ package struct CallTimer: Hashable, Sendable {
     }
     /// The call's id.
     package var call: CallID
-    /// What it limits.
+    /// The wait that the timer limits.
     package var kind: Kind
 
     /// Creates the timer of a kind.

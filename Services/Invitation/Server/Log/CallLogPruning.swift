@@ -3,7 +3,7 @@ internal import Metrics
 internal import PostgresStore
 internal import ServiceLifecycle
 
-/// Deletes calls from the log when their retention time is over, in small batches.
+/// Deletes calls from the log when their retention time has passed, in small batches.
 struct CallLogPruning: Service {
     /// The number of calls deleted by one statement.
     private static let batch = 1000

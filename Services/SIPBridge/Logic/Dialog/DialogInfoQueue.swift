@@ -74,7 +74,7 @@ package struct DialogInfoQueue: Equatable, Sendable {
         }
     }
 
-    /// Called when the pause is over.
+    /// Called when the pause has passed.
     package mutating func paused() -> [Action] { state == .waiting ? next() : [] }
 
     private mutating func next() -> [Action] {

@@ -60,7 +60,7 @@ package struct StrangerLimit: Sendable {
     /// Forgets an address's refusals, because it has authenticated itself.
     package mutating func admitted(_ source: String) { sources[source] = nil }
 
-    /// Forgets addresses whose time is over, or else the older half, so that this is not necessary for each new
+    /// Forgets addresses whose time has passed, or else the older half, so that this is not necessary for each new
     /// address.
     private mutating func forget(_ now: Int64) {
         sources = sources.filter { $0.value.silentUntil.map { now < $0 } ?? (now - $0.value.since < window) }

@@ -74,7 +74,7 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    /// Called when the wait is over.
+    /// Called when the wait has passed.
     package mutating func timeIsUp() -> [RegistrationAction] {
         switch state {
         case .registered, .pausing:

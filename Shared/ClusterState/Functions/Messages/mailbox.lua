@@ -269,7 +269,7 @@ local function end_and_total(box)
     return tonumber(expires), tonumber(total or 0)
 end
 
--- Adds an entry. Collects in `mails`, by gateway, the words of one event that tells it about its sessions' new mail.
+-- Adds an entry. Collects in `mails`, for each gateway, the words of one event about new mail of its sessions.
 -- `kind` and `call` are '' for messages; then `entries` and `bytes` are the mailbox's bounds. For call events `entries`
 -- is their maximum number.
 -- Returns {version, 1 when the user has a session}, or an error.

@@ -9,7 +9,7 @@
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
---             without a session), gateway ('' while detached). One read of it tells senders where the user is. See
+--             without a session), gateway ('' while detached). Senders read from it where the user is. See
 --             keep_box and release_box of the prelude for its expiry.
 --   :attrs    hash: cached attributes; exists only while :attrver does
 --   :attrver  string: PostgreSQL's version of the cached attributes; without it nothing is cached
@@ -289,8 +289,8 @@ local function restore_session(tag, args, now)
     local since = args[7] ~= '0' and args[7] or number(now)
     local timeout = string.match(redis.call('HGET', tag .. ':attrs', '_conn_timeout') or '', '^[+-]?%d+$')
     timeout = timeout and number(math.min(math.max(tonumber(timeout), LEAST_TIMEOUT), MOST_TIMEOUT)) or args[12]
-    -- openver 0: no call event in the mailbox counts as older than the session, which is live and was told of all of
-    -- them.
+    -- openver 0: no call event in the mailbox counts as older than the session, which is active and has received
+    -- all of them.
     redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
         'device', args[5], 'push', args[6], 'timeout', timeout, 'state', 'online', 'since', since,
         'attached', number(now), 'openver', '0', 'expires', args[9], 'claim', args[8], 'turn', args[10])
@@ -304,7 +304,7 @@ end
 -- known), channel, timeout (s; used when the attribute is not cached), sid of the session to replace ('' for none).
 -- Called by a gateway for a session that it holds.
 -- Returns {'held', '', since, version of the mailbox, channel that was recorded wrongly ('' for none)}; the same with
--- 'kept' or 'restored' and the change's number when the mirror must be told; {'lost', reason}; {'moved'}; or {'older',
+-- 'kept' or 'restored' and the change's number when the mirror must be updated; {'lost', reason}; {'moved'}; or {'older',
 -- sid} when another session, opened earlier, is recorded: the caller calls again with that sid to replace it.
 local function session_reassert(keys, args)
     local tag = keys[1]
