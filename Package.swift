@@ -88,7 +88,9 @@ let fuzzing: [Target] =
                 dependencies: [
                     "CFuzz", "CRe", "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
-                    "SignalingClient", "RedisStore", "ServiceKit", "SIPBridgeLogic", "SIPBridgeServer", nioCore,
+                    "SignalingClient", "RedisStore", "ServiceKit", "InvitationLogic", "InvitationServer",
+                    "SIPBridgeLogic",
+                    "SIPBridgeServer", nioCore,
                 ],
                 path: "Tests/Fuzz", exclude: ["C", "corpus"], swiftSettings: strict,
                 linkerSettings: [.unsafeFlags(["-sanitize=address", library]), .linkedLibrary("stdc++")]),
@@ -158,7 +160,8 @@ let package = Package(
         .target(
             name: "ServiceKit",
             dependencies: [
-                "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle, unixSignals,
+                "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle,
+                unixSignals,
             ],
             path: "Shared/ServiceKit", swiftSettings: strict),
         .target(name: "CAgoraEcode", path: "Shared/CAgoraEcode"),
@@ -203,7 +206,7 @@ let package = Package(
             "ChannelState", folder: "ChannelState",
             server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
-            "Invitation", folder: "Invitation", logic: ["SignalingWire"],
+            "Invitation", folder: "Invitation", logic: ["ClusterState", "SignalingWire"],
             server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore])
         + service(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
@@ -233,7 +236,7 @@ let package = Package(
                 ]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
-            unitTests("InvitationLogic", ["SignalingProtocol"]),
+            unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(
@@ -257,8 +260,8 @@ let package = Package(
                 dependencies: [
                     "TestKit", "ClusterState", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol",
                     "SignalingWire",
-                    "PresenceLogic", "PresenceServer", "ChannelStateServer", "GatewayServer", "InvitationServer",
-                    "ClusterService", "ServiceKit", nioCore, nioPosix,
+                    "PresenceLogic", "PresenceServer", "ChannelStateServer", "GatewayServer", "InvitationLogic",
+                    "InvitationServer", "ClusterService", "ServiceKit", nioCore, nioPosix,
                     logging,
                     lifecycle,
                 ],

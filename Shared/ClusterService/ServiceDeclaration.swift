@@ -69,8 +69,8 @@ package struct ServiceParts<Timer: ServiceTimer> {
 
     /// Sets ``mirror`` to decode each change as a row and to store the rows of a batch together. A change that cannot be
     /// decoded is logged and skipped, so that it does not hold up the others.
-    package mutating func mirror<Row: Sendable>(
-        reading read: @escaping @Sendable (FieldReader) throws(SignalingError) -> Row, logger: Logger,
+    package mutating func mirror<Row: FieldCodable & SendableMetatype>(
+        _ row: Row.Type, logger: Logger,
         into store: @escaping @Sendable ([Row]) async throws -> Void
     ) {
         mirror = { entries in
@@ -78,7 +78,7 @@ package struct ServiceParts<Timer: ServiceTimer> {
             rows.reserveCapacity(entries.count)
             for entry in entries {
                 do throws(SignalingError) {
-                    rows.append(try read(entry))
+                    rows.append(try Row(from: entry))
                 } catch {
                     logger.error("could not read a mirror entry", metadata: ["error": "\(error)"])
                 }

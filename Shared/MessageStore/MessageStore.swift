@@ -48,7 +48,7 @@ package struct MessageStore: Sendable {
         command.append(tag)
         command.append(message.command?.rawValue ?? "")
         command.append(message.line)
-        command.append(Int(message.timeToLive))
+        command.append(Int(message.timeToLive.wholeMilliseconds))
         command.append(message.bounds.entries(for: message.condition))
         command.append(message.bounds.bytes)
         switch message.condition {

@@ -18,8 +18,8 @@ package struct UserMessage: Equatable, Sendable {
     package var to: UserKey
     /// The `msg-v2` line.
     package var line: String
-    /// How long the entry may wait in the mailbox, in ms.
-    package var timeToLive: Int64
+    /// How long the entry may wait in the mailbox.
+    package var timeToLive: Duration
     /// Which sessions may get it.
     package var condition: Condition
     /// The size limits of the user's mailbox.
@@ -28,7 +28,7 @@ package struct UserMessage: Equatable, Sendable {
     /// never sent twice.
     package var command: CommandID?
 
-    package init(to: UserKey, line: String, timeToLive: Int64, condition: Condition = .always) {
+    package init(to: UserKey, line: String, timeToLive: Duration, condition: Condition = .always) {
         self.to = to
         self.line = line
         self.timeToLive = timeToLive

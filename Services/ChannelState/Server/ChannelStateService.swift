@@ -39,7 +39,7 @@ package struct ChannelStateService: ServiceDeclaration {
                 counters: channels.counters, logger: logger
             ).fired
         let mirror = MirrorStore(pool: pool)
-        parts.mirror(reading: MemberMirror.row, logger: logger) { rows in try await mirror.members(rows) }
+        parts.mirror(MemberMirrorRow.self, logger: logger) { rows in try await mirror.members(rows) }
         let check = MemberMirrorCheck(
             functions: functions, store: mirror, reassertion: reassertion, uptime: resources.uptime)
         parts.rounds = [ServiceRound("channel-state-mirror", every: .seconds(60), perform: check.round)]

@@ -5,13 +5,13 @@ internal import SignalingWire
 package struct InvitationOptions: Equatable, Sendable {
     /// Whether to fail at once when the callee is offline (`_require_peer_online` 1).
     package var requiresPeerOnline: Bool
-    /// `_timeout` in ms, clamped to ``Limits/invitationTimeout``; nil when not given.
-    package var statedTimeout: Int64?
+    /// `_timeout`, clamped to ``Limits/invitationTimeout``; nil when not given.
+    package var statedTimeout: Duration?
     /// Whether a number is to be shown to the telephone (`srcNum`, not empty).
     package var showsNumber: Bool
 
     /// Creates options.
-    package init(requiresPeerOnline: Bool = false, statedTimeout: Int64? = nil, showsNumber: Bool = false) {
+    package init(requiresPeerOnline: Bool = false, statedTimeout: Duration? = nil, showsNumber: Bool = false) {
         self.requiresPeerOnline = requiresPeerOnline
         self.statedTimeout = statedTimeout
         self.showsNumber = showsNumber
@@ -24,7 +24,8 @@ package struct InvitationOptions: Equatable, Sendable {
         if let required = json["_require_peer_online"] { requiresPeerOnline = Self.number(required) == 1 }
         if let seconds = json["_timeout"].flatMap(Self.number) {
             let range = Limits.invitationTimeout
-            statedTimeout = Int64(min(max(seconds, Double(range.lowerBound)), Double(range.upperBound)) * 1000)
+            let milliseconds = min(max(seconds, Double(range.lowerBound)), Double(range.upperBound)) * 1000
+            statedTimeout = .milliseconds(Int64(milliseconds))
         }
         switch json["srcNum"] {
         case .string(let text), .number(let text): showsNumber = !text.isEmpty
@@ -32,8 +33,8 @@ package struct InvitationOptions: Equatable, Sendable {
         }
     }
 
-    /// How long an invitation of a user waits for the acknowledgement, in ms; 0 for an immediate one.
-    package var timeout: Int64 { statedTimeout ?? Int64(Limits.invitationTimeoutDefault) * 1000 }
+    /// How long an invitation of a user waits for the acknowledgement; zero for an immediate one.
+    package var timeout: Duration { statedTimeout ?? .seconds(Limits.invitationTimeoutDefault) }
 
     /// Apps send numbers also as text.
     private static func number(_ value: JSONValue) -> Double? {

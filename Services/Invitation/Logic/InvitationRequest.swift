@@ -48,26 +48,26 @@ package struct CalleePresence: Equatable, Sendable {
     }
 }
 
-/// Durations of calls, in ms.
+/// Durations of calls.
 package struct CallDurations: Equatable, Sendable {
     /// The wait for the acknowledgement of an invitation with `_timeout` 0 whose callee is online. Default 2 s.
-    package var immediate: Int64 = 2_000
+    package var immediate = Duration.seconds(2)
     /// The wait for a telephone's first ringing. Default 40 s; SIP itself reports a timeout after 32 s.
-    package var dial: Int64 = 40_000
+    package var dial = Duration.seconds(40)
     /// How long an acknowledged invitation rings. Default 60 s.
-    package var ring: Int64 = 60_000
+    package var ring = Duration.seconds(60)
     /// The longest duration of an answered call with a telephone, unless its trunk overrides it.
-    static let longestPhoneCall = Int64(Limits.longestPhoneCall) * 1000
+    static let longestPhoneCall = Duration.seconds(Limits.longestPhoneCall)
     /// How much longer than its call a line is reserved if nothing releases it: a margin for late timers.
-    package static let lineGrace: Int64 = 60_000
+    package static let lineGrace = Duration.seconds(60)
     /// How long an event waits for a party without a connection: as long as a session outlives its connection.
-    static let event = Int64(Limits.connectionTimeout.upperBound) * 1000
+    static let event = Duration.seconds(Limits.connectionTimeout.upperBound)
     /// How much longer than its deadline an invitation stays in the mailbox if nothing removes it: a margin for late
     /// timers. Default 2 s.
-    package var mailGrace: Int64 = 2_000
+    package var mailGrace = Duration.seconds(2)
     /// How long after its deadline a pending call is regarded as ended, if it would prevent a new call: its timer was
     /// lost. Default 15 s.
-    package var lostTimer: Int64 = 15_000
+    package var lostTimer = Duration.seconds(15)
 
     /// The default durations.
     package init() {}

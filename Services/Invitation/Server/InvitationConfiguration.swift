@@ -28,7 +28,7 @@ package struct InvitationConfiguration: Sendable {
 
     var durations: CallDurations {
         var durations = CallDurations()
-        durations.ring = ringLimit.wholeMilliseconds
+        durations.ring = ringLimit
         return durations
     }
 }

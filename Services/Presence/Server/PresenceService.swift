@@ -33,7 +33,7 @@ package struct PresenceService: ServiceDeclaration {
         parts.timerFired = timers.fired
         let mirror = MirrorStore(pool: pool)
         let pruning = MirrorPruning(store: mirror, logger: logger)
-        parts.mirror(reading: PresenceMirror.row, logger: logger) { rows in
+        parts.mirror(PresenceMirrorRow.self, logger: logger) { rows in
             try await mirror.sessions(rows)
             await pruning.pruneIfDue()
         }

@@ -20,20 +20,31 @@ package struct CallRecord: Equatable, Sendable {
         case inbound
     }
 
-    /// The app whose users the call belongs to.
-    package var app: AppID
+    /// A party of the call.
+    package struct Party: Equatable, Sendable {
+        /// The account or phone number.
+        package var name: String
+        /// The user's session: the one that called, or in which the callee answered; nil for a telephone.
+        package var session: SessionID?
+
+        package init(_ name: String, session: SessionID? = nil) {
+            self.name = name
+            self.session = session
+        }
+    }
+
     /// The call's id, unique within the app.
     package var id: String
-    /// The channel named in the invitation.
-    package var channel: ChannelName
-    /// The calling account or phone number.
-    package var caller: String
-    /// The called account or phone number.
-    package var callee: String
-    /// Whether the callee is a user or a telephone.
-    package var kind: Kind
-    /// Between which kinds of parties the call is made.
-    package var direction: Direction
+    /// The app whose users the call belongs to, and the channel named in the invitation.
+    package var channel: ChannelKey
+    /// The calling party.
+    package var caller: Party
+    /// The called party.
+    package var callee: Party
+    /// Whether the callee is a user or a telephone; default `user`.
+    package var kind = Kind.user
+    /// Between which kinds of parties the call is made; default `internal`.
+    package var direction = Direction.internal
     /// When the caller sent the invitation.
     package var startedAt: Int64
     /// When the callee's client confirmed that it had received the invitation.
@@ -44,42 +55,16 @@ package struct CallRecord: Equatable, Sendable {
     package var endedAt: Int64?
     /// Why it ended: 0 for a normal end, else a public code such as 704.
     package var endCode: Int?
-    /// The Call-ID of the SIP dialog with the telephone.
-    package var sipCallID: String?
-    /// The final SIP status code of the INVITE.
-    package var sipStatus: Int?
-    /// The reason phrase of that status.
-    package var sipReason: String?
+    /// What SIP said of the telephone's side.
+    package var sip = PhoneRecord()
 
-    /// The caller's session; nil for a telephone.
-    package var callerSession: SessionID?
-    /// The session in which the callee answered.
-    package var calleeSession: SessionID?
-
-    /// Creates the record of a new call; what is not known yet is nil.
-    package init(
-        app: AppID, id: String, channel: ChannelName, caller: String, callee: String, kind: Kind = .user,
-        direction: Direction = .internal, startedAt: Int64, acknowledgedAt: Int64? = nil, acceptedAt: Int64? = nil,
-        endedAt: Int64? = nil, endCode: Int? = nil, sipCallID: String? = nil, sipStatus: Int? = nil,
-        sipReason: String? = nil, callerSession: SessionID? = nil, calleeSession: SessionID? = nil
-    ) {
-        self.app = app
+    /// Creates the record of a new call between users; what is not known yet is nil.
+    package init(id: String, channel: ChannelKey, caller: Party, callee: Party, startedAt: Int64) {
         self.id = id
         self.channel = channel
         self.caller = caller
         self.callee = callee
-        self.kind = kind
-        self.direction = direction
         self.startedAt = startedAt
-        self.acknowledgedAt = acknowledgedAt
-        self.acceptedAt = acceptedAt
-        self.endedAt = endedAt
-        self.endCode = endCode
-        self.sipCallID = sipCallID
-        self.sipStatus = sipStatus
-        self.sipReason = sipReason
-        self.callerSession = callerSession
-        self.calleeSession = calleeSession
     }
 }
 
@@ -129,12 +114,13 @@ package struct CallStore: Sendable {
                 callee_session = coalesce(EXCLUDED.callee_session, c.callee_session)
             """,
             [
-                .text(call.app.rawValue), .text(call.id), .text(call.channel.rawValue), .text(call.caller),
-                .text(call.callee), .text(call.kind.rawValue), .text(call.direction.rawValue), .int(call.startedAt),
+                .text(call.channel.app.rawValue), .text(call.id), .text(call.channel.name.rawValue),
+                .text(call.caller.name), .text(call.callee.name), .text(call.kind.rawValue),
+                .text(call.direction.rawValue), .int(call.startedAt),
                 .optional(call.acknowledgedAt), .optional(call.acceptedAt), .optional(call.endedAt),
-                .optional(call.endCode.map { Int64($0) }), .optional(call.sipCallID),
-                .optional(call.sipStatus.map { Int64($0) }), .optional(call.sipReason),
-                .optional(call.callerSession?.rawValue), .optional(call.calleeSession?.rawValue),
+                .optional(call.endCode.map { Int64($0) }), .optional(call.sip.sipCallID),
+                .optional(call.sip.status.map { Int64($0) }), .optional(call.sip.reason),
+                .optional(call.caller.session?.rawValue), .optional(call.callee.session?.rawValue),
             ])
     }
 
@@ -189,11 +175,15 @@ extension CallRecord {
             let direction = Direction(rawValue: try row.string("direction"))
         else { return nil }
         self.init(
-            app: app, id: try row.string("id"), channel: channel, caller: try row.string("caller"),
-            callee: try row.string("callee"), kind: kind, direction: direction, startedAt: try row.int64("started_ms"),
-            acknowledgedAt: try row.optionalString("acknowledged_ms").flatMap { Int64($0) },
-            acceptedAt: try row.optionalString("accepted_ms").flatMap { Int64($0) },
-            callerSession: try row.optionalString("caller_session").map { SessionID($0) },
-            calleeSession: try row.optionalString("callee_session").map { SessionID($0) })
+            id: try row.string("id"), channel: ChannelKey(app: app, name: channel),
+            caller: Party(
+                try row.string("caller"), session: try row.optionalString("caller_session").map { SessionID($0) }),
+            callee: Party(
+                try row.string("callee"), session: try row.optionalString("callee_session").map { SessionID($0) }),
+            startedAt: try row.int64("started_ms"))
+        self.kind = kind
+        self.direction = direction
+        acknowledgedAt = try row.optionalString("acknowledged_ms").flatMap { Int64($0) }
+        acceptedAt = try row.optionalString("accepted_ms").flatMap { Int64($0) }
     }
 }

@@ -1,3 +1,4 @@
+package import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 
@@ -5,12 +6,12 @@ package import SignalingWire
 package struct CommandContext: Sendable, Equatable {
     /// The command's id, the same at each delivery.
     package var id: CommandID
-    /// After it the command must have no effect, in ms of Redis' clock; 0 for never.
-    package var deadline: Int64
+    /// After it the command must have no effect; nil for never.
+    package var deadline: RedisTime?
     /// The process that waits for the reply; nil when none does.
     package var asker: AskerID?
 
-    package init(id: CommandID, deadline: Int64, asker: AskerID? = nil) {
+    package init(id: CommandID, deadline: RedisTime? = nil, asker: AskerID? = nil) {
         self.id = id
         self.deadline = deadline
         self.asker = asker

@@ -59,7 +59,7 @@ struct EntryHandler: Sendable {
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
         let context = CommandContext(
-            id: envelope.id, deadline: envelope.deadline?.milliseconds ?? 0, asker: envelope.from)
+            id: envelope.id, deadline: envelope.deadline, asker: envelope.from)
         let outcome = await router.handle(command, context)
         switch verdict(outcome.result, of: envelope, deliveries, connections: connections) {
         case .done: break

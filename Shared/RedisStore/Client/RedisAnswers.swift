@@ -1,13 +1,23 @@
+package import ClusterState
 package import SignalingProtocol
 
 extension Duration {
     /// The duration in whole milliseconds, as Redis and its functions count it.
-    package var wholeMilliseconds: Int64 { Int64(self / .milliseconds(1)) }
+    package var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
 }
 
 extension RedisArgument {
     /// A duration in whole milliseconds, as decimal text.
     package static func milliseconds(_ span: Duration) -> RedisArgument { .int64(span.wholeMilliseconds) }
+
+    /// A time of Redis' clock in milliseconds, as decimal text.
+    package static func time(_ time: RedisTime) -> RedisArgument { .int64(time.milliseconds) }
+
+    /// A deadline in milliseconds, as decimal text; 0 when there is none.
+    package static func deadline(_ deadline: RedisTime?) -> RedisArgument { .int64(deadline?.milliseconds ?? 0) }
 }
 
 /// Commands whose failures are `SignalingError`, ready to be returned to the service's requester.

@@ -12,7 +12,9 @@ package enum MirrorStream {
 
     /// The command that appends a change to the stream. It succeeds even when Redis is at `maxmemory`, because the change
     /// itself has already been made. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
-    package static func recording(_ fields: FieldWriter, for service: ServiceName) -> RedisCommand {
+    package static func recording(_ change: some FieldCodable, for service: ServiceName) -> RedisCommand {
+        var fields = FieldWriter()
+        change.write(to: &fields)
         var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service))
         let words: [RedisArgument] = [
             "MAXLEN", "~", .int(ClusterBounds.mirrorEntries), "*", .string(field), .bytes(fields.encoded),

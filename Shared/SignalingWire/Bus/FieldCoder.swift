@@ -46,6 +46,11 @@ package protocol FieldCoder<Record> {
     mutating func list<Value: FieldCodable>(_ name: String, _ path: KeyPath<Record, [Value]>) throws(Failure) -> [Value]
     /// The fields of another record, among this one's own.
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(Failure) -> Value
+    /// The fields of a record, among this one's own, none of which is there when the value is nil.
+    /// - Parameter name: a field that the value always has.
+    mutating func optionalFields<Value: FieldCodable>(
+        of path: KeyPath<Record, Value?>, with name: String
+    ) throws(Failure) -> Value?
 }
 
 /// Writes the fields of a record and returns their values.
@@ -84,6 +89,15 @@ struct FieldEncoder<Record>: FieldCoder {
         value.write(to: &writer)
         return value
     }
+
+    @inline(__always)
+    mutating func optionalFields<Value: FieldCodable>(
+        of path: KeyPath<Record, Value?>, with name: String
+    ) -> Value? {
+        let value = record[keyPath: path]
+        value?.write(to: &writer)
+        return value
+    }
 }
 
 /// Reads the fields of a record.
@@ -117,5 +131,13 @@ struct FieldDecoder<Record>: FieldCoder {
     @inline(__always)
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(SignalingError) -> Value {
         try Value(from: reader)
+    }
+
+    @inline(__always)
+    mutating func optionalFields<Value: FieldCodable>(
+        of path: KeyPath<Record, Value?>, with name: String
+    ) throws(SignalingError) -> Value? {
+        guard reader.optionalString(name) != nil else { return nil }
+        return try Value(from: reader)
     }
 }

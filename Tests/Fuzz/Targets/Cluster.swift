@@ -1,8 +1,10 @@
 import ClusterState
+import InvitationLogic
 import NIOCore
 import SignalingProtocol
 import SignalingWire
 
+@testable import InvitationServer
 @testable import RedisStore
 
 extension FuzzTarget {
@@ -18,6 +20,10 @@ extension FuzzTarget {
                 holds(command.envelope.deadline.map { $0.milliseconds > 0 } ?? true, "a deadline is a time")
             }
             for check in everyRecord { check(reader) }
+            if let actions = try? CallAction.decode(input.bytes) {
+                let again = try? CallAction.decode(CallAction.encode(actions))
+                holds(again == actions, "actions that are kept are read as they were")
+            }
         },
         FuzzTarget("events") { input in
             if let event = try? ChannelEvent(payload: input.bytes) {
@@ -76,6 +82,11 @@ extension FuzzTarget {
         record(UserKey.self), record(ChannelKey.self),
         record(SessionsReasserted.Held.self), record(SessionsReasserted.Lost.self), record(Member.self),
         record(HeldMember.self), record(Attribute.self), record(AttributeChange.self), record(GatewayLease.self),
+        record(PresenceMirrorRow.self), record(MemberMirrorRow.self),
+        record(CallSnapshot.self), record(CallSnapshot.Phase.self), record(Call.self), record(PhoneLeg.self),
+        record(CallLogEntry.self), record(CallDelivery.self), record(CallEvent.self), record(CallTimer.self),
+        record(PhoneOrder.self), record(Withdrawal.self), record(TimerFields.self), record(UserCall.self),
+        record(BridgeCall.self), record(Dialling.self), record(HeldLine.self),
     ]
 }
 

@@ -26,7 +26,7 @@ import Testing
             let actor = SignalingProtocol.Actor(
                 user: UserKey(app: app, account: try Account("alice")), uid: 7, session: SessionID("s1"))
             let functions = ChannelFunctions(redis: scene.connection)
-            let joined = try await functions.join(actor, channel, CommandID("join"), deadline: 0)
+            let joined = try await functions.join(actor, channel, CommandID("join"), deadline: nil)
             let calls = RedisCommand("GET", .string(KeySpace.tag(channel) + ":calls"))
             result = (joined, try await scene.connection.execute(calls).string.flatMap { Int64($0) })
         }

@@ -80,7 +80,7 @@ import Testing
         try await MessageStoreScene.run { scene in
             func invite(_ call: String, ttl: Int64 = 60_000) async throws -> Int64 {
                 var message = UserMessage(
-                    to: scene.user, line: "invite", timeToLive: ttl, condition: .invitation(call: call))
+                    to: scene.user, line: "invite", timeToLive: .milliseconds(ttl), condition: .invitation(call: call))
                 message.bounds = MailboxBounds(entries: 1, callEvents: 3)
                 return try await scene.store.sendToUser(message).version
             }

@@ -69,7 +69,7 @@ struct MessageStoreScene: Sendable {
         _ line: String, ttl: Int64 = 60_000, _ condition: UserMessage.Condition = .always, bound: Int = 100,
         command: CommandID? = nil
     ) async throws -> MessageQueued {
-        var message = UserMessage(to: user, line: line, timeToLive: ttl, condition: condition)
+        var message = UserMessage(to: user, line: line, timeToLive: .milliseconds(ttl), condition: condition)
         message.bounds = MailboxBounds(entries: bound)
         message.command = command
         return try await store.sendToUser(message)

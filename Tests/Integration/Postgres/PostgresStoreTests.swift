@@ -123,8 +123,8 @@ import Testing
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         let store = CallStore(pool: pool)
         var call = CallRecord(
-            app: try AppID("app"), id: "call1", channel: try ChannelName("room"), caller: "a", callee: "b",
-            startedAt: 1_700_000_000_123)
+            id: "call1", channel: ChannelKey(app: try AppID("app"), name: try ChannelName("room")),
+            caller: CallRecord.Party("a"), callee: CallRecord.Party("b"), startedAt: 1_700_000_000_123)
         var ended = call
         ended.acceptedAt = 1_700_000_005_000
         ended.endedAt = 1_700_000_015_500

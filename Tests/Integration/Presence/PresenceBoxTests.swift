@@ -16,15 +16,15 @@ import Testing
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let user = try stage.user("alice")
-            func send(timeToLive: Int64) async throws {
+            func send(timeToLive: Duration) async throws {
                 _ = try await gateway.messages.sendToUser(UserMessage(to: user, line: "x", timeToLive: timeToLive))
             }
             // A record that was created by a message, with an expiry, loses its expiry at the login.
-            try await send(timeToLive: 60_000)
+            try await send(timeToLive: .seconds(60))
             var left = try await timeToLive(stage, user)
             #expect((59_000...67_500).contains(left))
             let session = try await stage.login("alice", on: gateway)
-            try await send(timeToLive: 60_000)
+            try await send(timeToLive: .seconds(60))
             #expect(try await timeToLive(stage, user) == -1)
             let fence = SessionFence(session: session.line.session, gateway: gateway.id)
             let version = try await gateway.read(user, in: fence).highest
@@ -33,7 +33,7 @@ import Testing
             left = try await timeToLive(stage, user)
             #expect((590_000...600_000).contains(left))
             // The record must not expire before the mailbox.
-            try await send(timeToLive: 3_600_000)
+            try await send(timeToLive: .seconds(3600))
             left = try await timeToLive(stage, user)
             #expect(left > 3_500_000)
             let again = try await stage.login("alice", on: gateway)

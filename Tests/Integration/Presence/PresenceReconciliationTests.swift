@@ -62,7 +62,7 @@ import Testing
             _ = try await gateway.send(
                 DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
             let sent = try await gateway.messages.sendToUser(
-                UserMessage(to: session.line.user, line: "stuck", timeToLive: 60_000))
+                UserMessage(to: session.line.user, line: "stuck", timeToLive: .seconds(60)))
             let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [session.held()]))
             #expect(answer.held == [.init(session: session.line.session, mailbox: sent.version)])
             #expect(try await stage.sessionField("alice", "state") == "online")
@@ -178,7 +178,7 @@ import Testing
             let route = SessionRoute(user: session.line.user, session: session.line.session)
             let detached = try PresenceFunctions.detached(
                 try await stage.connection.answer(
-                    to: PresenceFunctions.detach(route, from: gateway.id, CommandID("d"), deadline: 0)))
+                    to: PresenceFunctions.detach(route, from: gateway.id, CommandID("d"), deadline: nil)))
             guard case .detached = detached else {
                 Issue.record("\(detached)")
                 return
@@ -190,7 +190,7 @@ import Testing
                 return
             }
             let command = CloseSession(user: other.line.user, session: other.line.session, reason: .leaveLogout)
-            #expect(try await functions.close(command, CommandID("c"), deadline: 0) != nil)
+            #expect(try await functions.close(command, CommandID("c"), deadline: nil) != nil)
             let timers = DueTimers(service: .presence, connection: stage.connection)
             try await timers.schedule("session:x", atMilliseconds: 1)
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "0")

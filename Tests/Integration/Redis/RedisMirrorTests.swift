@@ -10,9 +10,7 @@ import Testing
             let seen = Recording<[Int]>()
             let attempts = Recording<Int>()
             let commands = (0..<1200).map { number in
-                var fields = FieldWriter()
-                fields.put("number", number)
-                return MirrorStream.recording(fields, for: .presence)
+                MirrorStream.recording(MemberCount(count: number), for: .presence)
             }
             for result in await scene.connection.execute(commands) { _ = try result.get() }
             let mirror = MirrorConsumer(
@@ -21,7 +19,7 @@ import Testing
                 attempts.add(rows.count)
                 // PostgreSQL is unavailable for the first two attempts.
                 if attempts.all.count <= 2 { throw SignalingError.unavailable("postgres") }
-                seen.add(try rows.map { try $0.int("number") })
+                seen.add(try rows.map { try $0.int("count") })
             }
             let running = Task { try await mirror.run() }
             try await waitUntil("all rows") {

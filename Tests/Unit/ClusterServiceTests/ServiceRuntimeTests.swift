@@ -73,11 +73,11 @@ import Testing
     @Test func `a mirror entry that cannot be read does not hold up the others`() async throws {
         let copied = Mutex<[String]>([])
         var parts = ServiceParts<Never>(commands: CommandRouter())
-        parts.mirror(
-            reading: { reader throws(SignalingError) in try reader.string("name") }, logger: Self.silent,
-            into: { rows in copied.withLock { $0 += rows } })
+        parts.mirror(GetApp.self, logger: Self.silent) { rows in
+            copied.withLock { $0 += rows.map(\.app.rawValue) }
+        }
         let entries = ["one", nil, "two"].map { name in
-            FieldReader(pairs: name.map { [(name: "name", value: Array($0.utf8))] } ?? [])
+            FieldReader(pairs: name.map { [(name: "app", value: Array($0.utf8))] } ?? [])
         }
         let mirror = try #require(parts.mirror)
         try await mirror(entries)

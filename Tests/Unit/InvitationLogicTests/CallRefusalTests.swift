@@ -113,7 +113,7 @@ import Testing
             #expect(CallStateMachine(snapshot) == script.machine)
         }
         #expect(CallStateMachine().snapshot == nil)
-        #expect(try CallScript.ended().machine.snapshot?.timeToLive == 60_000)
-        #expect(try CallScript.accepted().machine.snapshot?.timeToLive == 86_400_000)
+        #expect(try CallScript.ended().machine.snapshot?.timeToLive == .seconds(60))
+        #expect(try CallScript.accepted().machine.snapshot?.timeToLive == .seconds(86_400))
     }
 }

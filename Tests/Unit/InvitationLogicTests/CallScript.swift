@@ -1,3 +1,4 @@
+import ClusterState
 import InvitationLogic
 import SignalingProtocol
 import Testing
@@ -6,7 +7,9 @@ import Testing
 /// the clock.
 struct CallScript {
     var machine = CallStateMachine()
+    /// Milliseconds of Redis' clock.
     var now: Int64 = 1_000_000
+    var time: RedisTime { RedisTime(milliseconds: now) }
     let alice: Actor
     let bob: Actor
     /// The account that represents the telephone.
@@ -69,7 +72,7 @@ struct CallScript {
     }
 
     mutating func undeliverable(_ call: String = "c1") -> [String] {
-        machine.invitationUndeliverable(call: CallID(call), now: now).map(describe)
+        machine.invitationUndeliverable(call: CallID(call), now: time).map(describe)
     }
 
     mutating func acknowledge(by actor: Actor? = nil, extra: String = "") throws -> [String] {
@@ -96,12 +99,12 @@ struct CallScript {
     }
 
     mutating func fire(_ kind: CallTimer.Kind, of call: String = "c1", online: Bool = false) -> [String] {
-        machine.timerFired(CallTimer(kind, of: CallID(call)), now: now, calleeOnline: online).map(describe)
+        machine.timerFired(CallTimer(kind, of: CallID(call)), now: time, calleeOnline: online).map(describe)
     }
 
     mutating func lose(_ actor: Actor, session: String? = nil) -> [String] {
         let session = session.map(SessionID.init) ?? actor.session
-        return machine.sessionEnded(of: actor.user.account, session: session, now: now).map(describe)
+        return machine.sessionEnded(of: actor.user.account, session: session, now: time).map(describe)
     }
 
     func anew(_ actor: Actor) -> Actor {
@@ -123,11 +126,11 @@ struct CallScript {
     }
 
     mutating func lines(
-        _ event: (inout CallStateMachine, Int64) throws -> [CallAction]
+        _ event: (inout CallStateMachine, RedisTime) throws -> [CallAction]
     ) throws -> [String] {
         let before = machine
         do {
-            return try event(&machine, now).map(describe)
+            return try event(&machine, time).map(describe)
         } catch {
             #expect(machine == before, "a refused act changes nothing")
             throw error
@@ -170,6 +173,7 @@ private func describe(_ it: CallDelivery) -> String {
         case .invited(let version): "invited by \(version)"
         }
     let withdraws = it.withdrawsWhenMissed ? " or withdraw" : ""
-    return "\(it.receiver) \(it.type.rawValue) \(it.call) from \(it.peer)/\(it.peerUID) [\(it.extra)] to \(audience)"
-        + " for \(it.timeToLive)\(withdraws)"
+    let event = it.event
+    return "\(it.receiver) \(event.type.rawValue) \(event.call) from \(event.peer)/\(event.peerUID) [\(event.extra)]"
+        + " to \(audience) for \(Int64(it.timeToLive / .milliseconds(1)))\(withdraws)"
 }

@@ -15,14 +15,14 @@ import Testing
     func options(extra: String, requiresPeerOnline: Bool, timeout: Int64) {
         let options = InvitationOptions(extra: extra)
         #expect(options.requiresPeerOnline == requiresPeerOnline)
-        #expect(options.timeout == timeout)
+        #expect(options.timeout == .milliseconds(timeout))
     }
 
     @Test(arguments: [
         (#"{"_timeout":5}"#, Int64?.some(5_000)), (#"{"_timeout":0}"#, 0), ("{}", nil), (#"{"_timeout":"x"}"#, nil),
     ])
     func statedTimeout(extra: String, expected: Int64?) {
-        #expect(InvitationOptions(extra: extra).statedTimeout == expected)
+        #expect(InvitationOptions(extra: extra).statedTimeout == expected.map { .milliseconds($0) })
     }
 
     @Test func peers() throws {

@@ -303,7 +303,8 @@ import Testing
         let again = try InvitationRequest(
             call: CallID("c2"), caller: script.anew(script.alice), channel: script.channel, peer: CallScript.phone,
             extra: "")
-        let actions = try script.machine.dial(again, trunk: TrunkTerms(ring: 1), now: script.now).map(describe)
+        let actions = try script.machine.dial(again, trunk: TrunkTerms(ring: .milliseconds(1)), now: script.time).map(
+            describe)
         #expect(actions.first == #"order b1 end in c1 [{"code":703,"reason":"peer_offline"}]"#)
         #expect(actions.contains("dial +49301234 for alice in c2 [] until 1040000"))
     }

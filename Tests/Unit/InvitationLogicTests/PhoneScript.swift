@@ -60,17 +60,18 @@ extension CallScript {
     ) throws -> [String] {
         let request = try InvitationRequest(
             call: CallID(call), caller: alice, channel: channel, peer: peer, extra: extra)
-        return try lines { try $0.dial(request, trunk: ring.map { TrunkTerms(ring: $0) }, now: $1) }
+        return try lines { try $0.dial(request, trunk: ring.map { TrunkTerms(ring: .milliseconds($0)) }, now: $1) }
     }
 
     mutating func inviteFromPhone(
         _ call: String = "c1", ring: Int64? = nil, online: Bool = true
     ) throws -> [String] {
         let leg = PhoneLeg(
-            role: .caller, bridge: BridgeID("b1"), ring: ring, record: PhoneRecord(sipCallID: "sip-1"))
+            role: .caller, bridge: BridgeID("b1"), ring: ring.map { .milliseconds($0) },
+            record: PhoneRecord(sipCallID: "sip-1"))
         return machine.invite(
             from: leg, in: phoneCall(call), extra: "{}", callee: CalleePresence(online: online, uid: online ? 11 : 0),
-            now: now
+            now: time
         ).map(describe)
     }
 
@@ -80,7 +81,7 @@ extension CallScript {
     ) -> [String] {
         let report = PhoneReport(
             call: phoneCall(call), bridge: BridgeID(bridge), act: act, extra: extra, record: record)
-        return machine.phoneActed(report, now: now).map(describe)
+        return machine.phoneActed(report, now: time).map(describe)
     }
 
     private func phoneCall(_ id: String) -> PhoneCall {
@@ -89,7 +90,7 @@ extension CallScript {
     }
 
     mutating func loseBridge(_ bridge: String = "b1", call: String = "c1") -> [String] {
-        machine.bridgeLost(BridgeID(bridge), call: CallID(call), now: now).map(describe)
+        machine.bridgeLost(BridgeID(bridge), call: CallID(call), now: time).map(describe)
     }
 
     /// The answer to the bridge: whether the call still exists and is with this bridge.

@@ -22,7 +22,8 @@ struct LogLineTests {
 
     @Test("Every character that a terminal might obey is escaped")
     func controlCharacters() {
-        let controls = String(String.UnicodeScalarView((0...0x20).map { Unicode.Scalar($0) } + ["\u{7F}", "/", "\\", "é"]))
+        let controls = String(
+            String.UnicodeScalarView((0...0x20).map { Unicode.Scalar($0) } + ["\u{7F}", "/", "\\", "é"]))
         #expect(
             line(controls, [:], .json)
                 == #"{"time":"2023-11-14T22:13:20.007Z","level":"notice","label":"l","message":""#

@@ -22,7 +22,7 @@ extension ChannelFunctions {
         let reply = try await redis.answer(
             to: .function(
                 "channel_attribute_begin", tag: KeySpace.tag(channel), .string(context.id.rawValue),
-                .int64(context.deadline), .string(ChannelAttributeRules.countedName(command.change)),
+                .deadline(context.deadline), .string(ChannelAttributeRules.countedName(command.change)),
                 .int(command.limitPerSecond), adds ? 1 : 0))
         guard let parts = reply.array, parts.count == 3, let cached = parts[0].int, let members = parts[1].int,
             let now = parts[2].int
@@ -34,7 +34,7 @@ extension ChannelFunctions {
     /// gateway that was cut off and now passes on old requests, when the account has another session by then.
     static func acts(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
         .function(
-            "session_acts", tag: KeySpace.tag(actor.user), .int64(context.deadline), .string(actor.session.rawValue),
+            "session_acts", tag: KeySpace.tag(actor.user), .deadline(context.deadline), .string(actor.session.rawValue),
             .string(context.asker?.rawValue ?? ""))
     }
 

@@ -20,12 +20,12 @@ struct ChannelFunctions: Sendable {
     }
 
     func enter(
-        _ command: JoinChannel, _ id: CommandID, deadline: Int64
+        _ command: JoinChannel, _ id: CommandID, deadline: RedisTime?
     ) async throws(SignalingError) -> Entered {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         let replies = try await redis.answers(to: [
             .function(
-                "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .int64(deadline),
+                "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .deadline(deadline),
                 .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.turn)),
             RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)),
         ])
@@ -95,14 +95,14 @@ struct ChannelFunctions: Sendable {
         return info.string?.split(separator: " ", maxSplits: 1).last.map { $0 == actor.session.rawValue } == true
     }
 
-    /// - Parameter deadline: after this time nothing is done; 0 for none.
+    /// - Parameter deadline: after this time nothing is done; nil for none.
     /// - Returns: nil when the account was not a member by this session.
     func leave(
-        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
+        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: RedisTime?
     ) async throws(SignalingError) -> Left? {
         let reply = try await redis.answer(
             to: .function(
-                "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), .int64(deadline),
+                "channel_leave", tag: KeySpace.tag(channel), .string(id.rawValue), .deadline(deadline),
                 .string(actor.user.account.rawValue), .string(actor.session.rawValue),
                 channel.name.special == nil ? 0 : 1))
         return try Self.left(reply)

@@ -32,7 +32,7 @@ extension ChannelFunctions {
 
     /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
     func join(
-        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: Int64
+        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: RedisTime?
     ) async throws(SignalingError) -> Joined {
         let keys = ChannelKeys(channel)
         // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same
@@ -40,7 +40,7 @@ extension ChannelFunctions {
         for _ in 0..<Self.looks {
             let replies = try await redis.answers(to: [
                 .function(
-                    "channel_join", tag: keys.tag, .string(id.rawValue), .int64(deadline),
+                    "channel_join", tag: keys.tag, .string(id.rawValue), .deadline(deadline),
                     .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
                     channel.name.special == nil ? 0 : 1),
                 RedisCommand("HGETALL", .string(keys.attributes)), RedisCommand("GET", .string(keys.attributesVersion)),

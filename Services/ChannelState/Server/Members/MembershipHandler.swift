@@ -1,5 +1,6 @@
 internal import ChannelStateLogic
 internal import ClusterService
+internal import ClusterState
 internal import Logging
 internal import MessageStore
 internal import Metrics
@@ -76,8 +77,9 @@ struct MembershipHandler: Sendable {
 
     /// - Parameters:
     ///   - id: identifies the step, the same at each repetition.
-    ///   - deadline: after this time nothing is done (ms of Redis' clock); 0 for none.
-    private func leave(_ leave: LeaveChannel, _ id: CommandID, deadline: Int64 = 0) async throws(SignalingError) {
+    ///   - deadline: after this time nothing is done; nil for none.
+    private func leave(_ leave: LeaveChannel, _ id: CommandID, deadline: RedisTime? = nil) async throws(SignalingError)
+    {
         let (actor, reason) = (leave.actor, leave.reason)
         let channel = ChannelKey(app: actor.user.app, name: leave.channel)
         let left = try await functions.leave(actor, channel, id, deadline: deadline)

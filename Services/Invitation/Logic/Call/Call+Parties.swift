@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import SignalingProtocol
 
 /// Which party may do what, and how each party is informed.
@@ -17,11 +18,11 @@ extension Call {
 
     /// The call, updated with what an act of the callee shows: its client has received the invitation, and in which
     /// session.
-    func answered(by actor: Actor, now: Int64) throws(SignalingError) -> Call {
+    func answered(by actor: Actor, now: RedisTime) throws(SignalingError) -> Call {
         try requireCallee(actor)
         var call = self
-        call.calleeUID = actor.uid
-        call.calleeSession = actor.session
+        call.callee.uid = actor.uid
+        call.callee.session = actor.session
         call.acknowledgedAt = acknowledgedAt ?? now
         return call
     }
@@ -29,24 +30,24 @@ extension Call {
     /// Informs the caller: the session that invited, or the telephone.
     func tellCaller(_ type: CallEventType, _ extra: String) -> [CallAction] {
         if let orders = tellPhone(.caller, type, extra) { return orders }
-        guard let callerSession else { return [] }
+        guard let session = caller.session else { return [] }
         return [
             .deliver(
                 CallDelivery(
-                    call: id, type: type, receiver: caller, peer: callee, peerUID: calleeUID, extra: extra,
-                    audience: .session(callerSession), timeToLive: CallDurations.event))
+                    CallEvent(type, of: id, from: callee, extra), to: caller.account, audience: .session(session),
+                    timeToLive: CallDurations.event))
         ]
     }
 
     /// Informs a callee that has acknowledged or answered the call, or the telephone; empty for a user who has not.
     func tellCallee(_ type: CallEventType, _ extra: String) -> [CallAction] {
         if let orders = tellPhone(.callee, type, extra) { return orders }
-        guard let calleeSession else { return [] }
+        guard let session = callee.session else { return [] }
         return [
             .deliver(
                 CallDelivery(
-                    call: id, type: type, receiver: callee, peer: caller, peerUID: callerUID, extra: extra,
-                    audience: .session(calleeSession), timeToLive: CallDurations.event))
+                    CallEvent(type, of: id, from: caller, extra), to: callee.account, audience: .session(session),
+                    timeToLive: CallDurations.event))
         ]
     }
 
@@ -54,21 +55,28 @@ extension Call {
     /// without it. Empty while the invitation is not queued; a telephone is informed in any case.
     /// - Parameter withdraws: whether the invitation is withdrawn instead if no session can receive both.
     func tellInvited(
-        _ type: CallEventType, _ extra: String, for duration: Int64, withdraws: Bool = false
+        _ type: CallEventType, _ extra: String, for duration: Duration, withdraws: Bool = false
     ) -> [CallAction] {
         if let orders = tellPhone(.callee, type, extra) { return orders }
         guard let mail else { return [] }
         return [
             .deliver(
                 CallDelivery(
-                    call: id, type: type, receiver: callee, peer: caller, peerUID: callerUID, extra: extra,
-                    audience: .invited(mail), timeToLive: duration, withdrawsWhenMissed: withdraws))
+                    CallEvent(type, of: id, from: caller, extra), to: callee.account, audience: .invited(mail),
+                    timeToLive: duration, withdrawsWhenMissed: withdraws))
         ]
+    }
+
+    /// The invitation for the callee's mailbox.
+    func invitation(_ extra: String, for time: Duration) -> CallDelivery {
+        CallDelivery(
+            CallEvent(.invitation, of: id, from: caller, extra), to: callee.account, audience: .anyone,
+            timeToLive: time)
     }
 
     /// Removes the invitation from the callee's mailbox. Empty while it is not queued.
     var withdrawal: [CallAction] {
-        mail.map { [.withdrawInvitation(callee: callee, version: $0)] } ?? []
+        mail.map { [.withdrawInvitation(callee: callee.account, version: $0)] } ?? []
     }
 
     var longestTimer: CallTimer { CallTimer(.longest, of: id) }
@@ -78,7 +86,7 @@ extension Call {
         guard let hangUp else { return [] }
         let timer = CallAction.schedule(longestTimer, at: hangUp)
         return phone?.role == .callee
-            ? [timer, .keepLine(id, caller, until: hangUp + CallDurations.lineGrace)] : [timer]
+            ? [timer, .keepLine(id, caller.account, until: hangUp + CallDurations.lineGrace)] : [timer]
     }
 
     /// Informs the parties of a call whose record is lost, as far as their sessions are known.
@@ -91,11 +99,11 @@ extension Call {
     /// Removes the ended call from the lists of its users and its bridge.
     var forgetting: [CallAction] {
         var actions: [CallAction] = []
-        if phone?.role != .caller { actions.append(.forget(id, caller)) }
-        if calleeSession != nil { actions.append(.forget(id, callee)) }
+        if phone?.role != .caller { actions.append(.forget(id, caller.account)) }
+        if callee.session != nil { actions.append(.forget(id, callee.account)) }
         if let bridge = phone?.bridge { actions.append(.release(id, bridge)) }
         if let hangUp { actions.append(.cancel(longestTimer, at: hangUp)) }
-        if phone?.role == .callee { actions.append(.freeLine(id, caller)) }
+        if phone?.role == .callee { actions.append(.freeLine(id, caller.account)) }
         return actions
     }
 }

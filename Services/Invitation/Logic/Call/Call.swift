@@ -1,3 +1,4 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// The facts about a call that are kept in every state.
@@ -6,56 +7,60 @@ package struct Call: Equatable, Sendable {
     package var id: CallID
     /// The channel that the call is about.
     package var channel: ChannelKey
-    /// The account that invites.
-    package var caller: Account
-    /// The caller's numeric id.
-    package var callerUID: UInt32
-    /// The caller's session: only it knows the call, so only it is informed. Nil when the caller is a telephone.
-    package var callerSession: SessionID?
-    /// The account that is invited.
-    package var callee: Account
-    /// The callee's numeric id; 0 while unknown.
-    package var calleeUID: UInt32
-    /// The session in which the callee acknowledged or answered the call; nil before.
-    package var calleeSession: SessionID?
+    /// The party that invites, in the session that did: only it knows the call, so only it is informed.
+    package var caller: CallParty
+    /// The party that is invited; without a session before it has acknowledged or answered.
+    package var callee: CallParty
     /// The invitation's version in the callee's mailbox; nil until it is queued.
     package var mail: Int64?
     /// The telephone's side of the call; nil for a call between users.
     package var phone: PhoneLeg?
-    /// When the call was made, in ms of Redis' clock.
-    package var startedAt: Int64
-    /// When the callee's client acknowledged the invitation, in ms of Redis' clock.
-    package var acknowledgedAt: Int64?
-    /// When the callee accepted, in ms of Redis' clock.
-    package var acceptedAt: Int64?
+    /// When the call was made.
+    package var startedAt: RedisTime
+    /// When the callee's client acknowledged the invitation.
+    package var acknowledgedAt: RedisTime?
+    /// When the callee accepted.
+    package var acceptedAt: RedisTime?
 
-    /// Creates a new call.
-    package init(
-        id: CallID, channel: ChannelKey, caller: Account, callerUID: UInt32, callerSession: SessionID?, callee: Account,
-        calleeUID: UInt32, phone: PhoneLeg? = nil, startedAt: Int64
-    ) {
+    /// Creates a new call between users.
+    package init(id: CallID, channel: ChannelKey, caller: CallParty, callee: CallParty, startedAt: RedisTime) {
         self.id = id
         self.channel = channel
         self.caller = caller
-        self.callerUID = callerUID
-        self.callerSession = callerSession
         self.callee = callee
-        self.calleeUID = calleeUID
-        self.phone = phone
         self.startedAt = startedAt
     }
 
-    /// When an answered call with a telephone ends at the latest, in ms of Redis' clock; nil for other calls.
-    var hangUp: Int64? {
+    /// When an answered call with a telephone ends at the latest; nil for other calls.
+    var hangUp: RedisTime? {
         guard let acceptedAt, let phone else { return nil }
         return acceptedAt + (phone.longest ?? CallDurations.longestPhoneCall)
     }
 
     /// The role of the user `party` in this call. Nil for other users, even if named like the call's telephone.
     package func role(of party: Account) -> CallRole? {
-        if party == caller, phone?.role != .caller { return .caller }
-        return party == callee && phone?.role != .callee ? .callee : nil
+        if party == caller.account, phone?.role != .caller { return .caller }
+        return party == callee.account && phone?.role != .callee ? .callee : nil
     }
+}
+
+/// A party of a call, a user or a telephone.
+package struct CallParty: Equatable, Sendable {
+    /// The user's account, or the name of the telephone.
+    package var account: Account
+    /// The user's numeric id; 0 while unknown, and for a telephone.
+    package var uid: UInt32
+    /// The user's session that knows the call; nil for a telephone.
+    package var session: SessionID?
+
+    package init(account: Account, uid: UInt32 = 0, session: SessionID? = nil) {
+        self.account = account
+        self.uid = uid
+        self.session = session
+    }
+
+    /// The party that acts.
+    package init(_ actor: Actor) { self.init(account: actor.user.account, uid: actor.uid, session: actor.session) }
 }
 
 /// The two parties.

@@ -1,3 +1,4 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// What the driver does, in order, after the new state is committed. Each action is idempotent.
@@ -9,62 +10,77 @@ package enum CallAction: Equatable, Sendable {
     case deliver(CallDelivery)
     /// Remove the invitation from the callee's mailbox, if it still waits there.
     case withdrawInvitation(callee: Account, version: Int64)
-    /// Call ``CallStateMachine/timerFired(_:now:calleeOnline:)`` at a time (ms of Redis' clock).
-    case schedule(CallTimer, at: Int64)
-    /// Cancel a timer that was scheduled for that time (ms of Redis' clock).
-    case cancel(CallTimer, at: Int64)
+    /// Call ``CallStateMachine/timerFired(_:now:calleeOnline:)`` at a time.
+    case schedule(CallTimer, at: RedisTime)
+    /// Cancel a timer that was scheduled for that time.
+    case cancel(CallTimer, at: RedisTime)
     /// Add the call to the list of a user's calls, so that the end of the user's session finds it.
     case remember(CallID, Account)
     /// Remove the call from the list of a user's calls.
     case forget(CallID, Account)
-    /// Ask the sip-bridges to call a telephone, with the caller's `extra`; expires at a time (ms of Redis' clock).
-    case dial(PhoneCall, extra: String, until: Int64)
+    /// Ask the sip-bridges to call a telephone, with the caller's `extra`; expires at a time.
+    case dial(PhoneCall, extra: String, until: RedisTime)
     /// Send an order to the sip-bridge that holds the telephone.
     case order(PhoneOrder)
     /// Add the call to the list of a sip-bridge's calls, so that it ends when the bridge is lost.
     case hold(CallID, BridgeID)
     /// Remove the call from the list of a sip-bridge's calls.
     case release(CallID, BridgeID)
-    /// Reserve the caller's line to telephones until a time (ms of Redis' clock).
-    case keepLine(CallID, Account, until: Int64)
+    /// Reserve the caller's line to telephones until a time.
+    case keepLine(CallID, Account, until: RedisTime)
     /// Release the caller's line to telephones.
     case freeLine(CallID, Account)
     /// Write to the call log.
     case log(CallLogEntry)
 }
 
-/// A mailbox entry about a call.
-package struct CallDelivery: Equatable, Sendable {
+/// What a party is told about a call.
+package struct CallEvent: Equatable, Sendable {
     /// The call's id.
     package var call: CallID
-    /// The type of the entry.
+    /// What happened.
     package var type: CallEventType
-    /// The user whose mailbox gets the entry.
-    package var receiver: Account
     /// The other party, as the receiver sees it.
     package var peer: Account
     /// The other party's numeric id; 0 when unknown.
     package var peerUID: UInt32
     /// Text passed on unchanged, or JSON text from the system.
     package var extra: String
+
+    /// Creates an event.
+    package init(_ type: CallEventType, of call: CallID, peer: Account, peerUID: UInt32, extra: String) {
+        self.call = call
+        self.type = type
+        self.peer = peer
+        self.peerUID = peerUID
+        self.extra = extra
+    }
+
+    init(_ type: CallEventType, of call: CallID, from peer: CallParty, _ extra: String) {
+        self.init(type, of: call, peer: peer.account, peerUID: peer.uid, extra: extra)
+    }
+}
+
+/// A mailbox entry about a call.
+package struct CallDelivery: Equatable, Sendable {
+    /// What the receiver is told.
+    package var event: CallEvent
+    /// The user whose mailbox gets the entry.
+    package var receiver: Account
     /// Which session may receive the entry.
     package var audience: CallAudience
-    /// How long the entry may wait in the mailbox, in ms.
-    package var timeToLive: Int64
+    /// How long the entry may wait in the mailbox.
+    package var timeToLive: Duration
     /// Whether the invitation, which is still undelivered, is withdrawn instead if no session may receive the entry.
     package var withdrawsWhenMissed: Bool
 
     /// Creates a delivery.
     package init(
-        call: CallID, type: CallEventType, receiver: Account, peer: Account, peerUID: UInt32, extra: String,
-        audience: CallAudience, timeToLive: Int64, withdrawsWhenMissed: Bool = false
+        _ event: CallEvent, to receiver: Account, audience: CallAudience, timeToLive: Duration,
+        withdrawsWhenMissed: Bool = false
     ) {
-        self.call = call
-        self.type = type
+        self.event = event
         self.receiver = receiver
-        self.peer = peer
-        self.peerUID = peerUID
-        self.extra = extra
         self.audience = audience
         self.timeToLive = timeToLive
         self.withdrawsWhenMissed = withdrawsWhenMissed
@@ -130,13 +146,13 @@ package struct CallTimer: Hashable, Sendable {
 package struct CallLogEntry: Equatable, Sendable {
     /// The call.
     package var call: Call
-    /// When the call ended, in ms of Redis' clock; nil before.
-    package var endedAt: Int64?
+    /// When the call ended; nil before.
+    package var endedAt: RedisTime?
     /// How the call ended; nil before.
     package var end: CallEnd?
 
     /// Creates an entry.
-    package init(call: Call, endedAt: Int64? = nil, end: CallEnd? = nil) {
+    package init(call: Call, endedAt: RedisTime? = nil, end: CallEnd? = nil) {
         self.call = call
         self.endedAt = endedAt
         self.end = end

@@ -1,15 +1,17 @@
+package import ClusterState
+
 /// The state of a ``CallStateMachine`` as stored between events.
 package struct CallSnapshot: Equatable, Sendable {
     /// The state of the call.
     package enum Phase: Equatable, Sendable {
-        /// Not acknowledged; fails at the deadline (ms of Redis' clock).
-        case waiting(deadline: Int64, calleeWasOnline: Bool)
-        /// Acknowledged; fails at the deadline (ms of Redis' clock).
-        case ringing(deadline: Int64)
+        /// Not acknowledged; fails at the deadline.
+        case waiting(deadline: RedisTime, calleeWasOnline: Bool)
+        /// Acknowledged; fails at the deadline.
+        case ringing(deadline: RedisTime)
         /// Accepted.
         case accepted
-        /// Ended at a time (ms of Redis' clock).
-        case ended(at: Int64, end: CallEnd, owesCalleeEnd: Bool)
+        /// Ended at a time.
+        case ended(at: RedisTime, end: CallEnd, owesCalleeEnd: Bool)
     }
 
     /// The call.
@@ -23,15 +25,15 @@ package struct CallSnapshot: Equatable, Sendable {
         self.phase = phase
     }
 
-    /// How long a call is kept whose end is never reported, in ms: a day.
-    package static let longestLife: Int64 = 86_400_000
+    /// How long a call is kept whose end is never reported: a day.
+    package static let longestLife = Duration.seconds(86_400)
 
-    /// How long the record is kept after its last change, in ms: a day while the call lives; a minute after its end,
+    /// How long the record is kept after its last change: a day while the call lives; a minute after its end,
     /// for acts that were sent before the end was known.
-    package var timeToLive: Int64 {
+    package var timeToLive: Duration {
         switch phase {
         case .waiting, .ringing, .accepted: Self.longestLife
-        case .ended: 60_000
+        case .ended: .seconds(60)
         }
     }
 }

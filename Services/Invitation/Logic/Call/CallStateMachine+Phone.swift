@@ -1,3 +1,4 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// Calls in which one party is a telephone: reports of its sip-bridge, and the loss of the bridge.
@@ -9,27 +10,27 @@ extension CallStateMachine {
     /// trunk.
     /// - Throws: ``SignalingCode/inviteReinvite`` while a call between the two is pending; that call is not changed.
     package mutating func dial(
-        _ request: InvitationRequest, trunk: TrunkTerms?, now: Int64
+        _ request: InvitationRequest, trunk: TrunkTerms?, now: RedisTime
     ) throws(SignalingError) -> [CallAction] {
         let actions = try makeRoom(for: request.caller, calleeOnline: true, now)
         let user = request.caller.user
-        let call = Call(
-            id: request.call, channel: ChannelKey(app: user.app, name: request.channel), caller: user.account,
-            callerUID: request.caller.uid, callerSession: request.caller.session, callee: request.route.account,
-            calleeUID: 0, phone: PhoneLeg(role: .callee, ring: trunk?.ring, longest: trunk?.longest), startedAt: now)
+        var call = Call(
+            id: request.call, channel: ChannelKey(app: user.app, name: request.channel),
+            caller: CallParty(request.caller), callee: CallParty(account: request.route.account), startedAt: now)
+        call.phone = PhoneLeg(role: .callee, ring: trunk?.ring, longest: trunk?.longest)
         guard trunk != nil, let phoneCall = call.phoneCall else {
             state = .ended(Ended(call: call, at: now, end: .noTrunk, owesCalleeEnd: false))
             return actions + call.tellCaller(.failed, CallEnd.noTrunk.extra) + [
                 .log(CallLogEntry(call: call, endedAt: now, end: .noTrunk))
             ]
         }
-        let stated = request.options.statedTimeout.flatMap { $0 > 0 ? $0 : nil }
+        let stated = request.options.statedTimeout.flatMap { $0 > .zero ? $0 : nil }
         let waiting = Waiting(
             call: call, deadline: now + min(stated ?? durations.dial, durations.dial), calleeWasOnline: true)
         state = .waiting(waiting)
         return actions + [
             .schedule(waiting.timer, at: waiting.deadline),
-            .remember(call.id, call.caller),
+            .remember(call.id, call.caller.account),
             .dial(phoneCall, extra: request.extra, until: waiting.deadline),
             .log(CallLogEntry(call: call)),
         ]
@@ -38,35 +39,34 @@ extension CallStateMachine {
     /// Handles a telephone's call to a user. From none or ended to waiting; or to ended when the user is offline, which
     /// only the bridge is told, by the reply.
     package mutating func invite(
-        from phone: PhoneLeg, in phoneCall: PhoneCall, extra: String, callee: CalleePresence, now: Int64
+        from phone: PhoneLeg, in phoneCall: PhoneCall, extra: String, callee: CalleePresence, now: RedisTime
     ) -> [CallAction] {
         switch state {
         case .none, .ended: break
         case .waiting, .ringing, .accepted: return []  // Delivered before; its result is not stored any more.
         }
-        let call = Call(
-            id: CallID(phoneCall.id), channel: phoneCall.channel, caller: phoneCall.phone, callerUID: 0,
-            callerSession: nil, callee: phoneCall.user, calleeUID: callee.uid, phone: phone, startedAt: now)
+        var call = Call(
+            id: CallID(phoneCall.id), channel: phoneCall.channel, caller: CallParty(account: phoneCall.phone),
+            callee: CallParty(account: phoneCall.user, uid: callee.uid), startedAt: now)
+        call.phone = phone
         guard callee.online, let bridge = phone.bridge else {
             state = .ended(Ended(call: call, at: now, end: .calleeOffline, owesCalleeEnd: false))
             return [.log(CallLogEntry(call: call, endedAt: now, end: .calleeOffline))]
         }
-        let wait = min(Int64(Limits.invitationTimeoutDefault) * 1000, phone.ring ?? durations.ring)
+        let wait = min(.seconds(Limits.invitationTimeoutDefault), phone.ring ?? durations.ring)
         let waiting = Waiting(call: call, deadline: now + wait, calleeWasOnline: true)
         state = .waiting(waiting)
         return [
             .schedule(waiting.timer, at: waiting.deadline),
             .hold(call.id, bridge),
             .deliverInvitation(
-                CallDelivery(
-                    call: call.id, type: .invitation, receiver: call.callee, peer: call.caller, peerUID: 0,
-                    extra: extra, audience: .anyone, timeToLive: wait + durations.mailGrace)),
+                call.invitation(extra, for: wait + durations.mailGrace)),
             .log(CallLogEntry(call: call)),
         ]
     }
 
     /// Handles a report of a sip-bridge.
-    package mutating func phoneActed(_ report: PhoneReport, now: Int64) -> [CallAction] {
+    package mutating func phoneActed(_ report: PhoneReport, now: RedisTime) -> [CallAction] {
         let (id, extra) = (CallID(report.call.id), report.extra)
         if report.act == .claimed { return claim(id, by: report.bridge, report.record) }
         guard let role = note(report.record, in: id, by: report.bridge) else { return [] }
@@ -83,7 +83,7 @@ extension CallStateMachine {
     }
 
     /// Handles the loss of the sip-bridge that holds a call's telephone. To ended.
-    package mutating func bridgeLost(_ bridge: BridgeID, call id: CallID, now: Int64) -> [CallAction] {
+    package mutating func bridgeLost(_ bridge: BridgeID, call id: CallID, now: RedisTime) -> [CallAction] {
         guard note(PhoneRecord(), in: id, by: bridge) != nil else { return [] }
         return phoneLeft(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
     }
@@ -131,7 +131,7 @@ extension CallStateMachine {
     }
 
     /// Handles the telephone's ringing. From waiting to ringing.
-    private mutating func phoneRang(_ extra: String, _ now: Int64) -> [CallAction] {
+    private mutating func phoneRang(_ extra: String, _ now: RedisTime) -> [CallAction] {
         switch state {
         case .waiting(let it):
             var call = it.call
@@ -147,7 +147,7 @@ extension CallStateMachine {
     }
 
     /// Handles the telephone's answer. From waiting or ringing to accepted.
-    private mutating func phoneAccepted(_ extra: String, _ now: Int64) -> [CallAction] {
+    private mutating func phoneAccepted(_ extra: String, _ now: RedisTime) -> [CallAction] {
         var call: Call
         let cancellation: CallAction
         switch state {
@@ -164,7 +164,7 @@ extension CallStateMachine {
     /// Ends the call because of the telephone. From waiting, ringing or accepted to ended.
     /// - Parameter type: the event for a user who invited, before the answer; after it, and for a callee, it is a bye.
     private mutating func phoneLeft(
-        _ end: CallEnd, _ type: CallEventType, _ extra: String, _ now: Int64
+        _ end: CallEnd, _ type: CallEventType, _ extra: String, _ now: RedisTime
     ) -> [CallAction] {
         switch state {
         case .waiting(let it):
@@ -188,9 +188,9 @@ extension CallStateMachine {
     }
 
     /// Passes a telephone's message on. Changes no state.
-    private func phoneSaid(_ extra: String, _ now: Int64) -> [CallAction] {
+    private func phoneSaid(_ extra: String, _ now: RedisTime) -> [CallAction] {
         let call: Call
-        var patience: Int64 = 0
+        var patience: Duration = .zero
         switch state {
         case .waiting(let it): (call, patience) = (it.call, it.patience(now, durations))
         case .ringing(let it): call = it.call
@@ -198,7 +198,7 @@ extension CallStateMachine {
         case .none, .ended: return []
         }
         if call.phone?.role == .callee { return call.tellCaller(.message, extra) }
-        return call.calleeSession == nil
+        return call.callee.session == nil
             ? call.tellInvited(.message, extra, for: patience) : call.tellCallee(.message, extra)
     }
 }

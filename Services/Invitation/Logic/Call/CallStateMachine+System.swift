@@ -1,3 +1,4 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// Events that are not acts of a party.
@@ -20,7 +21,7 @@ extension CallStateMachine {
         case .ended(var it) where it.call.id == call && it.call.mail != version:
             // The call ended before the driver could report the queued invitation.
             it.call.mail = version
-            it.owesCalleeEnd = it.call.calleeSession == nil
+            it.owesCalleeEnd = it.call.callee.session == nil
             state = .ended(it)
             return it.call.withdrawal
         case .none, .waiting, .ringing, .accepted, .ended:
@@ -30,7 +31,7 @@ extension CallStateMachine {
 
     /// Called when the callee's mailbox refuses the invitation. From waiting to ended; the caller gets an error as the
     /// answer to its act.
-    package mutating func invitationUndeliverable(call: CallID, now: Int64) -> [CallAction] {
+    package mutating func invitationUndeliverable(call: CallID, now: RedisTime) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.call.id == call:
             return finish(it.call, .undeliverable, now, [it.cancellation])
@@ -41,7 +42,7 @@ extension CallStateMachine {
 
     /// Called when a timer fires. From waiting, ringing or, with a telephone, accepted to ended; outdated timers do
     /// nothing.
-    package mutating func timerFired(_ timer: CallTimer, now: Int64, calleeOnline: Bool) -> [CallAction] {
+    package mutating func timerFired(_ timer: CallTimer, now: RedisTime, calleeOnline: Bool) -> [CallAction] {
         switch state {
         case .waiting(let it) where it.timer == timer:
             guard now >= it.deadline else { return [.schedule(timer, at: it.deadline)] }
@@ -74,9 +75,9 @@ extension CallStateMachine {
 
     /// Called when a session of one of the parties has ended. To ended when the call belonged to that session. An
     /// invitation that the callee has not acknowledged keeps waiting for the callee's next session.
-    package mutating func sessionEnded(of account: Account, session: SessionID, now: Int64) -> [CallAction] {
+    package mutating func sessionEnded(of account: Account, session: SessionID, now: RedisTime) -> [CallAction] {
         switch state {
-        case .waiting(let it) where it.call.caller == account && it.call.callerSession == session:
+        case .waiting(let it) where it.call.caller.account == account && it.call.caller.session == session:
             let end = CallEnd.callerGone
             return finish(
                 it.call, end, now,
@@ -95,7 +96,7 @@ extension CallStateMachine {
 
     /// - Parameter role: the party whose session has ended; nil when it was neither's.
     private mutating func lost(
-        _ call: Call, _ role: CallRole?, _ now: Int64, tellsCaller: CallEventType, _ closing: [CallAction]
+        _ call: Call, _ role: CallRole?, _ now: RedisTime, tellsCaller: CallEventType, _ closing: [CallAction]
     ) -> [CallAction] {
         switch role {
         case .caller:
@@ -112,7 +113,7 @@ extension CallStateMachine {
 extension Call {
     /// The party that takes part in the call with this session; nil for none.
     fileprivate func role(of account: Account, in session: SessionID) -> CallRole? {
-        if caller == account, callerSession == session { return .caller }
-        return callee == account && calleeSession == session ? .callee : nil
+        if caller.account == account, caller.session == session { return .caller }
+        return callee.account == account && callee.session == session ? .callee : nil
     }
 }

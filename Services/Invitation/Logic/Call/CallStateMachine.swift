@@ -1,11 +1,12 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// The life of the call between two parties in one channel, and how each is informed. The parties are two users, or a
 /// user and a telephone.
 ///
 /// One machine serves both directions, so that at most one call between two parties is pending in a channel. Each
-/// method handles one event. If it throws, that is the answer to a refused act, and nothing has changed. Times are ms
-/// of Redis' clock. Sources: Signaling API, "Calls"; wire protocol, sections 7 and 12.
+/// method handles one event. If it throws, that is the answer to a refused act, and nothing has changed. Sources:
+/// Signaling API, "Calls"; wire protocol, sections 7 and 12.
 package struct CallStateMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
         /// No call is known. Can go to: waiting, ended (the callee must be online and is not, or the app has no trunk).
@@ -32,72 +33,40 @@ package struct CallStateMachine: Equatable, Sendable {
         self.durations = durations
     }
 
-    /// Restores a stored state.
-    package init(_ snapshot: CallSnapshot, durations: CallDurations = CallDurations()) {
-        self.durations = durations
-        let call = snapshot.call
-        switch snapshot.phase {
-        case .waiting(let deadline, let calleeWasOnline):
-            state = .waiting(Waiting(call: call, deadline: deadline, calleeWasOnline: calleeWasOnline))
-        case .ringing(let deadline):
-            state = .ringing(Ringing(call: call, deadline: deadline))
-        case .accepted:
-            state = .accepted(call)
-        case .ended(let at, let end, let owesCalleeEnd):
-            state = .ended(Ended(call: call, at: at, end: end, owesCalleeEnd: owesCalleeEnd))
-        }
-    }
-
-    /// The state to store; nil when no call is known.
-    package var snapshot: CallSnapshot? {
-        switch state {
-        case .none: nil
-        case .waiting(let it):
-            CallSnapshot(
-                call: it.call, phase: .waiting(deadline: it.deadline, calleeWasOnline: it.calleeWasOnline))
-        case .ringing(let it): CallSnapshot(call: it.call, phase: .ringing(deadline: it.deadline))
-        case .accepted(let call): CallSnapshot(call: call, phase: .accepted)
-        case .ended(let it):
-            CallSnapshot(call: it.call, phase: .ended(at: it.at, end: it.end, owesCalleeEnd: it.owesCalleeEnd))
-        }
-    }
-
     // MARK: - Acts of the parties
 
     /// Handles an invitation. From none or ended to waiting, or to ended when the callee must be online and is not.
     /// - Throws: ``SignalingCode/inviteReinvite`` while a call between the two is pending; that call is not changed.
     package mutating func invite(
-        _ request: InvitationRequest, callee: CalleePresence, now: Int64
+        _ request: InvitationRequest, callee: CalleePresence, now: RedisTime
     ) throws(SignalingError) -> [CallAction] {
         let actions = try makeRoom(for: request.caller, calleeOnline: callee.online, now)
         let channel = ChannelKey(app: request.caller.user.app, name: request.channel)
         let call = Call(
-            id: request.call, channel: channel, caller: request.caller.user.account, callerUID: request.caller.uid,
-            callerSession: request.caller.session, callee: request.route.account, calleeUID: callee.uid, startedAt: now)
-        let mustBeOnline = request.options.requiresPeerOnline || request.options.timeout == 0
+            id: request.call, channel: channel, caller: CallParty(request.caller),
+            callee: CallParty(account: request.route.account, uid: callee.uid), startedAt: now)
+        let mustBeOnline = request.options.requiresPeerOnline || request.options.timeout == .zero
         if mustBeOnline, !callee.online {
             state = .ended(Ended(call: call, at: now, end: .calleeOffline, owesCalleeEnd: false))
             return actions + call.tellCaller(.failed, CallEnd.calleeOffline.extra) + [
                 .log(CallLogEntry(call: call, endedAt: now, end: .calleeOffline))
             ]
         }
-        let wait = request.options.timeout == 0 ? durations.immediate : request.options.timeout
+        let wait = request.options.timeout == .zero ? durations.immediate : request.options.timeout
         let waiting = Waiting(call: call, deadline: now + wait, calleeWasOnline: callee.online)
         state = .waiting(waiting)
         return actions + [
             .schedule(CallTimer(.acknowledgement, of: call.id), at: waiting.deadline),
-            .remember(call.id, call.caller),
+            .remember(call.id, call.caller.account),
             .deliverInvitation(
-                CallDelivery(
-                    call: call.id, type: .invitation, receiver: call.callee, peer: call.caller, peerUID: call.callerUID,
-                    extra: request.extra, audience: .anyone, timeToLive: wait + durations.mailGrace)),
+                call.invitation(request.extra, for: wait + durations.mailGrace)),
             .log(CallLogEntry(call: call)),
         ]
     }
 
     /// Handles the callee's acknowledgement. From waiting to ringing; later ones only update the callee's session.
     package mutating func acknowledge(
-        by actor: Actor, extra: String, now: Int64
+        by actor: Actor, extra: String, now: RedisTime
     ) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
@@ -108,7 +77,7 @@ package struct CallStateMachine: Equatable, Sendable {
             state = .ringing(ringing)
             return [
                 .schedule(CallTimer(.ring, of: call.id), at: ringing.deadline),
-                .remember(call.id, call.callee),
+                .remember(call.id, call.callee.account),
             ] + call.tellCaller(.acknowledged, extra) + call.withdrawal + [
                 it.cancellation, .log(CallLogEntry(call: call)),
             ]
@@ -127,7 +96,8 @@ package struct CallStateMachine: Equatable, Sendable {
 
     /// Handles the callee's acceptance. From waiting or ringing to accepted.
     /// - Throws: ``SignalingCode/failed`` (`call_ended`) when the call has ended; it is not revived.
-    package mutating func accept(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func accept(by actor: Actor, extra: String, now: RedisTime) throws(SignalingError) -> [CallAction]
+    {
         switch state {
         case .none:
             throw Call.unknown
@@ -148,7 +118,8 @@ package struct CallStateMachine: Equatable, Sendable {
 
     /// Handles the callee's refusal. From waiting or ringing to ended.
     /// - Throws: ``SignalingCode/failed`` (`wrong_state`) after the acceptance.
-    package mutating func refuse(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func refuse(by actor: Actor, extra: String, now: RedisTime) throws(SignalingError) -> [CallAction]
+    {
         switch state {
         case .none:
             throw Call.unknown
@@ -172,7 +143,7 @@ package struct CallStateMachine: Equatable, Sendable {
     }
 
     /// Handles the end by either party. From waiting, ringing or accepted to ended.
-    package mutating func end(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func end(by actor: Actor, extra: String, now: RedisTime) throws(SignalingError) -> [CallAction] {
         switch state {
         case .none:
             throw Call.unknown
@@ -201,7 +172,8 @@ package struct CallStateMachine: Equatable, Sendable {
     }
 
     /// Passes a message of either party on, while the call lives. Changes no state.
-    package mutating func message(by actor: Actor, extra: String, now: Int64) throws(SignalingError) -> [CallAction] {
+    package mutating func message(by actor: Actor, extra: String, now: RedisTime) throws(SignalingError) -> [CallAction]
+    {
         switch state {
         case .none:
             throw Call.unknown
@@ -223,9 +195,9 @@ package struct CallStateMachine: Equatable, Sendable {
 extension CallStateMachine {
     /// Ends a pending call that has in fact ended but is not marked so, and that would prevent a new one.
     mutating func makeRoom(
-        for caller: Actor, calleeOnline: Bool, _ now: Int64
+        for caller: Actor, calleeOnline: Bool, _ now: RedisTime
     ) throws(SignalingError) -> [CallAction] {
-        let pending: (call: Call, timer: CallTimer?, deadline: Int64?)
+        let pending: (call: Call, timer: CallTimer?, deadline: RedisTime?)
         switch state {
         case .none, .ended: return []
         case .waiting(let it): pending = (it.call, it.timer, it.deadline)
@@ -235,8 +207,8 @@ extension CallStateMachine {
         let account = caller.user.account
         let session: SessionID? =
             switch pending.call.role(of: account) {
-            case .caller: pending.call.callerSession
-            case .callee: pending.call.calleeSession
+            case .caller: pending.call.caller.session
+            case .callee: pending.call.callee.session
             case nil: nil
             }
         if let session, session != caller.session {
@@ -251,17 +223,17 @@ extension CallStateMachine {
     }
 
     private mutating func accept(
-        _ call: Call, by actor: Actor, _ extra: String, _ now: Int64, _ closing: [CallAction]
+        _ call: Call, by actor: Actor, _ extra: String, _ now: RedisTime, _ closing: [CallAction]
     ) throws(SignalingError) -> [CallAction] {
         var call = try call.answered(by: actor, now: now)
         call.acceptedAt = now
         state = .accepted(call)
-        return [.remember(call.id, call.callee)] + call.bounding + call.tellCaller(.accepted, extra) + closing
+        return [.remember(call.id, call.callee.account)] + call.bounding + call.tellCaller(.accepted, extra) + closing
             + [.log(CallLogEntry(call: call))]
     }
 
     private mutating func end(
-        _ call: Call, by actor: Actor, _ extra: String, _ now: Int64, _ closing: [CallAction]
+        _ call: Call, by actor: Actor, _ extra: String, _ now: RedisTime, _ closing: [CallAction]
     ) throws(SignalingError) -> [CallAction] {
         switch try call.role(of: actor) {
         case .caller:
@@ -273,14 +245,14 @@ extension CallStateMachine {
     }
 
     private func message(
-        _ call: Call, by actor: Actor, _ extra: String, _ patience: Int64 = 0
+        _ call: Call, by actor: Actor, _ extra: String, _ patience: Duration = .zero
     ) throws(SignalingError) -> [CallAction] {
         switch try call.role(of: actor) {
         case .callee:
             return call.tellCaller(.message, extra)
         case .caller where call.phone?.role == .callee && call.phone?.bridge == nil:
             throw SignalingError(.failed, .wrongState, "the telephone is not being called yet")
-        case .caller where call.calleeSession == nil:
+        case .caller where call.callee.session == nil:
             return call.tellInvited(.message, extra, for: patience)
         case .caller:
             return call.tellCallee(.message, extra)
@@ -288,7 +260,7 @@ extension CallStateMachine {
     }
 
     mutating func finish(
-        _ call: Call, _ end: CallEnd, _ now: Int64, _ steps: [CallAction], owes: Bool = false
+        _ call: Call, _ end: CallEnd, _ now: RedisTime, _ steps: [CallAction], owes: Bool = false
     ) -> [CallAction] {
         state = .ended(Ended(call: call, at: now, end: end, owesCalleeEnd: owes))
         return steps + call.forgetting + [.log(CallLogEntry(call: call, endedAt: now, end: end))]
@@ -297,8 +269,8 @@ extension CallStateMachine {
     private mutating func tellOwedEnd(_ it: Ended, _ actor: Actor) -> [CallAction] {
         guard it.owesCalleeEnd else { return [] }
         var call = it.call
-        call.calleeSession = actor.session
-        call.calleeUID = actor.uid
+        call.callee.session = actor.session
+        call.callee.uid = actor.uid
         state = .ended(Ended(call: call, at: it.at, end: it.end, owesCalleeEnd: false))
         return call.tellCallee(.ended, it.end.extra)
     }

@@ -6,16 +6,16 @@ package struct PhoneLeg: Equatable, Sendable {
     package var role: CallRole
     /// The sip-bridge that holds the telephone; nil until a bridge has claimed an outgoing call.
     package var bridge: BridgeID?
-    /// How long it may ring, in ms; nil for the service's own limit.
-    package var ring: Int64?
-    /// The longest duration of the call from its answer, in ms; nil for the service's own limit.
-    package var longest: Int64?
+    /// How long it may ring; nil for the service's own limit.
+    package var ring: Duration?
+    /// The longest duration of the call from its answer; nil for the service's own limit.
+    package var longest: Duration?
     /// The SIP facts known so far.
     package var record: PhoneRecord
 
     /// Creates the telephone's side of a new call.
     package init(
-        role: CallRole, bridge: BridgeID? = nil, ring: Int64? = nil, longest: Int64? = nil,
+        role: CallRole, bridge: BridgeID? = nil, ring: Duration? = nil, longest: Duration? = nil,
         record: PhoneRecord = PhoneRecord()
     ) {
         self.role = role
@@ -56,10 +56,10 @@ package struct PhoneOrder: Equatable, Sendable {
 
 /// The terms of an app's trunk that concern the invitation service.
 package struct TrunkTerms: Equatable, Sendable {
-    /// How long a telephone may ring, in ms.
-    package var ring: Int64
-    /// The longest duration of a call from its answer, in ms.
-    package var longest = Int64(Limits.longestPhoneCall) * 1000
+    /// How long a telephone may ring.
+    package var ring: Duration
+    /// The longest duration of a call from its answer.
+    package var longest = Duration.seconds(Limits.longestPhoneCall)
     /// The largest number of concurrent calls of one user to telephones.
     package var linesPerUser = Limits.phoneCallsPerUser
     /// The largest number of new calls of one user to telephones per minute.
@@ -70,15 +70,15 @@ package struct TrunkTerms: Equatable, Sendable {
     package var newLinesPerApp = Limits.newPhoneCallsPerApp
 
     /// Creates terms with default bounds.
-    package init(ring: Int64) { self.ring = ring }
+    package init(ring: Duration) { self.ring = ring }
 }
 
 extension Call {
     /// The call's identification in commands to sip-bridges; nil for a call between users.
     package var phoneCall: PhoneCall? {
         switch phone?.role {
-        case .caller: PhoneCall(id: id.rawValue, channel: channel, user: callee, phone: caller)
-        case .callee: PhoneCall(id: id.rawValue, channel: channel, user: caller, phone: callee)
+        case .caller: PhoneCall(id: id.rawValue, channel: channel, user: callee.account, phone: caller.account)
+        case .callee: PhoneCall(id: id.rawValue, channel: channel, user: caller.account, phone: callee.account)
         case nil: nil
         }
     }

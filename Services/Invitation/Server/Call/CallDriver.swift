@@ -13,8 +13,8 @@ internal import SignalingProtocol
 /// The new state is committed together with its actions, under the command's id. A redelivered command repeats the
 /// actions, each of which is idempotent, so a process may die at any point.
 struct CallDriver: Sendable {
-    /// An event: changes the state machine at a time (ms of Redis' clock) and returns the actions.
-    typealias Event = @Sendable (inout CallStateMachine, Int64) throws(SignalingError) -> [CallAction]
+    /// An event: changes the state machine at a time and returns the actions.
+    typealias Event = @Sendable (inout CallStateMachine, RedisTime) throws(SignalingError) -> [CallAction]
 
     /// How often an event is decided again because the call was changed concurrently.
     private static let conflictBound = 16
@@ -97,7 +97,7 @@ struct CallDriver: Sendable {
     }
 
     private func carryOut(
-        _ actions: [CallAction], of snapshot: CallSnapshot?, _ tag: String, _ command: CommandContext, _ now: Int64
+        _ actions: [CallAction], of snapshot: CallSnapshot?, _ tag: String, _ command: CommandContext, _ now: RedisTime
     ) async throws(SignalingError) {
         guard let channel = snapshot?.call.channel else { return }
         let app = channel.app
@@ -112,7 +112,7 @@ struct CallDriver: Sendable {
             case .withdrawInvitation(let callee, let version):
                 try await withdraw(UserKey(app: app, account: callee), version)
             case .schedule(let timer, let time):
-                try await timers.set(.call(CallTimerReference(timer, tag: tag)), at: time)
+                try await timers.set(.call(CallTimerReference(timer, tag: tag)), at: time.milliseconds)
             case .cancel(let timer, _):
                 try await timers.cancel(.call(CallTimerReference(timer, tag: tag)))
             case .remember(let call, let account):
@@ -142,17 +142,17 @@ struct CallDriver: Sendable {
         // Through `playOnce`, so that the whole command is repeated when Redis does not answer.
         do throws(SignalingError) {
             let queued = try await messages.sendToUser(mail)
-            let report = CommandContext(id: command.id.derived("queued"), deadline: 0)
+            let report = CommandContext(id: command.id.derived("queued"))
             let event: Event = { machine, _ throws(SignalingError) in
-                machine.invitationQueued(call: delivery.call, version: queued.version)
+                machine.invitationQueued(call: delivery.event.call, version: queued.version)
             }
             var isBegun = true
             _ = try await playOnce(tag, report, event, &isBegun)
         } catch {
             guard error.code == .messageOther else { throw error }
-            let report = CommandContext(id: command.id.derived("undeliverable"), deadline: 0)
+            let report = CommandContext(id: command.id.derived("undeliverable"))
             let event: Event = { machine, now throws(SignalingError) in
-                machine.invitationUndeliverable(call: delivery.call, now: now)
+                machine.invitationUndeliverable(call: delivery.event.call, now: now)
             }
             var isBegun = true
             _ = try await playOnce(tag, report, event, &isBegun)
@@ -161,7 +161,7 @@ struct CallDriver: Sendable {
     }
 
     private func deliver(
-        _ delivery: CallDelivery, _ channel: ChannelKey, _ id: CommandID, _ now: Int64
+        _ delivery: CallDelivery, _ channel: ChannelKey, _ id: CommandID, _ now: RedisTime
     ) async throws(SignalingError) {
         do throws(SignalingError) {
             let queued = try await messages.sendToUser(CallMail(delivery, in: channel).message(id, now: now))
@@ -174,15 +174,15 @@ struct CallDriver: Sendable {
             InvitationMetrics.eventsDropped.increment()
             logger.warning(
                 "dropped a call event: the receiver's mailbox is full",
-                metadata: ["call": "\(delivery.call)", "why": "\(error.reason)"])
+                metadata: ["call": "\(delivery.event.call)", "why": "\(error.reason)"])
         }
     }
 
     /// Lists the call among the bridge's, and sets the bridge's timer: the bridge may have been lost just before, when
     /// its other calls were ended.
-    private func hold(_ call: CallReference, _ bridge: BridgeID, _ now: Int64) async throws(SignalingError) {
+    private func hold(_ call: CallReference, _ bridge: BridgeID, _ now: RedisTime) async throws(SignalingError) {
         try await records.hold(call, by: bridge)
-        try await timers.set(.bridge(bridge), at: now + BridgeID.fleet.watchDelay)
+        try await timers.set(.bridge(bridge), at: now.milliseconds + BridgeID.fleet.watchDelay)
     }
 
     private func withdraw(_ user: UserKey, _ version: Int64) async throws(SignalingError) {
@@ -194,9 +194,9 @@ struct CallDriver: Sendable {
         logger.debug(
             "call",
             metadata: [
-                "app": "\(call.channel.app)", "call": "\(call.id)", "caller": "\(call.caller)",
-                "callee": "\(call.callee)", "channel": "\(call.channel.name)",
-                "session": "\(call.callerSession?.rawValue ?? "-")",
+                "app": "\(call.channel.app)", "call": "\(call.id)", "caller": "\(call.caller.account)",
+                "callee": "\(call.callee.account)", "channel": "\(call.channel.name)",
+                "session": "\(call.caller.session?.rawValue ?? "-")",
                 "bridge": "\(call.phone?.bridge?.rawValue ?? "-")",
                 "sipCallID": "\(call.phone?.record.sipCallID ?? "-")", "end": "\(entry.end?.rawValue ?? "-")",
             ])

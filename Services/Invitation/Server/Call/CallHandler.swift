@@ -44,9 +44,9 @@ struct CallHandler: Sendable {
 
     /// Handles a call's timer.
     func fire(_ reference: CallTimerReference) async throws(SignalingError) {
-        let command = CommandContext(id: reference.timer.command, deadline: 0)
+        let command = CommandContext(id: reference.timer.command)
         guard let call = try await records.load(reference.tag, command: command.id).snapshot?.call else { return }
-        let callee = try await records.party(UserKey(app: call.channel.app, account: call.callee))
+        let callee = try await records.party(UserKey(app: call.channel.app, account: call.callee.account))
         let isOnline = callee.session != nil
         try await driver.play(reference.tag, command) { machine, now throws(SignalingError) in
             machine.timerFired(reference.timer, now: now, calleeOnline: isOnline)
@@ -138,7 +138,7 @@ struct CallHandler: Sendable {
 }
 
 extension CallStateMachine {
-    fileprivate mutating func play(_ act: CallAct, now: Int64) throws(SignalingError) -> [CallAction] {
+    fileprivate mutating func play(_ act: CallAct, now: RedisTime) throws(SignalingError) -> [CallAction] {
         switch act.verb {
         case .acknowledge: try acknowledge(by: act.actor, extra: act.extra, now: now)
         case .accept: try accept(by: act.actor, extra: act.extra, now: now)

@@ -1,5 +1,7 @@
+internal import ClusterState
 internal import InvitationLogic
 internal import MessageStore
+internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -7,6 +9,7 @@ internal import SignalingWire
 struct CallMail {
     private let delivery: CallDelivery
     private let channel: ChannelKey
+    private var event: CallEvent { delivery.event }
 
     init(_ delivery: CallDelivery, in channel: ChannelKey) {
         self.delivery = delivery
@@ -14,8 +17,7 @@ struct CallMail {
     }
 
     /// The mailbox entry, idempotent by `command`.
-    /// - Parameter now: in ms of Redis' clock.
-    func message(_ command: CommandID, now: Int64) -> UserMessage {
+    func message(_ command: CommandID, now: RedisTime) -> UserMessage {
         var message = UserMessage(
             to: UserKey(app: channel.app, account: delivery.receiver), line: line(now: now),
             timeToLive: delivery.timeToLive, condition: condition)
@@ -23,26 +25,26 @@ struct CallMail {
         return message
     }
 
-    private func line(now: Int64) -> String {
+    private func line(now: RedisTime) -> String {
         let content = CallContent(
-            channel: channel.name, peer: delivery.peer.rawValue, extra: delivery.extra, peerUID: delivery.peerUID)
+            channel: channel.name, peer: event.peer.rawValue, extra: event.extra, peerUID: event.peerUID)
         // Rounded up: the time to live in the line must not end before the entry's.
-        let seconds = Int((delivery.timeToLive + 999) / 1000)
+        let seconds = Int((delivery.timeToLive.wholeMilliseconds + 999) / 1000)
         return MessageLine.call(
-            type: delivery.type.rawValue,
+            type: event.type.rawValue,
             MessageLine.Header(
-                from: delivery.peer.rawValue, to: delivery.receiver, ttl: seconds, time: now / 1000),
+                from: event.peer.rawValue, to: delivery.receiver, ttl: seconds, time: now.milliseconds / 1000),
             content)
     }
 
     private var condition: UserMessage.Condition {
-        let call = delivery.call.rawValue
+        let call = event.call.rawValue
         return switch delivery.audience {
         case .anyone: .invitation(call: call)
         case .session(let session):
-            .callEvent(type: delivery.type.rawValue, call: call, knownBy: session, invitedAt: nil)
+            .callEvent(type: event.type.rawValue, call: call, knownBy: session, invitedAt: nil)
         case .invited(let version):
-            .callEvent(type: delivery.type.rawValue, call: call, knownBy: nil, invitedAt: version)
+            .callEvent(type: event.type.rawValue, call: call, knownBy: nil, invitedAt: version)
         }
     }
 }

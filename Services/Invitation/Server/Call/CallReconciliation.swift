@@ -81,7 +81,7 @@ actor CallReconciliation: Service {
 
     private func end(_ record: CallRecord) async throws {
         guard let call = Call(record) else { return }
-        let now = try await redis.time()
+        let now = RedisTime(milliseconds: try await redis.time())
         let command = CommandID(record.id).derived("lost")
         for (index, delivery) in call.lostDeliveries.enumerated() {
             let mail = CallMail(delivery, in: call.channel).message(command.derived("\(index)"), now: now)
@@ -99,16 +99,20 @@ actor CallReconciliation: Service {
 extension CallRecord {
     /// The hash tag of the call's record.
     fileprivate var tag: String {
-        guard let caller = try? Account(caller), let callee = try? Account(callee) else { return "{}" }
+        guard let caller = try? Account(caller.name), let callee = try? Account(callee.name) else {
+            return "{}"
+        }
         let (first, second) = caller < callee ? (caller, callee) : (callee, caller)
-        return KeySpace.callTag(channel: ChannelKey(app: app, name: channel), caller: first, callee: second)
+        return KeySpace.callTag(channel: channel, caller: first, callee: second)
     }
 }
 
 extension Call {
     /// Creates a call from a row; nil when the row contains invalid names.
     fileprivate init?(_ record: CallRecord) {
-        guard let caller = try? Account(record.caller), let callee = try? Account(record.callee) else { return nil }
+        guard let caller = try? Account(record.caller.name), let callee = try? Account(record.callee.name) else {
+            return nil
+        }
         let phone: PhoneLeg? =
             switch record.direction {
             case .internal: nil
@@ -116,11 +120,12 @@ extension Call {
             case .inbound: PhoneLeg(role: .caller)
             }
         self.init(
-            id: CallID(record.id), channel: ChannelKey(app: record.app, name: record.channel), caller: caller,
-            callerUID: 0, callerSession: record.callerSession, callee: callee, calleeUID: 0, phone: phone,
-            startedAt: record.startedAt)
-        calleeSession = record.calleeSession
-        acknowledgedAt = record.acknowledgedAt
-        acceptedAt = record.acceptedAt
+            id: CallID(record.id), channel: record.channel,
+            caller: CallParty(account: caller, session: record.caller.session),
+            callee: CallParty(account: callee, session: record.callee.session),
+            startedAt: RedisTime(milliseconds: record.startedAt))
+        self.phone = phone
+        acknowledgedAt = record.acknowledgedAt.map { RedisTime(milliseconds: $0) }
+        acceptedAt = record.acceptedAt.map { RedisTime(milliseconds: $0) }
     }
 }

@@ -9,8 +9,8 @@ internal import SignalingWire
 struct CallRecordStore: Sendable {
     /// A call's record as read.
     struct Loaded {
-        /// In ms of Redis' clock.
-        var now: Int64
+        /// The time at which it was loaded.
+        var now: RedisTime
         /// The actions of the command, if it was handled before.
         var done: [CallAction]?
         /// The record's version; 0 when there is no record.
@@ -58,7 +58,8 @@ struct CallRecordStore: Sendable {
             pairs.append((name: name, value: value))
         }
         let snapshot = version == 0 ? nil : try CallSnapshot(from: FieldReader(pairs: pairs))
-        return Loaded(now: now, done: done, version: version, snapshot: snapshot)
+        return Loaded(
+            now: RedisTime(milliseconds: now), done: done, version: version, snapshot: snapshot)
     }
 
     func commit(
@@ -67,7 +68,8 @@ struct CallRecordStore: Sendable {
         var writer = FieldWriter()
         snapshot.write(to: &writer)
         var arguments: [RedisArgument] = [
-            .string(command.id.rawValue), .int(command.deadline), .int(version), .int(snapshot.timeToLive),
+            .string(command.id.rawValue), .deadline(command.deadline), .int(version),
+            .milliseconds(snapshot.timeToLive),
             .bytes(CallAction.encode(actions)),
         ]
         var entries: [RedisArgument] = []
@@ -165,7 +167,7 @@ struct CallRecordStore: Sendable {
     }
 
     private func remember(_ call: CallReference, _ tag: String) async throws(SignalingError) {
-        _ = try await self.call("call_remember", tag, [.string(call.text), .int(CallSnapshot.longestLife)])
+        _ = try await self.call("call_remember", tag, [.string(call.text), .milliseconds(CallSnapshot.longestLife)])
     }
 
     private func call(

@@ -1,103 +1,139 @@
-internal import InvitationLogic
-internal import SignalingProtocol
-internal import SignalingWire
+internal import ClusterState
+package import InvitationLogic
+internal import RedisStore
+package import SignalingProtocol
+package import SignalingWire
 
 /// A call as the fields of its Redis hash.
-extension CallSnapshot {
-    func write(to writer: inout FieldWriter) {
-        switch phase {
+extension CallSnapshot: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        let phase = try fields.fields(of: \.phase)
+        self.init(call: try fields.fields(of: \.call), phase: phase)
+    }
+}
+
+extension CallSnapshot.Phase: FieldCodable {
+    private enum Name: String, CaseIterable, FieldValue {
+        case waiting, ringing, accepted, ended
+    }
+
+    private static let field = "phase"
+
+    package func write(to writer: inout FieldWriter) {
+        switch self {
         case .waiting(let deadline, let calleeWasOnline):
-            writer.put("phase", "waiting")
-            writer.put("deadline", deadline)
-            writer.put("online", calleeWasOnline)
+            Name.waiting.put(as: Self.field, in: &writer)
+            WaitingFields(deadline: deadline, calleeWasOnline: calleeWasOnline).write(to: &writer)
         case .ringing(let deadline):
-            writer.put("phase", "ringing")
-            writer.put("deadline", deadline)
+            Name.ringing.put(as: Self.field, in: &writer)
+            RingingFields(deadline: deadline).write(to: &writer)
         case .accepted:
-            writer.put("phase", "accepted")
+            Name.accepted.put(as: Self.field, in: &writer)
         case .ended(let at, let end, let owesCalleeEnd):
-            writer.put("phase", "ended")
-            writer.put("ended", at)
-            writer.put("end", end.rawValue)
-            writer.put("owes", owesCalleeEnd)
+            Name.ended.put(as: Self.field, in: &writer)
+            EndedFields(at: at, end: end, owesCalleeEnd: owesCalleeEnd).write(to: &writer)
         }
-        call.write(to: &writer)
     }
 
-    init(from reader: FieldReader) throws(SignalingError) {
-        let call = try Call(from: reader)
-        let phase: Phase
-        switch try reader.string("phase") {
-        case "waiting":
-            phase = .waiting(deadline: try reader.int64("deadline"), calleeWasOnline: try reader.bool("online"))
-        case "ringing":
-            phase = .ringing(deadline: try reader.int64("deadline"))
-        case "accepted":
-            phase = .accepted
-        case "ended":
-            guard let end = CallEnd(rawValue: try reader.string("end")) else { throw Call.unreadable("end") }
-            phase = .ended(at: try reader.int64("ended"), end: end, owesCalleeEnd: try reader.bool("owes"))
-        default:
-            throw Call.unreadable("phase")
+    package init(from reader: FieldReader) throws(SignalingError) {
+        switch try Name(Self.field, from: reader) {
+        case .waiting:
+            let it = try WaitingFields(from: reader)
+            self = .waiting(deadline: it.deadline, calleeWasOnline: it.calleeWasOnline)
+        case .ringing:
+            self = .ringing(deadline: try RingingFields(from: reader).deadline)
+        case .accepted:
+            self = .accepted
+        case .ended:
+            let it = try EndedFields(from: reader)
+            self = .ended(at: it.at, end: it.end, owesCalleeEnd: it.owesCalleeEnd)
         }
-        self.init(call: call, phase: phase)
     }
 }
 
-extension Call {
-    func write(to writer: inout FieldWriter) {
-        writer.put("id", id.rawValue)
-        writer.put("app", channel.app.rawValue)
-        writer.put("channel", channel.name.rawValue)
-        writer.put("caller", caller.rawValue)
-        writer.put("callerUID", callerUID)
-        if let callerSession { writer.put("callerSession", callerSession.rawValue) }
-        writer.put("callee", callee.rawValue)
-        writer.put("calleeUID", calleeUID)
-        if let calleeSession { writer.put("calleeSession", calleeSession.rawValue) }
-        if let mail { writer.put("mail", mail) }
-        phone?.write(to: &writer)
-        writer.put("started", startedAt)
-        if let acknowledgedAt { writer.put("acknowledged", acknowledgedAt) }
-        if let acceptedAt { writer.put("accepted", acceptedAt) }
+private struct WaitingFields: FieldRecord {
+    let deadline: RedisTime
+    let calleeWasOnline: Bool
+
+    init(deadline: RedisTime, calleeWasOnline: Bool) {
+        self.deadline = deadline
+        self.calleeWasOnline = calleeWasOnline
     }
 
-    init(from reader: FieldReader) throws(SignalingError) {
-        let app = try AppID(try reader.string("app"))
+    init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            id: CallID(try reader.string("id")),
-            channel: ChannelKey(app: app, name: try ChannelName(try reader.string("channel"))),
-            caller: try Account(try reader.string("caller")), callerUID: try reader.uint32("callerUID"),
-            callerSession: reader.optionalString("callerSession").map { SessionID($0) },
-            callee: try Account(try reader.string("callee")), calleeUID: try reader.uint32("calleeUID"),
-            phone: try PhoneLeg(ifIn: reader), startedAt: try reader.int64("started"))
-        calleeSession = reader.optionalString("calleeSession").map { SessionID($0) }
-        mail = reader.optionalString("mail").flatMap { Int64($0) }
-        acknowledgedAt = reader.optionalString("acknowledged").flatMap { Int64($0) }
-        acceptedAt = reader.optionalString("accepted").flatMap { Int64($0) }
-    }
-
-    static func unreadable(_ field: String) -> SignalingError {
-        SignalingError(.failed, .unreadableCall, "the call's record has an unknown \(field)")
+            deadline: try fields.field("deadline", \.deadline),
+            calleeWasOnline: try fields.field("online", \.calleeWasOnline))
     }
 }
 
-extension PhoneLeg {
-    fileprivate func write(to writer: inout FieldWriter) {
-        writer.put("phoneRole", role.rawValue)
-        if let bridge { writer.put("bridge", bridge.rawValue) }
-        if let ring { writer.put("phoneRing", ring) }
-        if let longest { writer.put("phoneLongest", longest) }
-        record.write(to: &writer)
+private struct RingingFields: FieldRecord {
+    let deadline: RedisTime
+
+    init(deadline: RedisTime) { self.deadline = deadline }
+
+    init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(deadline: try fields.field("deadline", \.deadline))
+    }
+}
+
+private struct EndedFields: FieldRecord {
+    let at: RedisTime
+    let end: CallEnd
+    let owesCalleeEnd: Bool
+
+    init(at: RedisTime, end: CallEnd, owesCalleeEnd: Bool) {
+        self.at = at
+        self.end = end
+        self.owesCalleeEnd = owesCalleeEnd
     }
 
-    /// Nil when the call is between users.
-    fileprivate init?(ifIn reader: FieldReader) throws(SignalingError) {
-        guard let text = reader.optionalString("phoneRole") else { return nil }
-        guard let role = CallRole(rawValue: text) else { throw Call.unreadable("phoneRole") }
+    init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            role: role, bridge: reader.optionalString("bridge").map { BridgeID($0) },
-            ring: reader.optionalString("phoneRing").flatMap { Int64($0) },
-            longest: reader.optionalString("phoneLongest").flatMap { Int64($0) }, record: try PhoneRecord(from: reader))
+            at: try fields.field("ended", \.at), end: try fields.field("end", \.end),
+            owesCalleeEnd: try fields.field("owes", \.owesCalleeEnd))
+    }
+}
+
+extension Call: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            id: try fields.field("id", \.id),
+            channel: try fields.fields(of: \.channel),
+            caller: CallParty(
+                account: try fields.field("caller", \.caller.account),
+                uid: try fields.field("callerUID", \.caller.uid),
+                session: try fields.optional("callerSession", \.caller.session)),
+            callee: CallParty(
+                account: try fields.field("callee", \.callee.account),
+                uid: try fields.field("calleeUID", \.callee.uid),
+                session: try fields.optional("calleeSession", \.callee.session)),
+            startedAt: try fields.field("started", \.startedAt))
+        mail = try fields.optional("mail", \.mail)
+        phone = try fields.optionalFields(of: \.phone, with: "phoneRole")
+        acknowledgedAt = try fields.optional("acknowledged", \.acknowledgedAt)
+        acceptedAt = try fields.optional("accepted", \.acceptedAt)
+    }
+}
+
+extension PhoneLeg: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            role: try fields.field("phoneRole", \.role),
+            bridge: try fields.optional("bridge", \.bridge),
+            ring: try fields.optional("phoneRing", \.ring),
+            longest: try fields.optional("phoneLongest", \.longest),
+            record: try fields.fields(of: \.record))
+    }
+}
+
+extension CallEnd: FieldValue {}
+
+extension CallRole: FieldValue {}
+
+extension CallID: FieldValue {
+    /// Reads an id that one of our processes made.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(try reader.string(name))
     }
 }

@@ -16,9 +16,7 @@ struct CallLogStream: Sendable {
 
     /// Appends a separate entry. Changes of a call's record append their entries in the same step.
     func append(_ entry: CallLogEntry) async throws(SignalingError) {
-        var fields = FieldWriter()
-        entry.write(to: &fields)
-        _ = try await redis.answer(to: MirrorStream.recording(fields, for: .invitation))
+        _ = try await redis.answer(to: MirrorStream.recording(entry, for: .invitation))
     }
 
     /// Encodes an entry for the stream.
@@ -61,14 +59,19 @@ struct CallLogStream: Sendable {
     private static func record(_ fields: FieldReader) throws(SignalingError) -> CallRecord {
         let entry = try CallLogEntry(from: fields)
         let call = entry.call
-        return CallRecord(
-            app: call.channel.app, id: call.id.rawValue, channel: call.channel.name, caller: call.caller.rawValue,
-            callee: call.callee.rawValue, kind: call.phone?.role == .callee ? .phone : .user,
-            direction: call.direction, startedAt: call.startedAt, acknowledgedAt: call.acknowledgedAt,
-            acceptedAt: call.acceptedAt, endedAt: entry.endedAt, endCode: entry.end?.code.rawValue,
-            sipCallID: call.phone?.record.sipCallID, sipStatus: call.phone?.record.status,
-            sipReason: call.phone?.record.reason, callerSession: call.callerSession,
-            calleeSession: call.calleeSession)
+        var record = CallRecord(
+            id: call.id.rawValue, channel: call.channel,
+            caller: CallRecord.Party(call.caller.account.rawValue, session: call.caller.session),
+            callee: CallRecord.Party(call.callee.account.rawValue, session: call.callee.session),
+            startedAt: call.startedAt.milliseconds)
+        record.kind = call.phone?.role == .callee ? .phone : .user
+        record.direction = call.direction
+        record.acknowledgedAt = call.acknowledgedAt?.milliseconds
+        record.acceptedAt = call.acceptedAt?.milliseconds
+        record.endedAt = entry.endedAt?.milliseconds
+        record.endCode = entry.end?.code.rawValue
+        if let phone = call.phone { record.sip = phone.record }
+        return record
     }
 
     private static func drop(_ call: String, _ why: String, _ logger: Logger) {

@@ -48,7 +48,7 @@ struct LostBridges: Sendable {
     }
 
     private func end(_ reference: CallReference, of bridge: BridgeID) async throws(SignalingError) {
-        let command = CommandContext(id: CommandID(reference.call.rawValue).derived("bridge-lost"), deadline: 0)
+        let command = CommandContext(id: CommandID(reference.call.rawValue).derived("bridge-lost"))
         try await driver.play(reference.tag, command) { machine, now throws(SignalingError) in
             machine.bridgeLost(bridge, call: reference.call, now: now)
         }

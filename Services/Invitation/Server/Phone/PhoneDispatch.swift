@@ -12,14 +12,13 @@ struct PhoneDispatch: Sendable {
     let logger: Logger
 
     /// Asks the sip-bridges to call a telephone; any of them may claim the call.
-    /// - Parameter time: when the request expires, in ms of Redis' clock.
+    /// - Parameter time: when the request expires.
     func dial(
-        _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: Int64
+        _ call: PhoneCall, _ extra: String, _ id: CommandID, until time: RedisTime
     ) async throws(SignalingError) {
         _ = try await redis.answer(
             to: PostedCommand.command(
-                for: DialPhone(call: call, extra: extra), id: id,
-                deadline: RedisTime(milliseconds: time)))
+                for: DialPhone(call: call, extra: extra), id: id, deadline: time))
     }
 
     /// Sends an order to the bridge that holds a call. If the bridge is gone, the order is dropped: the bridge's loss

@@ -29,7 +29,8 @@ struct PhoneHandler: Sendable {
         // If PostgreSQL does not answer and the app's trunk was never read, the service's own limit applies.
         let longest = try? await trunks.terms(of: user.app)?.longest
         let phone = PhoneLeg(
-            role: .caller, bridge: command.bridge, ring: command.ring, longest: longest, record: command.record)
+            role: .caller, bridge: command.bridge, ring: command.ring.map { .milliseconds($0) }, longest: longest,
+            record: command.record)
         do throws(SignalingError) {
             let snapshot = try await driver.play(call.tag, context) { machine, now throws(SignalingError) in
                 machine.invite(from: phone, in: call, extra: command.extra, callee: callee, now: now)

@@ -14,10 +14,10 @@ struct PhoneLines: Sendable {
     init(redis: RedisConnection) { self.redis = redis }
 
     /// Reserves a line of the user and one of the app for a new call, unless it has them already.
-    /// - Parameter time: how long they are reserved unless ``keep(_:of:until:)`` extends that, in ms.
+    /// - Parameter time: how long they are reserved unless ``keep(_:of:until:)`` extends that.
     /// - Throws: `SignalingError` with ``SignalingCode/inviteOther`` when one of the terms' bounds is reached.
     func take(
-        _ call: CallID, of user: UserKey, on terms: TrunkTerms, for time: Int64
+        _ call: CallID, of user: UserKey, on terms: TrunkTerms, for time: Duration
     ) async throws(SignalingError) {
         let taken = try await take(call, KeySpace.tag(user), time, terms.linesPerUser, terms.newLinesPerUser)
         try Self.check(taken, .userCalls, .userRate)
@@ -27,10 +27,9 @@ struct PhoneLines: Sendable {
     }
 
     /// Extends the reservation of an answered call's lines.
-    /// - Parameter time: in ms of Redis' clock.
-    func keep(_ call: CallID, of user: UserKey, until time: Int64) async throws(SignalingError) {
+    func keep(_ call: CallID, of user: UserKey, until time: RedisTime) async throws(SignalingError) {
         for tag in [KeySpace.tag(user), KeySpace.tag(user.app)] {
-            _ = try await execute("line_keep", tag, [.string(call.rawValue), .int64(time)])
+            _ = try await execute("line_keep", tag, [.string(call.rawValue), .time(time)])
         }
     }
 
@@ -44,9 +43,9 @@ struct PhoneLines: Sendable {
     }
 
     private func take(
-        _ call: CallID, _ tag: String, _ time: Int64, _ bound: Int, _ newBound: Int
+        _ call: CallID, _ tag: String, _ time: Duration, _ bound: Int, _ newBound: Int
     ) async throws(SignalingError) -> Int64 {
-        let arguments: [RedisArgument] = [.string(call.rawValue), .int64(time), .int(bound), .int(newBound)]
+        let arguments: [RedisArgument] = [.string(call.rawValue), .milliseconds(time), .int(bound), .int(newBound)]
         guard let taken = try await execute("line_take", tag, arguments).int else { throw .unreadableAnswer }
         return taken
     }

@@ -21,8 +21,8 @@ extension CachedRecords<AppID, TrunkTerms> {
 
 extension TrunkTerms {
     init(_ trunk: SIPTrunk) {
-        self.init(ring: Int64(trunk.ringSeconds) * 1000)
-        longest = Int64(trunk.policy.longestCall) * 1000
+        self.init(ring: .seconds(trunk.ringSeconds))
+        longest = .seconds(trunk.policy.longestCall)
         linesPerUser = trunk.policy.callsPerUser
         newLinesPerUser = trunk.policy.newCallsPerUser
         linesPerApp = trunk.policy.callsPerApp

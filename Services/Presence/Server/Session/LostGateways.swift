@@ -57,7 +57,7 @@ struct LostGateways: Sendable {
             to: known.map { route in
                 let id = CommandID(route.session.rawValue).derived("lost-\(lease.now)")
                 return PresenceFunctions.detach(
-                    route, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: 0)
+                    route, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: nil)
             })
         var commands: [RedisCommand] = []
         var done = zip(texts, routes).filter { $0.1 == nil }.map(\.0)

@@ -66,7 +66,7 @@ struct PresenceFunctions: Sendable {
             .function(
                 "session_open", tag: KeySpace.tag(line.user),
                 arguments: [
-                    .string(context.id.rawValue), .int64(context.deadline), .string(command.gateway.rawValue),
+                    .string(context.id.rawValue), .deadline(context.deadline), .string(command.gateway.rawValue),
                     .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
                     command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry),
                 ] + attributes),
@@ -90,12 +90,13 @@ struct PresenceFunctions: Sendable {
         var device: String
     }
 
-    func resume(_ command: ResumeSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> Resumed {
+    func resume(_ command: ResumeSession, _ id: CommandID, deadline: RedisTime?) async throws(SignalingError) -> Resumed
+    {
         let line = command.line
         let replies = try await redis.answers(to: [
             Self.addRoutes([line], to: command.gateway),
             .function(
-                "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .int64(deadline),
+                "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .deadline(deadline),
                 .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)),
         ])
         let fields = replies[1].texts
@@ -123,10 +124,10 @@ struct PresenceFunctions: Sendable {
     ///   itself reports the lost connection.
     static func detach(
         _ route: SessionRoute, from gateway: GatewayID, lostSince loss: (Int64, foundAt: Int64)? = nil, _ id: CommandID,
-        deadline: Int64
+        deadline: RedisTime?
     ) -> RedisCommand {
         .function(
-            "session_detach", tag: KeySpace.tag(route.user), .string(id.rawValue), .int64(deadline),
+            "session_detach", tag: KeySpace.tag(route.user), .string(id.rawValue), .deadline(deadline),
             .string(gateway.rawValue), .string(route.session.rawValue), .int64(loss?.0 ?? 0), .int64(loss?.foundAt ?? 0)
         )
     }
@@ -153,11 +154,12 @@ struct PresenceFunctions: Sendable {
     }
 
     /// - Returns: nil when it was not the user's current session.
-    func close(_ command: CloseSession, _ id: CommandID, deadline: Int64) async throws(SignalingError) -> EndedSession?
+    func close(_ command: CloseSession, _ id: CommandID, deadline: RedisTime?) async throws(SignalingError)
+        -> EndedSession?
     {
         let reply = try await redis.answer(
             to: .function(
-                "session_close", tag: KeySpace.tag(command.user), .string(id.rawValue), .int64(deadline),
+                "session_close", tag: KeySpace.tag(command.user), .string(id.rawValue), .deadline(deadline),
                 .string(command.session.rawValue), .int(command.reason.rawValue)))
         return EndedSession(fields: reply.texts)
     }
@@ -199,7 +201,7 @@ struct PresenceFunctions: Sendable {
     /// PostgreSQL.
     static func begin(_ command: SetUserAttribute, _ context: CommandContext) -> RedisCommand {
         .function(
-            "user_attribute_begin", tag: KeySpace.tag(command.user), .int64(context.deadline),
+            "user_attribute_begin", tag: KeySpace.tag(command.user), .deadline(context.deadline),
             .string(command.session.rawValue), .string(context.asker?.rawValue ?? ""),
             .string(command.attribute.name.rawValue))
     }

@@ -49,6 +49,18 @@ import Testing
         )
     }
 
+    @Test func rowsOfTheMirrors() throws {
+        var row = PresenceMirrorRow(of: actor, version: 5, gateway: gateway, device: "web", since: 9)
+        row.detached = true
+        try expect(
+            row,
+            "3:app1:a7:account4:anna7:version1:57:present1:13:uid1:77:session3:s-17:gateway1:g6:device3:web5:since1:98:detached1:1"
+        )
+        try expect(
+            MemberMirrorRow(of: member, in: room, version: 5, present: false, joinedAt: 9),
+            "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:06:joined1:9")
+    }
+
     @Test func sessions() throws {
         try expect(
             OpenSession(gateway: gateway, line: line, device: "ios", push: true, tokenExpiry: 99),

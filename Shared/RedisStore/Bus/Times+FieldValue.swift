@@ -1,0 +1,23 @@
+package import ClusterState
+package import SignalingProtocol
+package import SignalingWire
+
+extension RedisTime: FieldValue {
+    /// Adds the milliseconds.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, milliseconds) }
+    /// Reads the milliseconds.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(milliseconds: try reader.int64(name))
+    }
+}
+
+extension Duration: FieldValue {
+    /// Adds the whole milliseconds.
+    package func put(as name: String, in writer: inout FieldWriter) {
+        writer.put(name, wholeMilliseconds)
+    }
+    /// Reads milliseconds.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self = .milliseconds(try reader.int64(name))
+    }
+}
