@@ -36,7 +36,7 @@ struct AppCommand: AsyncParsableCommand {
                             limits: chosen)
                         try AppCommand.show(app, output)
                     } catch let error as PostgresError where error.isDuplicate {
-                        throw Failure.refused("the app \(id) is there already")
+                        throw Failure.refused("the app \(id) already exists")
                     }
                 }
             }

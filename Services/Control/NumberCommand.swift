@@ -25,7 +25,7 @@ struct NumberCommand: AsyncParsableCommand {
                     let store = NumberStore(pool: pool)
                     guard try await store.set(number.text, to: user.key) else {
                         if try await AppStore(pool: pool).find(user.app) == nil { throw AppCommand.unknown(user.app) }
-                        throw Failure.refused("the number \(number.text) is another app's")
+                        throw Failure.refused("the number \(number.text) belongs to another app")
                     }
                     guard let record = try await store.find(number.text) else {
                         throw NumberCommand.missing(number.text)
@@ -86,5 +86,5 @@ struct NumberCommand: AsyncParsableCommand {
         }
     }
 
-    static func missing(_ number: String) -> Failure { .refused("the number \(number) is nobody's") }
+    static func missing(_ number: String) -> Failure { .refused("the number \(number) is not assigned") }
 }

@@ -29,12 +29,12 @@ struct ConsumerGroup: Sendable {
             let reply = try await groups[0].reader.execute(command)
             if reply.isNull { return [] }
             // The reply is [[stream, [entry, ...]], ...] with only the streams that have entries.
-            guard let streams = reply.array else { throw RedisError.shape("the answer of XREADGROUP") }
+            guard let streams = reply.array else { throw RedisError.shape("the reply to XREADGROUP") }
             var found: [(group: Int, entry: StreamEntry)] = []
             for stream in streams {
                 guard let parts = stream.array, parts.count == 2, let entries = parts[1].array,
                     let place = groups.firstIndex(where: { $0.stream == parts[0].string })
-                else { throw RedisError.shape("the answer of XREADGROUP") }
+                else { throw RedisError.shape("the reply to XREADGROUP") }
                 for case let entry? in entries.map(StreamEntry.init) { found.append((place, entry)) }
             }
             return found
@@ -58,7 +58,7 @@ struct ConsumerGroup: Sendable {
         do throws(RedisError) {
             let reply = try await reader.execute(command)
             guard let entries = reply.array?.first?.array?.last?.array else {
-                throw RedisError.shape("the answer of XREADGROUP")
+                throw RedisError.shape("the reply to XREADGROUP")
             }
             return entries.compactMap(StreamEntry.init)
         } catch {
@@ -90,7 +90,7 @@ struct ConsumerGroup: Sendable {
             // The reply is [next cursor, [entry, ...], [ids of deleted entries]].
             guard let parts = try await connection.execute(command).array, parts.count >= 2,
                 let entries = parts[1].array
-            else { throw RedisError.shape("XAUTOCLAIM's answer") }
+            else { throw RedisError.shape("the reply to XAUTOCLAIM") }
             cursor = parts[0].string ?? "0-0"
             return entries.compactMap(StreamEntry.init)
         } catch {

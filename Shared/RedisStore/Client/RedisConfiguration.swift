@@ -85,7 +85,7 @@ package struct RedisConfiguration: Sendable, Equatable {
             guard let end = text.firstIndex(of: "]") else { throw invalid("the IPv6 address has no ]") }
             host = text[text.index(after: text.startIndex)..<end]
             let after = text[text.index(after: end)...]
-            guard after.isEmpty || after.hasPrefix(":") else { throw invalid("what follows ] is not a port") }
+            guard after.isEmpty || after.hasPrefix(":") else { throw invalid("the text after ] is not a port") }
             portText = after.isEmpty ? nil : after.dropFirst()
         } else if let colon = text.lastIndex(of: ":") {
             host = text[..<colon]
@@ -99,7 +99,9 @@ package struct RedisConfiguration: Sendable, Equatable {
 
     private static func database(_ text: Substring) throws(RedisError) -> Int {
         if text.isEmpty { return 0 }
-        guard let number = Int(text), (0...65_535).contains(number) else { throw invalid("the database is no number") }
+        guard let number = Int(text), (0...65_535).contains(number) else {
+            throw invalid("the database is not a number")
+        }
         return number
     }
 
@@ -109,7 +111,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         else {
             throw invalid("the only known option is ?cacert=FILE")
         }
-        guard usesTLS else { throw invalid("cacert is of use with rediss:// only") }
+        guard usesTLS else { throw invalid("cacert requires rediss://") }
         return file
     }
 }

@@ -56,11 +56,11 @@ package struct DueTimers: Sendable {
         let milliseconds = Int64(lease / .milliseconds(1))
         let reply = try await connection.execute(
             .function("heliograph_due_claim", tag: key, .int(limit), .int64(milliseconds)))
-        guard let flat = reply.array, flat.count.isMultiple(of: 2) else { throw .shape("the answer of due_claim") }
+        guard let flat = reply.array, flat.count.isMultiple(of: 2) else { throw .shape("the reply to due_claim") }
         var timers: [DueTimer] = []
         for index in stride(from: 0, to: flat.count, by: 2) {
             guard let member = flat[index].string, let end = flat[index + 1].int else {
-                throw .shape("the answer of due_claim")
+                throw .shape("the reply to due_claim")
             }
             timers.append(DueTimer(member: member, claimEnd: RedisTime(milliseconds: end)))
         }

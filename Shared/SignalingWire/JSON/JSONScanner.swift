@@ -68,7 +68,7 @@ struct JSONScanner {
     /// The kind of the value that comes next, by its first byte.
     mutating func next() throws(SignalingError) -> JSONKind {
         skipSpace()
-        guard index < bytes.count else { throw Self.malformed("it ends too early") }
+        guard index < bytes.count else { throw Self.malformed("unexpected end") }
         return switch bytes[index] {
         case UInt8(ascii: "\""): .string
         case UInt8(ascii: "{"): .object
@@ -161,7 +161,7 @@ struct JSONScanner {
     }
 
     private mutating func enter(_ depth: Int) throws(SignalingError) {
-        guard depth <= JSONValue.depthBound else { throw Self.malformed("deeper than \(JSONValue.depthBound)") }
+        guard depth <= JSONValue.depthBound else { throw Self.malformed("nested deeper than \(JSONValue.depthBound)") }
         index += 1
     }
 
@@ -175,7 +175,7 @@ struct JSONScanner {
         if take("true") { return .bool(true) }
         if take("false") { return .bool(false) }
         if take("null") { return .null }
-        throw Self.malformed("an unknown word")
+        throw Self.malformed("an unknown literal")
     }
 
     private mutating func take(_ word: StaticString) -> Bool {
@@ -246,7 +246,7 @@ struct JSONScanner {
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(SignalingError) {
-        guard index < bytes.count else { throw Self.malformed("an escape is cut short") }
+        guard index < bytes.count else { throw Self.malformed("an incomplete escape") }
         let byte = bytes[index]
         index += 1
         switch byte {
@@ -279,7 +279,7 @@ struct JSONScanner {
     }
 
     private mutating func hexUnit() throws(SignalingError) -> UInt16 {
-        guard bytes.count - index >= 4 else { throw Self.malformed("an escape is cut short") }
+        guard bytes.count - index >= 4 else { throw Self.malformed("an incomplete escape") }
         var unit: UInt16 = 0
         for _ in 0..<4 {
             let byte = bytes[index]

@@ -37,7 +37,7 @@ struct OutboundCall {
     init(_ call: PhoneCall, extra: String, trunk: SIPTrunk, ownsNumber: Bool = false) throws(Problem) {
         self.trunk = trunk
         guard let callee = PhoneTarget(callee: call.phone.rawValue) else {
-            throw Problem(reason: .invalidNumber, message: "the callee is no telephone")
+            throw Problem(reason: .invalidNumber, message: "the callee is not a telephone number")
         }
         guard trunk.policy.allowsCallee(callee.name, isOpen: trunk.isOfOpenApp) else {
             throw Problem(reason: .numberNotAllowed, message: "the app's users may not call that number")
@@ -54,7 +54,7 @@ struct OutboundCall {
         headers = try Self.headers(json) + Self.identity(trunk)
         isTraced = trunk.trace || json["sip_trace"]?.isTrue == true
         guard SIPEncoding.isURI(target), SIPEncoding.isURI(from) else {
-            throw Problem(reason: .invalidNumber, message: "the trunk's host or the callee makes no SIP URI")
+            throw Problem(reason: .invalidNumber, message: "the trunk's host and the callee do not form a SIP URI")
         }
     }
 
@@ -73,10 +73,10 @@ struct OutboundCall {
         let ofTrunk = trunk.authUser.flatMap { PhoneTarget(callee: $0) }
         if let number = CallExtraJSON.name(json["srcNum"]), !number.isEmpty {
             guard let caller = PhoneTarget(callee: number) else {
-                throw Problem(reason: .invalidNumber, message: "srcNum is no number")
+                throw Problem(reason: .invalidNumber, message: "srcNum is not a number")
             }
             guard ownsNumber || caller.name == ofTrunk?.name || trunk.policy.allowsCaller(caller.name) else {
-                throw Problem(reason: .callerNotAllowed, message: "srcNum is no number of the caller's")
+                throw Problem(reason: .callerNotAllowed, message: "srcNum is not one of the caller's numbers")
             }
             return caller.user
         }
@@ -104,7 +104,7 @@ struct OutboundCall {
         var headers = OutgoingHeaders()
         for member in members where member.name.hasPrefix(headerStart) {
             guard let value = CallExtraJSON.name(member.value) else {
-                throw Problem(reason: .invalidHeader, message: "a header's value is neither text nor number")
+                throw Problem(reason: .invalidHeader, message: "a header's value must be text or a number")
             }
             do {
                 try headers.add(name: String(member.name.dropFirst(headerStart.count)), value: value)

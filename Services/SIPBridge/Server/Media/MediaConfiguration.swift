@@ -51,7 +51,7 @@ struct MediaPorts: Equatable, Sendable {
         let name = "SIP_RTP_PORTS"
         let text = reader.string(name, default: "16384-32767", "UDP ports for RTP and RTCP, FIRST-LAST, FIRST even")
         guard let ports = MediaPorts(text) else {
-            reader.reject(name, "must be FIRST-LAST, from an even port of at least 1024 on")
+            reader.reject(name, "must be FIRST-LAST, where FIRST is even and at least 1024")
             return .standard
         }
         return ports
