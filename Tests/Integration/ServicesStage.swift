@@ -118,6 +118,16 @@ actor ServicesStage {
         return StageSession(line: line, uid: opened.uid, hold: opened.hold)
     }
 
+    /// Starts a gateway that listens to the channel `room`, and has Alice log in there and join.
+    func roomWithAlice() async throws -> (gateway: StageGateway, room: ChannelKey, alice: StageSession) {
+        let gateway = try await gateway("g1")
+        let room = try channel("room")
+        try await gateway.listen(to: room)
+        let alice = try await login("alice", on: gateway)
+        _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
+        return (gateway, room, alice)
+    }
+
     /// Sends a plain command to Redis and returns its reply.
     nonisolated func redis(_ name: String, _ arguments: String...) async throws -> RedisValue {
         try await connection.execute(RedisCommand(name, arguments: arguments.map { .string($0) }))

@@ -15,13 +15,8 @@ struct BuiltInAttributeScene {
     /// Runs a test with `alice` in the channel `room`, on two instances of each service.
     static func run(_ test: (BuiltInAttributeScene) async throws -> Void) async throws {
         try await ServicesStage.run { stage in
-            let gateway = try await stage.gateway("g1")
-            let room = try stage.channel("room")
-            try await gateway.listen(to: room)
-            let alice = try await stage.login("alice", on: gateway)
-            let scene = BuiltInAttributeScene(stage: stage, gateway: gateway, room: room, alice: alice)
-            _ = try await scene.join(alice)
-            try await test(scene)
+            let (gateway, room, alice) = try await stage.roomWithAlice()
+            try await test(BuiltInAttributeScene(stage: stage, gateway: gateway, room: room, alice: alice))
         }
     }
 

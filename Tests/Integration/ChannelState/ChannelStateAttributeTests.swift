@@ -31,12 +31,8 @@ import Testing
     }
 
     private func scene(_ stage: ServicesStage) async throws -> Scene {
-        let gateway = try await stage.gateway("g1")
-        let room = try stage.channel("room")
-        try await gateway.listen(to: room)
-        let session = try await stage.login("alice", on: gateway)
-        _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name))
-        return Scene(gateway: gateway, room: room, session: session)
+        let (gateway, room, alice) = try await stage.roomWithAlice()
+        return Scene(gateway: gateway, room: room, session: alice)
     }
 
     @Test func changesAreCommittedThenHeardInOrder() async throws {
@@ -99,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aCommitThatNobodyPublishedIsMended() async throws {
+    @Test func anUnpublishedCommitIsPublishedLater() async throws {
         try await ServicesStage.run { stage in
             let scene = try await scene(stage)
             _ = try await scene.gateway.send(scene.change(try update("a", "1")))
@@ -126,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func withoutPostgresJoinsGoOnAndChangesFail() async throws {
+    @Test func withoutPostgresJoinsSucceedAndChangesFail() async throws {
         try await ServicesStage.run(instances: 1, ownPostgres: true) { stage in
             let scene = try await scene(stage)
             _ = try await scene.gateway.send(scene.change(try update("a", "1")))

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aGatewayThatWasLeftChangesNothing() async throws {
+    @Test func aGatewayWithoutTheSessionChangesNothing() async throws {
         try await ServicesStage.run { stage in
             let (old, new) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
             let room = try stage.channel("room")
@@ -51,11 +51,7 @@ import Testing
 
     @Test func postgresMayBeOlderThanTheCache() async throws {
         try await ServicesStage.run { stage in
-            let gateway = try await stage.gateway("g1")
-            let room = try stage.channel("room")
-            try await gateway.listen(to: room)
-            let alice = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
+            let (gateway, room, alice) = try await stage.roomWithAlice()
             for number in 1...8 { _ = try await gateway.send(alice.change(try update("n", "\(number)"), of: room)) }
             for number in 1...8 { _ = try await gateway.send(alice.setting(try attribute("n", "\(number)"))) }
             _ = try await gateway.send(ListUserAttributes(user: alice.line.user))
@@ -79,11 +75,7 @@ import Testing
 
     @Test func postgresMayHaveLostAttributes() async throws {
         try await ServicesStage.run { stage in
-            let gateway = try await stage.gateway("g1")
-            let room = try stage.channel("room")
-            try await gateway.listen(to: room)
-            let alice = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(JoinChannel(actor: alice.actor, channel: room.name))
+            let (gateway, room, alice) = try await stage.roomWithAlice()
             for name in ["a", "b", "c"] { _ = try await gateway.send(alice.change(try update(name, "1"), of: room)) }
             try await stage.pool.query("DELETE FROM channel_attributes WHERE name = 'b'")
             try await stage.pool.query("UPDATE channel_attributes SET value = '0' WHERE name = 'c'")
@@ -178,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func aChannelThatRedisForgotEndsAllTheSame() async throws {
+    @Test func aChannelThatRedisForgotIsEndedByTheSurvey() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let alice = try await stage.login("alice", on: gateway)

@@ -8,12 +8,11 @@ import Testing
 
 /// Calls between users and telephones; the test plays the sip-bridge.
 @Suite struct InvitationPhoneTests {
-    private static let number = "+49301234"
+    private static let number = StageBridge.telephone
 
     @Test func outboundCallWithDigits() async throws {
-        try await InvitationStage.run(instances: 2) { stage in
+        try await InvitationStage.runWithBridge(instances: 2) { stage, bridge in
             try await stage.setTrunk()
-            let bridge = try await StageBridge(on: stage)
             let alice = try await stage.login("alice")
             try await stage.act(.invite, by: alice, to: Self.number, #"{"srcNum":"100"}"#)
             let request = try await bridge.dialled()
@@ -37,14 +36,12 @@ import Testing
                 ["1", "2", "3,#"].map { #"message {"msgtype":"dtmf","msgdata":"\#($0)"}"# } + ["end done"])
             #expect(try await bridge.report(.ended(.success), in: call) == false)
             try await stage.expectPhoneLog(["outbound +49301234 0 200 OK id@b"])
-            await bridge.kill()
         }
     }
 
     @Test func refusalAndFailure() async throws {
-        try await InvitationStage.run { stage in
+        try await InvitationStage.runWithBridge { stage, bridge in
             try await stage.setTrunk()
-            let bridge = try await StageBridge(on: stage)
             let alice = try await stage.login("alice")
             let failure = #"{"code":700,"reason":"rejected","sip_status":404,"sip_reason":"Not Found"}"#
             for (number, act, status) in [("111", PhoneAct.refused, 486), ("222", .failed(.inviteOther), 404)] {
@@ -57,7 +54,6 @@ import Testing
             try await stage.expectMail(of: "alice", ["voip_invite_refuse", "voip_invite_failed"])
             #expect(try await stage.mail(of: "alice").last?.extra == failure)
             try await stage.expectPhoneLog(["outbound 111 700 486 No", "outbound 222 700 404 No"])
-            await bridge.kill()
         }
     }
 
@@ -80,13 +76,10 @@ import Testing
     }
 
     @Test func redeliveredReportTakesEffectOnce() async throws {
-        try await InvitationStage.run { stage in
+        try await InvitationStage.runWithBridge { stage, bridge in
             try await stage.setTrunk()
-            let bridge = try await StageBridge(on: stage)
             let alice = try await stage.login("alice")
-            try await stage.act(.invite, by: alice, to: Self.number)
-            let call = try await bridge.dialled().call
-            #expect(try await bridge.report(.claimed, in: call))
+            let call = try await bridge.claimCall(of: alice)
             for act in [PhoneAct.ringing, .accepted, .message] {
                 let report = PhoneReport(call: call, bridge: bridge.id, act: act, extra: "", record: PhoneRecord())
                 for _ in 0..<3 {
@@ -99,48 +92,38 @@ import Testing
                 }
             }
             try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept", "voip_invite_msg"])
-            await bridge.kill()
         }
     }
 
     @Test func ringLimitIsTheTrunks() async throws {
-        try await InvitationStage.run { stage in
+        try await InvitationStage.runWithBridge { stage, bridge in
             try await stage.setTrunk(ringSeconds: 1)
-            let bridge = try await StageBridge(on: stage)
             let alice = try await stage.login("alice")
-            try await stage.act(.invite, by: alice, to: Self.number)
-            let call = try await bridge.dialled().call
-            #expect(try await bridge.report(.claimed, in: call))
+            let call = try await bridge.claimCall(of: alice)
             #expect(try await bridge.report(.ringing, in: call))
             try await bridge.expectOrders([#"end {"code":704,"reason":"timeout"}"#])
             try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_failed"])
             #expect(try await bridge.report(.accepted, in: call) == false)
             try await stage.expectPhoneLog(["outbound +49301234 704"])
-            await bridge.kill()
         }
     }
 
     @Test func sessionOfTheCallerEnds() async throws {
-        try await InvitationStage.run { stage in
+        try await InvitationStage.runWithBridge { stage, bridge in
             try await stage.setTrunk()
-            let bridge = try await StageBridge(on: stage)
             let alice = try await stage.login("alice")
-            try await stage.act(.invite, by: alice, to: Self.number)
-            let call = try await bridge.dialled().call
-            #expect(try await bridge.report(.claimed, in: call))
+            let call = try await bridge.claimCall(of: alice)
             #expect(try await bridge.report(.accepted, in: call))
             try await stage.logout(alice)
             try await bridge.expectOrders([#"end {"code":703,"reason":"peer_offline"}"#])
             #expect(try await bridge.report(.message, in: call) == false)
-            await bridge.kill()
         }
     }
 
     // MARK: Inbound
 
     @Test func inboundCall() async throws {
-        try await InvitationStage.run { stage in
-            let bridge = try await StageBridge(on: stage)
+        try await InvitationStage.runWithBridge { stage, bridge in
             let alice = try await stage.login("alice")
             let (call, stands) = try await bridge.invite("alice", call: "b-1", extra: #"{"srcNum":"+49301234"}"#)
             #expect(stands)
@@ -156,24 +139,20 @@ import Testing
             #expect(try await bridge.report(.ended(.success), in: call) == false)
             try await stage.expectMail(of: "alice", ["voip_invite_msg", "voip_invite_bye"])
             try await stage.expectPhoneLog(["inbound +49301234 0 id@b-1"])
-            await bridge.kill()
         }
     }
 
     @Test func inboundToNobodyLeavesNoTrace() async throws {
-        try await InvitationStage.run { stage in
-            let bridge = try await StageBridge(on: stage)
+        try await InvitationStage.runWithBridge { stage, bridge in
             #expect(try await bridge.invite("alice", call: "b-1").stands == false)
             _ = try await stage.login("alice")
             #expect(try await stage.mail(of: "alice", fresh: true) == [])
             try await stage.expectPhoneLog(["inbound +49301234 703 id@b-1"])
-            await bridge.kill()
         }
     }
 
     @Test func inboundRefusedUnansweredAndGivenUp() async throws {
-        try await InvitationStage.run { stage in
-            let bridge = try await StageBridge(on: stage)
+        try await InvitationStage.runWithBridge { stage, bridge in
             let alice = try await stage.login("alice")
             let refused = try await bridge.invite("alice", call: "b-1").0
             _ = try await stage.send(
@@ -187,7 +166,6 @@ import Testing
             try await stage.expectPhoneLog([
                 "inbound +49301234 700 id@b-1", "inbound +49301234 704 id@b-2", "inbound +49301234 0 id@b-3",
             ])
-            await bridge.kill()
         }
     }
 }

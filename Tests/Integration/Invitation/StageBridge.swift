@@ -18,6 +18,9 @@ final class StageBridge: Sendable {
         var orders: [OrderPhone] = []
     }
 
+    /// The telephone that calls, and is called, where a test names no other.
+    static let telephone = "+49301234"
+
     let id: BridgeID
     private let stage: InvitationStage
     private let leases: BridgeLeases
@@ -105,6 +108,14 @@ final class StageBridge: Sendable {
         }
     }
 
+    /// Has a user invite a telephone, and takes the call. The app must have a trunk.
+    func claimCall(of caller: SignalingProtocol.Actor) async throws -> PhoneCall {
+        try await stage.act(.invite, by: caller, to: Self.telephone)
+        let call = try await dialled().call
+        try #require(try await report(.claimed, in: call))
+        return call
+    }
+
     // MARK: What it reports
 
     /// - Returns: whether the call still exists, and is with this bridge.
@@ -116,7 +127,7 @@ final class StageBridge: Sendable {
 
     /// Reports an incoming call from a telephone.
     func invite(
-        _ account: String, from phone: String = "+49301234", call: String, extra: String = "{}", ring: Int64? = nil
+        _ account: String, from phone: String = telephone, call: String, extra: String = "{}", ring: Int64? = nil
     ) async throws -> (PhoneCall, stands: Bool) {
         let call = PhoneCall(
             id: call, channel: ChannelKey(app: stage.app, name: try ChannelName("sip-\(call)")),
@@ -129,6 +140,22 @@ final class StageBridge: Sendable {
 }
 
 extension InvitationStage {
+    /// Runs a test with a new stage and a bridge, which is killed at the end.
+    static func runWithBridge(
+        instances: Int = 1, _ test: (InvitationStage, StageBridge) async throws -> Void
+    ) async throws {
+        try await run(instances: instances) { stage in
+            let bridge = try await StageBridge(on: stage)
+            do {
+                try await test(stage, bridge)
+            } catch {
+                await bridge.kill()
+                throw error
+            }
+            await bridge.kill()
+        }
+    }
+
     /// Gives the app a trunk.
     nonisolated func setTrunk(ringSeconds: Int = 60, policy: PhonePolicy = PhonePolicy()) async throws {
         if try await AppStore(pool: pool).find(app) == nil {

@@ -25,6 +25,21 @@ final class MediaScene {
         return index
     }
 
+    /// Adds a session that has answered a peer's offer, and starts it.
+    /// - Parameter more: further lines of the peer's SDP.
+    func add(inCallWith peer: PeerSocket, more: String = "") throws -> Int {
+        let index = try add()
+        try receiveOffer(of: peer, by: index, more: more)
+        sessions[index].start()
+        return index
+    }
+
+    /// Has a session answer a peer's offer.
+    /// - Parameter more: further lines of the peer's SDP.
+    func receiveOffer(of peer: PeerSocket, by index: Int, more: String = "") throws {
+        _ = try sessions[index].receiveOffer(Array((peer.sdp + more).utf8))
+    }
+
     /// Runs an act with a session.
     func with<Value: Sendable>(_ index: Int, _ act: @SIPThread (MediaSession) throws -> Value) throws -> Value {
         try act(sessions[index])
@@ -78,6 +93,12 @@ final class PeerSocket: Sendable {
     }
 
     deinit { Glibc.close(descriptor) }
+
+    /// The peer's offer: audio and telephone events at this socket.
+    var sdp: String {
+        "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio \(port) RTP/AVP 0 96\r\n"
+            + "a=rtpmap:96 telephone-event/8000\r\n"
+    }
 
     private static func address(_ host: String, _ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()

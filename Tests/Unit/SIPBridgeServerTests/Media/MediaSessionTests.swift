@@ -6,12 +6,6 @@ import Testing
 
 @Suite("Media over loopback")
 struct MediaSessionTests {
-    private func offer(_ port: UInt16, more: String = "") -> [UInt8] {
-        Array(
-            ("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio \(port) RTP/AVP 0 96\r\n"
-                + "a=rtpmap:96 telephone-event/8000\r\n\(more)").utf8)
-    }
-
     @Test(
         "Two sessions exchange digits, plain and with SRTP",
         arguments: [
@@ -40,15 +34,11 @@ struct MediaSessionTests {
         await scene.close()
     }
 
-    @Test("What goes over the wire: one sequence, silence between digits, ends three times")
+    @Test("The packets of a digit: one RTP sequence, silence around it, its end sent three times")
     func wire() async throws {
         let scene = MediaScene()
         let peer = try PeerSocket()
-        let index = try await scene.add()
-        try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port))
-            $0.start()
-        }
+        let index = try await scene.add(inCallWith: peer)
         try await scene.send("7", from: index)
         var packets: [ParsedRTP] = []
         try await eventually("30 packets") {
@@ -72,16 +62,12 @@ struct MediaSessionTests {
         #expect((packets[after].timestamp &- packets[start].timestamp).isMultiple(of: 160))
     }
 
-    @Test("A call that ends in the middle of a digit ends the digit, and says RTCP BYE")
+    @Test("A session stopped during a digit ends the digit and sends an RTCP BYE")
     func tearDown() async throws {
         let scene = MediaScene()
         let peer = try PeerSocket()
         let reports = try PeerSocket()
-        let index = try await scene.add()
-        try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port, more: "a=rtcp:\(reports.port)\r\n"))
-            $0.start()
-        }
+        let index = try await scene.add(inCallWith: peer, more: "a=rtcp:\(reports.port)\r\n")
         // So many digits that the session stops before the last of them, however slow the machine is.
         try await scene.send(String(repeating: "5", count: 100), from: index)
         var packets: [ParsedRTP] = []
@@ -99,17 +85,13 @@ struct MediaSessionTests {
         await scene.close()
     }
 
-    @Test("Nobody but the peer's address is listened to; its SIP's address is, and then gets the answers")
+    @Test("Media are accepted only from the SDP's address, or from the SIP peer's, which then also gets ours")
     func strangers() async throws {
         let scene = MediaScene()
         let peer = try PeerSocket()
         let stranger = try PeerSocket("127.0.0.2")
-        let index = try await scene.add()
-        let port = try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port))
-            $0.start()
-            return $0.port
-        }
+        let index = try await scene.add(inCallWith: peer)
+        let port = try await scene.with(index) { $0.port }
         stranger.send(ParsedRTP.event(6, type: 96, sequence: 1, timestamp: 1), to: port)
         try await eventually("the stranger is seen") { try await scene.with(index) { $0.counts.strangers } == 1 }
         // Packets from another port of the peer's address are accepted, but replies go to the port in the SDP.
@@ -120,10 +102,8 @@ struct MediaSessionTests {
         _ = peer.received()
         try await eventually("the SDP's port gets our stream") { !peer.received().isEmpty }
         #expect(other.received().isEmpty)
-        try await scene.with(index) {
-            $0.signallingAddress = "127.0.0.2"
-            _ = try $0.receiveOffer(offer(peer.port))
-        }
+        try await scene.with(index) { $0.signallingAddress = "127.0.0.2" }
+        try await scene.receiveOffer(of: peer, by: index)
         stranger.send(ParsedRTP.event(2, type: 96, sequence: 2, timestamp: 2000), to: port)
         try await eventually("behind NAT") { await scene.heard(index) == "12" }
         try await eventually("our stream goes there") { !stranger.received().isEmpty }
@@ -131,15 +111,13 @@ struct MediaSessionTests {
         await scene.close()
     }
 
-    @Test("Digits that come with another payload type than the negotiated are not ours; padding is taken off")
+    @Test("Digits with another payload type than the negotiated one are ignored; RTP padding is removed")
     func payloadType() async throws {
         let scene = MediaScene()
         let peer = try PeerSocket()
         let index = try await scene.add()
-        let port = try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port))
-            return $0.port
-        }
+        try await scene.receiveOffer(of: peer, by: index)
+        let port = try await scene.with(index) { $0.port }
         peer.send(ParsedRTP.event(3, type: 101, sequence: 1, timestamp: 1), to: port)
         var padded = ParsedRTP.event(4, type: 96, sequence: 2, timestamp: 2) + [0, 0, 0, 4]
         padded[0] |= 0x20
@@ -151,52 +129,43 @@ struct MediaSessionTests {
         await scene.close()
     }
 
-    @Test("On hold nothing goes out and digits wait; after it they are played")
+    @Test("On hold no packets are sent and digits wait; they are played afterwards")
     func hold() async throws {
         let scene = MediaScene()
         let peer = try PeerSocket()
-        let index = try await scene.add()
-        try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port))
-            $0.start()
-        }
+        let index = try await scene.add(inCallWith: peer)
         try await eventually("silence") { !peer.received().isEmpty }
-        let before = try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port, more: "a=sendonly\r\n"))
-            return $0.counts.sent
-        }
+        try await scene.receiveOffer(of: peer, by: index, more: "a=sendonly\r\n")
+        let before = try await scene.with(index) { $0.counts.sent }
         try await scene.send("8", from: index)
         try await letPass(.milliseconds(200), "in the time of ten packets none is sent")
         #expect(try await scene.with(index) { $0.counts.sent } == before)
         #expect(await scene.completed().isEmpty)
         _ = peer.received()
-        try await scene.with(index) { _ = try $0.receiveOffer(offer(peer.port)) }
+        try await scene.receiveOffer(of: peer, by: index)
         try await eventually("the digit") { await scene.completed() == [true] }
         #expect(peer.received().compactMap(ParsedRTP.init).contains { $0.type == 96 && $0.marker })
         await scene.close()
     }
 
-    @Test("Digits need telephone-event and a call that is up; a peer that takes no events any more fails them")
+    @Test("Digits fail before the call is up, and when the peer stops accepting telephone-event")
     func unavailable() async throws {
         let scene = MediaScene()
         let peer = try PeerSocket()
         let index = try await scene.add()
         await #expect(throws: DTMFError.unavailable) { try await scene.send("1", from: index) }
-        try await scene.with(index) {
-            _ = try $0.receiveOffer(offer(peer.port))
-            $0.start()
-        }
+        try await scene.receiveOffer(of: peer, by: index)
+        try await scene.with(index) { $0.start() }
         try await scene.send("1111111111", from: index)
         try await scene.with(index) {
-            _ = try $0.receiveOffer(
-                Array(String(decoding: offer(peer.port), as: UTF8.self).replacing("0 96", with: "0").utf8))
+            _ = try $0.receiveOffer(Array(peer.sdp.replacing("0 96", with: "0").utf8))
         }
         #expect(await scene.completed() == [false])
         await #expect(throws: DTMFError.unavailable) { try await scene.send("1", from: index) }
         await scene.close()
     }
 
-    @Test("Plain packets into an SRTP call, and repeated ones, are dropped")
+    @Test("Unencrypted packets in an SRTP call are dropped")
     func unauthentic() async throws {
         let scene = MediaScene()
         let first = try await scene.add(.required)
@@ -209,7 +178,7 @@ struct MediaSessionTests {
         await scene.close()
     }
 
-    @Test("The port range is kept to, and its end is an error")
+    @Test("Ports are taken from the range; an exhausted range is an error")
     func ports() async throws {
         let scene = MediaScene()
         let ports = try #require(MediaPorts("39100-39101"))
