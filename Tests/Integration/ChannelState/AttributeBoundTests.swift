@@ -25,7 +25,7 @@ import Testing
         ChannelAttributeChange(command: CommandID(command), channel: channel, account: account, change: change)
     }
 
-    @Test func noMoreThanSoMany() async throws {
+    @Test func theNumberOfAttributesIsBounded() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         let store = AttributeStore(pool: pool)
         for part in 0..<2 {
@@ -61,7 +61,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func noMoreThanSoManyBytes() async throws {
+    @Test func theBytesOfAttributesAreBounded() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         let store = AttributeStore(pool: pool)
         let size = 8000
@@ -81,7 +81,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func concurrentChangesDoNotPassIt() async throws {
+    @Test func concurrentChangesDoNotExceedTheBound() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 8)
         let store = AttributeStore(pool: pool)
         let taken = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -98,7 +98,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func whatWasThereBeforeIsCounted() async throws {
+    @Test func replacedAndDeletedAttributesAreNotCounted() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         let store = AttributeStore(pool: pool)
         _ = try await store.changeChannelAttributes([
@@ -110,7 +110,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func versionsOfEndedChannelsGo() async throws {
+    @Test func versionsOfEndedChannelsAreRemoved() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         let store = AttributeStore(pool: pool)
         let first = try await store.changeChannelAttributes([

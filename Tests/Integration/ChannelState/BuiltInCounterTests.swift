@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aJoinOfAnInstanceThatDiedIsTold() async throws {
+    @Test func theNumberIsAnnouncedThoughTheJoiningInstanceDied() async throws {
         try await BuiltInAttributeScene.run { scene in
             try await scene.set("_auto_update_num", "1")
             let bob = try await scene.stage.login("bob", on: scene.gateway)

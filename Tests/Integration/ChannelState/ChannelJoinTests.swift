@@ -33,7 +33,7 @@ import Testing
         return try #require(result)
     }
 
-    @Test func attributesAreOfTheMomentOfTheSequenceNumber() async throws {
+    @Test func theAnswersAttributesBelongToItsSequenceNumber() async throws {
         for changes in [0, 1, 5] {
             let (joined, calls) = try await Self.joined(changes)
             let last = Int64(changes + 1)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aJoinThatNeverFindsThemUnchangedFails() async throws {
+    @Test func aJoinFailsWhenTheAttributesKeepChanging() async throws {
         await #expect(throws: SignalingError.self) { try await Self.joined(1000) }
     }
 }

@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func changesOfOneChannelAreRated() async throws {
+    @Test func changesOfOneChannelAreRateLimited() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let room = try stage.channel("room")

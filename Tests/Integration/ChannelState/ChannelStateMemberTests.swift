@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func specialChannelsAreSilentAboutTheirMembersAndTellOfOthers() async throws {
+    @Test func specialChannelsAnnounceOtherChannelsMembersAndNotTheirOwn() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let special = try stage.channel("_agora_channel_event")
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// Compares the prepared text of the latest members with a list that is computed member by member.
-    @Test func theLatestAreListedWhateverHappens() async throws {
+    @Test func theListOfLatestMembersSurvivesAnyOrderOfActs() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let room = try stage.channel("room")

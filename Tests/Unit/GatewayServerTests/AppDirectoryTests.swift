@@ -44,7 +44,7 @@ import Testing
         try await group.shutdownGracefully()
     }
 
-    @Test func soManyIdsThatAreNoneAreRemembered() async throws {
+    @Test func theNumberOfRememberedUnknownAppsIsBounded() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let (waiting, answers) = try await loop.submit {

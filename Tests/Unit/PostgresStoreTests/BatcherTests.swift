@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func theFirstGoesAtOnceAndTheNextGather() async throws {
+    @Test func theFirstInputIsFlushedAtOnceAndLaterOnesTogether() async throws {
         let gate = Gate()
         await gate.open()
         // Only a batch that follows another one directly waits for the gathering time, so nothing waits here.
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// Inputs that are submitted in one turn of the executor are all there before the first flush.
-    @Test func whatComesInOneTurnGoesTogether() async throws {
+    @Test func inputsOfOneTurnAreFlushedTogether() async throws {
         let batches = Mutex<[[Int]]>([])
         let batcher = Batcher<Int, Int> { inputs async throws(PostgresError) in
             batches.withLock { $0.append(inputs) }

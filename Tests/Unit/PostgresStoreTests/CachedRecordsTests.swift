@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func oneQueryASecondAndWhatWasKnownWhilePostgresIsAway() async throws {
+    @Test func oneQueryASecondAndTheLastRecordDuringAnOutage() async throws {
         let source = Source()
         let records = CachedRecords<String, Int> { _ async throws(PostgresError) in try await source.ask().get() }
         #expect(try await records.find("a") == 7)

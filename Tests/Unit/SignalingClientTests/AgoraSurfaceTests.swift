@@ -147,9 +147,9 @@ private final class Screen {
     }
 }
 
-@Suite("The interface that apps see")
+@Suite("The interface of the old framework")
 struct AgoraSurfaceTests {
-    @Test func everythingCompilesAndNilDoesNoHarm() {
+    @Test func everyCallCompilesAndAcceptsNil() {
         let screen = Screen()
         screen.listen()
         screen.callEverything()
@@ -161,7 +161,7 @@ struct AgoraSurfaceTests {
         #expect(AgoraAPI.getSigInstance("app") === Screen.signal)
     }
 
-    @Test func versionsAreWalkedOverByApps() {
+    @Test func theSDKsVersionIsSpelledAsInTheOldFramework() {
         let text = String(AgoraAPI().getSdkVersion())
         #expect(text.count == 10)
         #expect(text.dropFirst(2) == "10404000")

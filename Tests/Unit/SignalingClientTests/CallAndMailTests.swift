@@ -23,7 +23,7 @@ struct CallAndMailTests {
         #expect(machine.call("user_sendmsg", [], now: 0).actions.answers == [1003])
     }
 
-    @Test func callsThatWaitAreBounded() {
+    @Test func theNumberOfWaitingCallsIsBounded() {
         var configuration = Script.configuration
         configuration.callBound = 2
         var machine = Script.online(configuration)
@@ -82,7 +82,7 @@ struct CallAndMailTests {
         #expect(machine.received(.callAnswer(id: first.id, Script.ok), attempt: 1, now: 20).answers == [0])
     }
 
-    @Test func whatComesBehindAMessageOfUnknownOutcomeWaits() {
+    @Test func callsBehindAMessageOfUnknownOutcomeWait() {
         var machine = Script.online(lowest: false)
         let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
         let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, .unavailable, ""))
@@ -156,7 +156,7 @@ struct CallAndMailTests {
         #expect(machine.received(.callAnswer(id: 2, .success(some)), attempt: 1, now: 0).events.count == 1)
     }
 
-    @Test func anInvitationIsAcknowledgedByItself() {
+    @Test func theClientAcknowledgesInvitationsItself() {
         var machine = Script.online()
         let content = #"{"channel":"room","peer":"bob","extra":"e","peeruid":3}"#
         let line = "msg-v2 bob alice v1:E:60 voip_invite 5 \(content)"
@@ -177,7 +177,7 @@ struct CallAndMailTests {
         #expect(told == [.channelMessage(channel: "__agora_user_online", account: "bob", uid: 3, text: "x")])
     }
 
-    @Test func aChannelThatTheSessionLostIsTold() {
+    @Test func theLossOfTheSessionsChannelIsReported() {
         var machine = Script.online()
         _ = machine.call("channel_join", [JSONMember("name", .string("room"))], now: 0)
         _ = machine.received(.callAnswer(id: 1, Script.ok), attempt: 1, now: 0)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SignalingClient
 
-@Suite("The client's life")
+@Suite("The client's states: login, reconnection, logout")
 struct ClientStateMachineTests {
-    @Test func loginSaysWhoAndAsksForPushes() {
+    @Test func theLoginNamesTheUserAndAsksForPushes() {
         var machine = Script.machine()
         #expect(machine.start(now: 0) == [.connect(attempt: 1, Script.here)])
         #expect(machine.status == .loggingIn)
@@ -39,7 +39,7 @@ struct ClientStateMachineTests {
         #expect(machine.nextTick(now: 0) == nil)
     }
 
-    @Test func aClusterInTroubleIsAskedAgainUntilABoundIsReached() {
+    @Test func undecidedLoginsAreRetriedUpToABound() {
         var configuration = Script.configuration
         configuration.timing.loginRetries = 2
         var machine = Script.machine(configuration)
@@ -57,7 +57,7 @@ struct ClientStateMachineTests {
         #expect(end == [.loginFailed(SignalingError(.failed, .unavailable, "redis"))])
     }
 
-    @Test func theTimeOfALoginIsBounded() {
+    @Test func aLoginHasATimeLimit() {
         var machine = Script.machine(lowest: false)
         _ = machine.start(now: 0)
         var now: Int64 = 0
@@ -116,7 +116,7 @@ struct ClientStateMachineTests {
         #expect(machine.received(.callAnswer(id: send.id, Script.ok), attempt: 3, now: 13).isEmpty)
     }
 
-    @Test func theGatewaysWordsEndTheSession() {
+    @Test func closeFramesEndTheSession() {
         for (word, code) in [
             ("kick", SignalingCode.logoutKicked), ("token_expired", .logoutTokenExpired), ("101", .logoutUser),
             ("strange", .logoutOther),
@@ -165,7 +165,7 @@ struct ClientStateMachineTests {
         #expect(machine.received(.callAnswer(id: send.id, Script.ok), attempt: 1, now: 13).isEmpty)
     }
 
-    @Test func aLineThatIsSoonNotKnownIsReplaced() {
+    @Test func aSessionUnknownSoonAfterTheLossIsReplaced() {
         var machine = Script.online()
         _ = machine.disconnected(attempt: 1, now: 0)
         _ = machine.tick(now: 0)
@@ -197,7 +197,7 @@ struct ClientStateMachineTests {
         #expect(machine.tick(now: 50_000) == [.disconnect, .event(.reconnecting(attempt: 1))])
     }
 
-    @Test func pongsThatAreNotReadAreNotMissed() {
+    @Test func pongsAreNotMissedWhileReadingIsPaused() {
         var configuration = Script.configuration
         // The login's own event already fills the event buffer, so that reading stops.
         configuration.eventBound = 1
@@ -219,7 +219,7 @@ struct ClientStateMachineTests {
         #expect(end == [.loggedOut(ClientStateMachine.loggedOutByUser)])
     }
 
-    @Test func aLogoutThatNobodyAnswersEndsAllTheSame() {
+    @Test func anUnansweredLogoutEndsAfterItsTime() {
         var machine = Script.online()
         _ = machine.logOut(now: 0)
         #expect(machine.tick(now: 2999).isEmpty)

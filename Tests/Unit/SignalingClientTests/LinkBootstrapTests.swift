@@ -7,7 +7,7 @@ import Testing
 @testable import SignalingClient
 
 /// Connections to servers that are not gateways, and connections that the client gives up.
-@Suite("Opening links")
+@Suite("LinkBootstrap")
 struct LinkBootstrapTests {
     /// Writes a fixed answer when the first bytes arrive.
     private final class Answering: ChannelInboundHandler {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalingClient
 
-@Suite("Frames of gateways")
+@Suite("Parsing of the gateway's frames")
 struct ServerMessageTests {
     private func decode(_ bytes: [UInt8]) throws -> ServerMessage { try ServerMessage(decoding: bytes) }
 

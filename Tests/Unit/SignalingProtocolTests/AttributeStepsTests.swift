@@ -17,12 +17,12 @@ import Testing
         #expect(AttributeSteps.of(try attributes(20, bytes: 8000)).map(\.count) == [8, 8, 4])
     }
 
-    @Test func allComeInTheirOrder() throws {
+    @Test func theOrderIsKept() throws {
         let all = try attributes(333, bytes: 1000).map { AttributeChange.update($0) }
         #expect(AttributeSteps.of(all).flatMap { $0 } == all)
     }
 
-    @Test func oneThatIsLargerThanAStepGoesAlone() throws {
+    @Test func anAttributeLargerThanAStepIsAStepOfItsOwn() throws {
         let large = try attributes(3, bytes: AttributeSteps.bytes + 1)
         #expect(AttributeSteps.of(large).map(\.count) == [1, 1, 1])
     }

@@ -29,7 +29,7 @@ import Testing
         #expect(table.opened(one, now: 500) == .rate)
     }
 
-    @Test func whoGuessesMayNotLogInForAWhile() throws {
+    @Test func tooManyFailedLoginsBlockAnAddress() throws {
         var table = AddressTable(bounds: Self.bounds)
         let one = try address([10, 0, 0, 1])
         #expect(table.opened(one, now: 0) == nil)
@@ -41,7 +41,7 @@ import Testing
         #expect(table.mayLogIn(one, now: 1000) == true)
     }
 
-    @Test func aNetworkOfIPv6IsOneAddress() throws {
+    @Test func anIPv6NetworkIsOneAddress() throws {
         let one = try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])
         #expect(one == (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9])))
         #expect(one != (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1])))

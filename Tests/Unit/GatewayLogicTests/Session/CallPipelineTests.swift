@@ -9,7 +9,7 @@ import Testing
             call: .failure(SignalingError(.failed, .busy, "only its turn matters here")), bytes: bytes)
     }
 
-    @Test func messagesOverlapAndTheRestWaits() {
+    @Test func messagesOverlapAndOtherCallsWait() {
         var calls = CallPipeline(held: false)
         #expect(calls.enter(call(1, .message)) == .start)
         #expect(calls.enter(call(2, .message)) == .start)
@@ -25,7 +25,7 @@ import Testing
         #expect(calls.next() == nil)
     }
 
-    @Test func nothingOvertakesWhatWaits() {
+    @Test func noCallOvertakesAWaitingOne() {
         var calls = CallPipeline(held: false)
         #expect(calls.enter(call(1, .exclusive)) == .start)
         #expect(calls.enter(call(2, .message)) == .wait)
@@ -49,7 +49,7 @@ import Testing
         #expect(calls.next()?.turn.id == "2")
     }
 
-    @Test func nothingStartsWhileAnswersWait() {
+    @Test func noCallStartsWhileThePipelineIsPaused() {
         var calls = CallPipeline(held: false)
         calls.isPaused = true
         #expect(calls.enter(call(1, .message, bytes: 7)) == .wait)

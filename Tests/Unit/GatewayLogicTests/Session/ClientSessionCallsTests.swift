@@ -29,7 +29,7 @@ import Testing
         #expect(actions == Talk.failed(1, error))
     }
 
-    @Test func messagesFollowEachOtherAndAnActWaits() throws {
+    @Test func messagesOverlapAndAnActWaits() throws {
         let talk = try active()
         for id in 1...2 {
             let actions = try talk.calls("user_sendmsg", id, Self.toBob)
@@ -49,7 +49,7 @@ import Testing
         #expect(talk.tell(.answered(talk.turn(3), .success(body))) == [Talk.ok(3, body)])
     }
 
-    @Test func whatHasWaitedTooLongIsNotStarted() throws {
+    @Test func anOverdueCallIsNotStarted() throws {
         let talk = try active()
         _ = try talk.calls("user_sendmsg", 1, Self.toBob)
         let first = talk.turn(1, .message)
@@ -59,7 +59,7 @@ import Testing
         #expect(talk.tell(.goOn) == [.count(.overdue)] + Talk.failed(2, .timeout(.userNumberTimeout)))
     }
 
-    @Test func whatIsRefusedIsCountedAndPresenceIsAsked() throws {
+    @Test func refusalsAreCountedAndPresenceIsAsked() throws {
         let talk = try active()
         for (reason, extra) in [
             (SignalingReason.mailboxFull, SessionAction.count(.mailboxFull)), (.memoryFull, .count(.memoryFull)),
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aMemberThatRedisForgotIsToTryAgain() throws {
+    @Test func aMemberThatRedisForgotIsToldToTryAgain() throws {
         let talk = try active()
         try talk.join("room")
         let room = try ChannelName("room")
@@ -93,7 +93,7 @@ import Testing
         #expect(actions.contains(.detach(Talk.session, talk.user)), "the session can be resumed")
     }
 
-    @Test func specialChannelsAreTheSystems() throws {
+    @Test func clientsMayNotSpeakInSpecialChannels() throws {
         let talk = try active()
         let send = try talk.calls("channel_sendmsg", 1, #""name":"_special_dummy","msg":"hi""#)
         let join = try talk.calls("channel_join", 2, #""name":"_special_dummy""#)

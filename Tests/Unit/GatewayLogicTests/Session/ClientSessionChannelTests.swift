@@ -22,7 +22,7 @@ import Testing
         .joined(id: id, members: LatestMembers([]), attributes: [])
     }
 
-    @Test func aJoinIsAnsweredBeforeTheEventsAfterIt() throws {
+    @Test func aJoinsAnswerPrecedesLaterEvents() throws {
         let talk = try active()
         let room = try talk.channel("room")
         #expect(try join(talk, "room") == [.subscribe(room)])
@@ -86,7 +86,7 @@ import Testing
         #expect(!talk.session.place.held.isSettled)
     }
 
-    @Test func whoChangesAttributesIsShownTheAnswerFirst() throws {
+    @Test func anAttributeChangesAnswerPrecedesItsEvent() throws {
         let talk = try active(in: "room")
         let actions = try talk.calls("channel_set_attr", 1, #""channel":"room","name":"a","value":"b""#)
         #expect(actions.first == .holdEvents)
@@ -138,7 +138,7 @@ import Testing
         return (talk, talk.tell(.joined(talk.turn(), .failure(.timeout()))))
     }
 
-    @Test func itGoesOnInTheChannelBeforeAndUndoesTheJoin() throws {
+    @Test func afterATimeoutItStaysInThePreviousChannelAndUndoesTheJoin() throws {
         let (talk, actions) = try unanswered()
         let first = try talk.channel("first")
         #expect(
@@ -151,7 +151,7 @@ import Testing
         #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [], "it is settled")
     }
 
-    @Test func itIsUndoneUntilThatIsConfirmed() throws {
+    @Test func theUndoingIsRepeatedUntilConfirmed() throws {
         let (talk, _) = try unanswered()
         #expect(talk.tell(.joinUndone(settlement: 1, false)) == [.settleLater(1)])
         #expect(talk.tell(.settlementDue(1)) == [.undoJoin(try ChannelName("next"), settlement: 1)])
@@ -170,7 +170,7 @@ import Testing
         #expect(talk.tell(.settlementDue(1)) == [])
     }
 
-    @Test func aLogThatIsReadForAnotherStayIsDropped() throws {
+    @Test func theAnswerToAnOutdatedLogReadIsDropped() throws {
         let (talk, _) = try unanswered()
         let page = ChannelLogPage(
             events: [try talk.message(13)], latest: ChannelPosition(sequence: 13, id: 13), complete: true,

@@ -49,7 +49,7 @@ import Testing
             ])
     }
 
-    @Test func aLoginOfAnAddressWithTooManyThatFailed() throws {
+    @Test func aLoginFromAnAddressWithTooManyFailures() throws {
         let talk = try Conversation()
         guard case .login(let request) = try ClientFrame(decoding: Array(Talk.login.utf8)) else { return }
         let actions = talk.tell(.login(request, isAllowed: false))
@@ -232,7 +232,7 @@ import Testing
         #expect(talk.tell(.connectionLost) == [])
     }
 
-    @Test func aSessionThatWasTakenOverEndsWithoutAWord() throws {
+    @Test func aTakenOverSessionIsClosedWithoutAFrame() throws {
         let talk = try talk("active")
         #expect(
             talk.tell(.superseded(.silent)) == [.keepRates(Talk.session), .unbind(Talk.session), .close(.normal)])
@@ -246,7 +246,7 @@ import Testing
             ])
     }
 
-    @Test func theKickOfALogoutIsItsAnswer() throws {
+    @Test func theCloseThatALogoutCausesIsItsAnswer() throws {
         let talk = try talk("loggingOut")
         #expect(talk.tell(.superseded(.closeFrame(.logoutUser))).first == Talk.ok())
         #expect(talk.tell(.loggedOut(talk.turn(), nil)) == [])

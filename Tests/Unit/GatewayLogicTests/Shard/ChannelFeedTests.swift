@@ -28,7 +28,7 @@ import Testing
         page(try events(sequences), latest: place(sequences.upperBound))
     }
 
-    @Test func eventsInOrderGoOutAtOnce() throws {
+    @Test func eventsInOrderAreDeliveredAtOnce() throws {
         var feed = ChannelFeed()
         feed.joined(at: place(10))
         #expect(feed.received(try event(11)) == .deliver([try event(11)]))
@@ -95,7 +95,7 @@ import Testing
         #expect(feed.filled(try page(13...15)) == .deliver(try events(13...16)))
     }
 
-    @Test func aGapThatTheLogNoLongerFillsIsPassedOver() throws {
+    @Test func aGapThatTheLogNoLongerFillsIsSkipped() throws {
         var feed = ChannelFeed()
         feed.joined(at: place(10))
         _ = feed.received(try event(13))
@@ -103,7 +103,7 @@ import Testing
         #expect(feed.received(try event(14)) == .deliver([try event(14)]))
     }
 
-    @Test func anEventThatCouldNotBeReadIsNoGap() throws {
+    @Test func anEventMissingFromTheLogItselfIsNoGap() throws {
         var feed = ChannelFeed()
         feed.joined(at: place(10))
         _ = feed.received(try event(13))
@@ -112,7 +112,7 @@ import Testing
         #expect(feed.received(try event(15)) == .deliver([try event(15)]))
     }
 
-    @Test func whatIsMissingBeforeHeldEventsIsReadAgainAndAgainButNotForEver() throws {
+    @Test func aGapBeforeHeldEventsIsReadABoundedNumberOfTimes() throws {
         var feed = ChannelFeed()
         feed.joined(at: place(10))
         _ = feed.resynchronize()
@@ -123,7 +123,7 @@ import Testing
         #expect(feed.filled(page([], latest: place(11))) == .deliver([try event(14)]))
     }
 
-    @Test func whatIsTooMuchToHoldIsLeftToAnotherRead() throws {
+    @Test func tooManyHeldEventsAreLeftToAnotherRead() throws {
         var feed = ChannelFeed()
         feed.joined(at: place(10))
         let last = 12 + Int64(ChannelFeed.bufferBound)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPBridgeLogic
 
-@Suite("Texts of digits")
+@Suite("DTMFDigits")
 struct DTMFDigitsTests {
     @Test("All sixteen keys have the codes of RFC 4733")
     func codes() throws {
@@ -22,13 +22,13 @@ struct DTMFDigitsTests {
     }
 
     @Test(
-        "What is no digit is refused with its place",
+        "A character that is not a digit is refused with its position",
         arguments: [("12x", 2), ("E", 0), ("1 2", 1), ("a", 0), ("1\u{301}", 0), ("٣", 0), ("1\r\n", 1)])
     func noDigit(text: String, position: Int) {
         #expect(throws: DTMFError.noDigit(position: position)) { try DTMFDigits(text) }
     }
 
-    @Test("Texts have bounds")
+    @Test("Empty and overlong texts are refused")
     func bounds() throws {
         #expect(throws: DTMFError.empty) { try DTMFDigits("") }
         #expect(try DTMFDigits(String(repeating: "1", count: 128)).steps.count == 128)

@@ -11,14 +11,14 @@ struct DTMFInfoTests {
 
     private func digit(_ character: Character) -> DTMFInfo.Content { .digit(DTMFEvent(character)!) }
 
-    @Test("Golden bodies")
+    @Test("Encoded bodies")
     func golden() {
         #expect(DTMFInfo.relay(DTMFEvent("5")!).contentType == "application/dtmf-relay")
         #expect(DTMFInfo.relay(DTMFEvent("5")!).body == Array("Signal=5\r\nDuration=160\r\n".utf8))
         #expect(DTMFInfo.plain(DTMFEvent("#")!) == DTMFInfo(contentType: "application/dtmf", body: [0x23]))
     }
 
-    @Test("What is made here is understood here", arguments: "0123456789*#ABCD")
+    @Test("Encoded digits are decoded to the same digit", arguments: "0123456789*#ABCD")
     func roundTrip(character: Character) {
         var receiver = DTMFInfoReceiver()
         let event = DTMFEvent(character)!
@@ -45,7 +45,7 @@ struct DTMFInfoTests {
         #expect(hear("application/dtmf", body) == digit(expected))
     }
 
-    @Test("A hook flash is no digit, nonsense is malformed, other types are not ours")
+    @Test("A hook flash is ignored, malformed bodies are refused, other types are not handled")
     func others() {
         #expect(hear("application/dtmf", "16") == .noDigit)
         #expect(hear("application/dtmf-relay", "Signal=16\r\nDuration=100\r\n") == .noDigit)
@@ -59,7 +59,7 @@ struct DTMFInfoTests {
         #expect(hear("", "5") == .unsupportedType)
     }
 
-    @Test("audio/telephone-event as bytes: beginning and end are one press, an end alone is one")
+    @Test("Binary audio/telephone-event: beginning and end are one press, and so is an end alone")
     func bytes() {
         var receiver = DTMFInfoReceiver()
         let type = "audio/telephone-event"

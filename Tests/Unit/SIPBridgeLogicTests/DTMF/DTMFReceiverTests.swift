@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPBridgeLogic
 
-@Suite("Hearing digits")
+@Suite("DTMFReceiver")
 struct DTMFReceiverTests {
     private struct Packet {
         var event: UInt8
@@ -37,18 +37,18 @@ struct DTMFReceiverTests {
             })
     }
 
-    @Test("All keys, each once")
+    @Test("Each key is heard once")
     func all() {
         let packets = (0..<16).flatMap { press(UInt8($0), at: UInt32($0) * 3000) }
         #expect(hear(packets) == "0123456789*#ABCD")
     }
 
-    @Test("The same key twice is two digits")
+    @Test("The same key pressed twice is two digits")
     func twice() {
         #expect(hear(press(5, at: 0) + press(5, at: 1760)) == "55")
     }
 
-    @Test("Any one packet of a press is enough: lost beginning (and marker), lost end, all but one lost")
+    @Test("Any single packet of a press is enough")
     func losses() {
         let packets = press(7, at: 100)
         for kept in packets.indices { #expect(hear([packets[kept]]) == "7") }
@@ -56,14 +56,14 @@ struct DTMFReceiverTests {
         #expect(hear(Array(packets.dropLast(3)) + press(7, at: 1860)) == "77")
     }
 
-    @Test("Every packet twice, and the whole in reverse: one digit")
+    @Test("Duplicated and reordered packets of a press are one digit")
     func repeatedAndReordered() {
         let packets = press(1, at: 100)
         #expect(hear(packets.flatMap { [$0, $0] }) == "1")
         #expect(hear(packets.reversed()) == "1")
     }
 
-    @Test("Stragglers of a press during the next ones are no digits")
+    @Test("Late packets of an earlier press are not new digits")
     func stragglers() {
         let first = press(1, at: 0)
         let second = press(2, at: 1760)
@@ -78,19 +78,19 @@ struct DTMFReceiverTests {
         #expect(hear(packets) == "121")
     }
 
-    @Test("A duration of 0 at the beginning, and nothing but ends, are presses")
+    @Test("A first packet of duration 0, and a press of which only ends arrive, are digits")
     func odd() {
         #expect(hear(press(4, at: 9, firstDuration: 0)) == "4")
         #expect(hear([Packet(event: 4, timestamp: 9, duration: 0, isEnd: true)]) == "4")
     }
 
-    @Test("The same time stamp with another event, or of another source, is another digit")
+    @Test("Another event or another source with the same time stamp is another digit")
     func keys() {
         #expect(hear(press(1, at: 50) + press(2, at: 50)) == "12")
         #expect(hear(press(1, at: 50) + press(1, at: 50, source: 2)) == "11")
     }
 
-    @Test("Events above 15 are no digits")
+    @Test("Events above 15 are ignored")
     func noDigits() {
         #expect(hear((16...255).map { Packet(event: UInt8($0), timestamp: UInt32($0) * 2000, duration: 160) }) == "")
     }
@@ -117,13 +117,13 @@ struct DTMFReceiverTests {
         #expect(hear(packets + press(3, at: last.timestamp &+ 30_000)) == "33")
     }
 
-    @Test("The same key again after 8.19 s is a digit of its own, whether the first one's end came or not")
+    @Test("The same key again after 8.19 s is a new digit, even if the first one's end was lost")
     func sameKeyLater() {
         #expect(hear(press(3, at: 0) + press(3, at: 65_535)) == "33")
         #expect(hear(Array(press(3, at: 0).dropLast(3)) + press(3, at: 65_535)) == "33")
     }
 
-    @Test("A duration that stays at its highest under the same time stamp is one digit")
+    @Test("A press whose duration stays at the maximum is one digit")
     func saturated() {
         let packets = stride(from: UInt32(160), through: 160_000, by: 160).map {
             Packet(event: 3, timestamp: 5, duration: UInt16(min($0, 65_535)))
@@ -131,7 +131,7 @@ struct DTMFReceiverTests {
         #expect(hear(packets) == "3")
     }
 
-    @Test("What is remembered is bounded, and long enough for any straggler")
+    @Test("The memory of earlier presses is bounded, yet covers any late packet")
     func bound() {
         var receiver = DTMFReceiver()
         let many = (0..<1000).map { Packet(event: UInt8($0 % 16), timestamp: UInt32($0) * 800, duration: 160) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPBridgeLogic
 
-@Suite("Playing digits")
+@Suite("DTMFSender")
 struct DTMFSenderTests {
     private struct Sent: Equatable {
         var packet: DTMFPacket
@@ -36,7 +36,7 @@ struct DTMFSenderTests {
         return played
     }
 
-    @Test("One digit, packet by packet")
+    @Test("The packets of one digit")
     func oneDigit() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("5"), id: 7)
@@ -53,7 +53,7 @@ struct DTMFSenderTests {
         #expect(played.finished == [7: 11])
     }
 
-    @Test("The duration is never 0 and never falls, the end comes three times, whatever the tone's length")
+    @Test("For every tone length: durations rise from above 0, and the end is sent three times")
     func lengths() throws {
         for tone: UInt32 in [160, 200, 320, 961, 8000, 65_535] {
             var sender = DTMFSender(timing: DTMFTiming(tone: tone))
@@ -68,7 +68,7 @@ struct DTMFSenderTests {
         }
     }
 
-    @Test("Digits are apart by a gap, also equal ones, and have time stamps of their own on the media clock")
+    @Test("Digits are separated by a gap, each with its own time stamp")
     func gap() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("112"), id: 1)
@@ -93,7 +93,7 @@ struct DTMFSenderTests {
         #expect(played.finished == [2: 25])
     }
 
-    @Test("Texts follow each other; each is finished after its own last digit")
+    @Test("Texts are played in turn; each completes after its own last digit")
     func texts() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("12"), id: 1)
@@ -103,7 +103,7 @@ struct DTMFSenderTests {
         #expect(played.finished == [1: 22, 2: 33])
     }
 
-    @Test("The time stamp may wrap around in the middle")
+    @Test("The time stamp may wrap around during a digit")
     func wrap() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("12"), id: 1)
@@ -112,7 +112,7 @@ struct DTMFSenderTests {
         #expect(sent.filter(\.marker).map(\.timestamp) == [UInt32.max - 200, 1559])
     }
 
-    @Test("Skipped frames lengthen the tone as they did in truth, and no more than the field can say")
+    @Test("Skipped frames lengthen the tone, up to the field's maximum")
     func skippedFrames() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("1"), id: 1)
@@ -127,7 +127,7 @@ struct DTMFSenderTests {
         #expect(end.frame == .event(DTMFPacket(event: 1, isEnd: true, duration: 0xFFFF), marker: false, timestamp: 0))
     }
 
-    @Test("At tear-down an event is ended, with three packets in all")
+    @Test("Stopping ends the current event with three packets")
     func stop() throws {
         for frames in 1...8 {
             var sender = DTMFSender()
@@ -150,7 +150,7 @@ struct DTMFSenderTests {
         }
     }
 
-    @Test("A hold ends the digit that sounds and keeps the others")
+    @Test("A hold ends the current digit and keeps the others")
     func hold() throws {
         var sender = DTMFSender()
         try sender.enqueue(try DTMFDigits("98"), id: 1)
@@ -163,7 +163,7 @@ struct DTMFSenderTests {
         #expect(after.finished.keys.sorted() == [1])
     }
 
-    @Test("The queue is bounded, and a text goes in whole or not at all")
+    @Test("The queue is bounded; a text is queued whole or not at all")
     func bound() throws {
         var sender = DTMFSender()
         let long = try DTMFDigits(String(repeating: "1", count: 128))

@@ -19,7 +19,7 @@ struct DigestClientTests {
         client.headers(method: "INVITE", uri: "sip:b@a.test", cnonce: "c").map { DigestParameters($0.value) }
     }
 
-    @Test("Nothing before a challenge; then each request counts one higher")
+    @Test("No credentials before a challenge; afterwards each request has the next nonce count")
     mutating func counting() {
         #expect(sent().isEmpty)
         #expect(retries(Self.challenge(401, nonce: "n1")))
@@ -28,7 +28,7 @@ struct DigestClientTests {
         #expect(sent().map { $0?["nc"] } == ["00000002"])
     }
 
-    @Test("The same question after an answer means refused; a stale nonce is replaced")
+    @Test("The same challenge after an answer means refusal; a stale nonce is replaced")
     mutating func refusal() {
         #expect(retries(Self.challenge(401, nonce: "n1")))
         _ = sent()
@@ -37,7 +37,7 @@ struct DigestClientTests {
         #expect(!retries(Self.challenge(401, nonce: "n3")))
     }
 
-    @Test("A nonce known from the request before may be too old without the peer saying stale")
+    @Test("A nonce of an earlier request may have expired without `stale`")
     mutating func expired() {
         #expect(retries(Self.challenge(407, nonce: "n1")))
         _ = sent()
@@ -48,7 +48,7 @@ struct DigestClientTests {
         #expect(!retries(Self.challenge(407, nonce: "n3")))
     }
 
-    @Test("A proxy and the server behind it are answered both")
+    @Test("A proxy and the server behind it are both answered")
     mutating func both() {
         #expect(retries(Self.challenge(407, nonce: "p")))
         _ = sent()
@@ -57,7 +57,7 @@ struct DigestClientTests {
         #expect(fields.map(\.name) == ["Authorization", "Proxy-Authorization"])
     }
 
-    @Test("A peer whose nonces are always stale is given up")
+    @Test("A peer that calls every nonce stale is given up")
     mutating func circles() {
         var answers = 0
         while client.challenged(by: Self.challenge(401, nonce: "n\(answers)", isStale: true)) { answers += 1 }

@@ -22,7 +22,7 @@ struct DigestServerTests {
         server.check(request, now: now) { $0 == "u" ? "p" : nil }
     }
 
-    @Test("Both algorithms are offered and accepted, once for each count")
+    @Test("Both algorithms are offered and accepted; a repeated nonce count is refused")
     mutating func accepted() throws {
         let challenges = server.challenges(now: 100, salt: "ab")
         #expect(challenges.map { DigestChallenge($0.value)?.algorithm } == [.md5, .sha256])
@@ -35,7 +35,7 @@ struct DigestServerTests {
         #expect(verdict(try answer(challenges[0], count: 9)) == .accepted(username: "u"))
     }
 
-    @Test("No answer, an old nonce, a nonce of nobody's")
+    @Test("Missing credentials, an expired nonce and a nonce of another server are not accepted")
     mutating func nonces() throws {
         #expect(verdict(SIPSample.request("INVITE")) == .missing)
         let challenge = server.challenges(now: 100, salt: "ab")[0]
@@ -47,7 +47,7 @@ struct DigestServerTests {
         #expect(verdict(try answer(other)) == .missing)
     }
 
-    @Test("A wrong password, name, URI or method")
+    @Test("A wrong password, user name, URI or method is refused")
     mutating func refused() throws {
         let challenge = server.challenges(now: 100, salt: "ab")[0]
         #expect(verdict(try answer(challenge, as: DigestCredentials(username: "u", password: "q"))) == .refused)
@@ -60,7 +60,7 @@ struct DigestServerTests {
         #expect(verdict(try answer(challenge, count: 2, uri: "sip:a.test")) == .accepted(username: "u"))
     }
 
-    @Test("An answer without quality of protection could be used again, so it is refused")
+    @Test("Credentials without qop could be replayed, so they are refused")
     mutating func unprotected() throws {
         var challenge = try #require(DigestChallenge(server.challenges(now: 100, salt: "ab")[0].value))
         challenge.hasQuality = false
@@ -69,7 +69,7 @@ struct DigestServerTests {
         #expect(verdict(SIPSample.request("INVITE", headers: [SIPHeaderField("Authorization", value)])) == .refused)
     }
 
-    @Test("Only so many nonces are remembered; the old make room")
+    @Test("Past the bound of remembered nonces, new ones are refused until old ones expire")
     mutating func bound() throws {
         for salt in ["a", "b"] {
             #expect(verdict(try answer(server.challenges(now: 100, salt: salt)[0])) == .accepted(username: "u"))

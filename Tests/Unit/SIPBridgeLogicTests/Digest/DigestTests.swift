@@ -33,7 +33,7 @@ struct DigestTests {
         #expect(parameters["algorithm"] == algorithm)
     }
 
-    @Test("The vector of RFC 2617, and RFC 2069's form without quality of protection")
+    @Test("The example of RFC 2617, and the form of RFC 2069 without qop")
     func oldForms() throws {
         let text = "Digest realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\""
         let with = try #require(DigestChallenge(text + ", qop=\"auth,auth-int\""))
@@ -49,7 +49,7 @@ struct DigestTests {
         #expect(response(without) == "670fd8c2df070c60b045671b8b24ff02")
     }
 
-    @Test("A session's secret is hashed again with both nonces")
+    @Test("With an algorithm of the `-sess` kind the secret is hashed with both nonces")
     func session() throws {
         let challenge = try #require(
             DigestChallenge("Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5-sess"))
@@ -59,7 +59,7 @@ struct DigestTests {
         #expect(DigestParameters(value)?["response"] == "9831e92bfdbd91fa79fc3f20c266dbbf")
     }
 
-    @Test("The first challenge that can be answered is")
+    @Test("The first challenge with a known algorithm is answered")
     func choice() {
         let values = [
             "Basic realm=\"x\"", Self.challenge("SHA-512-256"), "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"",
@@ -70,14 +70,14 @@ struct DigestTests {
     }
 
     @Test(
-        "Malformed parameters",
+        "Malformed challenges are refused",
         arguments: [
             "Digest", "Digest realm", "Digest realm=\"a", "Digest realm=\"a\" nonce=\"b\"",
             "Digest realm=\"a\", realm=\"b\", nonce=\"c\"", "Digest realm=\"a\", nonce=\"\"", "",
         ])
     func malformed(text: String) { #expect(DigestChallenge(text) == nil) }
 
-    @Test("Quotes and backslashes survive")
+    @Test("Quotes and backslashes are escaped and unescaped")
     func quoting() throws {
         let challenge = try #require(DigestChallenge(#"Digest realm="a\"b\\c", nonce="n", stale=TRUE"#))
         #expect(challenge.realm == #"a"b\c"#)

@@ -7,7 +7,7 @@ struct MediaCryptoTests {
     /// The example of RFC 4568 section 6.1.
     private let example = "inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj"
 
-    @Test("A line is read and written")
+    @Test("An a=crypto line is parsed and written")
     func roundTrip() throws {
         let crypto = try #require(MediaCrypto("7 AES_CM_128_HMAC_SHA1_80 \(example)|2^20"))
         #expect(crypto.tag == 7)
@@ -16,7 +16,7 @@ struct MediaCryptoTests {
         #expect(MediaCrypto("1 AES_CM_128_HMAC_SHA1_80 \(example) WSH=64")?.tag == 1)
     }
 
-    @Test("What would change the packets in a way not known here is not taken")
+    @Test("Session parameters and suites that are not supported are refused")
     func refused() {
         let suite = "AES_CM_128_HMAC_SHA1_80"
         for value in [
@@ -28,7 +28,7 @@ struct MediaCryptoTests {
         ] { #expect(MediaCrypto(value) == nil, "\(value)") }
     }
 
-    @Test("Keys differ")
+    @Test("Every new key is different")
     func fresh() {
         #expect(MediaCrypto.fresh() != MediaCrypto.fresh())
         #expect(MediaCrypto(MediaCrypto.fresh().value) != nil)

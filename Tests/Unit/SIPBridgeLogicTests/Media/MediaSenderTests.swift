@@ -2,11 +2,11 @@ import Testing
 
 @testable import SIPBridgeLogic
 
-@Suite("The outgoing stream of a call")
+@Suite("MediaSender")
 struct MediaSenderTests {
     private func isSilence(_ packet: MediaSender.Packet) -> Bool { packet.content == .silence }
 
-    @Test("A frame of silence each 20 ms, without marker, with a time stamp that rises by 160")
+    @Test("One frame of silence per 20 ms, without marker, its time stamp 160 higher")
     func silence() {
         let first = UInt32.max - 159
         var sender = MediaSender(firstTimestamp: first, now: 1000, maySend: true)
@@ -17,7 +17,7 @@ struct MediaSenderTests {
         #expect(packets.map(\.timestamp) == (0..<10).map { (frame: UInt32) in first &+ frame * 160 })
     }
 
-    @Test("The media clock goes on over a digit")
+    @Test("The media clock continues during a digit")
     func clockOverDigit() throws {
         var sender = MediaSender(firstTimestamp: 0, now: 0, maySend: true)
         try sender.enqueue(try DTMFDigits("1"), id: 1)
@@ -35,7 +35,7 @@ struct MediaSenderTests {
         #expect(finished == [1])
     }
 
-    @Test("A loop that was late catches up a little, and skips what is older without bending the clock")
+    @Test("A late loop catches up a few frames and skips older ones; the media clock stays right")
     func late() {
         var sender = MediaSender(firstTimestamp: 0, now: 0, maySend: true)
         var sent: [[UInt32]] = []
@@ -43,7 +43,7 @@ struct MediaSenderTests {
         #expect(sent == [[0], [160, 320], [15_360, 15_520, 15_680, 15_840, 16_000], [], []])
     }
 
-    @Test("On hold nothing is sent, digits wait, and the clock goes on")
+    @Test("On hold nothing is sent, digits wait, and the clock continues")
     func hold() throws {
         var sender = MediaSender(firstTimestamp: 0, now: 0, maySend: true)
         try sender.enqueue(try DTMFDigits("12"), id: 1)
@@ -65,7 +65,7 @@ struct MediaSenderTests {
             ])
     }
 
-    @Test("A peer that takes no digits any more: they are dropped, and said to be")
+    @Test("When the peer stops accepting digits they are dropped and reported as failed")
     func noMoreDigits() throws {
         var sender = MediaSender(firstTimestamp: 0, now: 0, maySend: true)
         try sender.enqueue(try DTMFDigits("1"), id: 1)
@@ -78,7 +78,7 @@ struct MediaSenderTests {
         #expect(after.packets.map(\.content) == [.silence])
     }
 
-    @Test("At the end of the call an event is ended")
+    @Test("The end of the call ends the current event")
     func end() throws {
         var sender = MediaSender(firstTimestamp: 0, now: 0, maySend: true)
         try sender.enqueue(try DTMFDigits("1"), id: 1)

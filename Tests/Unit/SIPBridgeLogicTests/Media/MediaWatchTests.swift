@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTP time-outs")
 struct MediaWatchTests {
-    @Test("30 s for the first packet, 60 s after")
+    @Test("The first packet may take 30 s, later ones 60 s")
     func limits() {
         var watch = MediaWatch(now: 1000, isExpecting: true)
         #expect(!watch.isExpired(now: 30_999))
@@ -14,7 +14,7 @@ struct MediaWatchTests {
         #expect(watch.isExpired(now: 90_000))
     }
 
-    @Test("A hold is no time-out, and the wait begins anew after it")
+    @Test("A hold does not time out, and restarts the wait")
     func hold() {
         var watch = MediaWatch(now: 0, isExpecting: true)
         watch.received(now: 0)

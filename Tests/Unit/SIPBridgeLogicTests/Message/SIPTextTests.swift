@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SIP text")
 struct SIPTextTests {
-    @Test("Header fields are found by compact and written-out names")
+    @Test("Header fields are found by their compact and full names")
     func names() {
         let message = SIPSample.request(
             "INFO",
@@ -19,7 +19,7 @@ struct SIPTextTests {
         #expect(message.header("x") == nil)
     }
 
-    @Test("The end of a message, and what cannot be sent")
+    @Test("The length of a message, and messages that cannot be sent")
     func encoding() {
         let body = SIPBody(type: "a/b", bytes: [1, 2])
         let rest = SIPEncoding.rest(headers: [SIPHeaderField("X-A", "%b %s")], body: body)
@@ -31,7 +31,7 @@ struct SIPTextTests {
         #expect(SIPEncoding.rest(headers: [], body: SIPBody(type: "a/b\r\n", bytes: [])) == nil)
     }
 
-    @Test("Display names cannot leave their quotes")
+    @Test("Quotes in display names are escaped")
     func quoting() { #expect(SIPEncoding.quoted("a\"b\\c\r\nd") == "a\\\"b\\\\cd") }
 
     @Test("The Call-ID of a message on the wire")

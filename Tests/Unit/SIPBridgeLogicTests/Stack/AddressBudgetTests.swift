@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Budget of addresses")
 struct AddressBudgetTests {
-    @Test("A burst, then so many a second, each address for itself")
+    @Test("Each address has a burst and then a rate of its own")
     func bucket() {
         var budget = AddressBudget(perSecond: 2, burst: 3, maxAddresses: 10)
         func taken(_ address: String, _ times: [UInt64]) -> [Bool] { times.map { budget.take(address, now: $0) } }
@@ -14,7 +14,7 @@ struct AddressBudgetTests {
         #expect(taken("a", [9_000, 9_000, 9_000, 9_000]) == [true, true, true, false])
     }
 
-    @Test("A flood of addresses costs newcomers, not memory; those at rest make room")
+    @Test("A full table refuses new addresses until an idle one can be removed")
     func bound() {
         var budget = AddressBudget(perSecond: 1, burst: 1, maxAddresses: 2)
         let asked: [(String, UInt64)] = [("a", 0), ("b", 500), ("c", 600), ("c", 1_000), ("d", 1_000)]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPBridgeLogic
 
-@Suite("Names of the hosts file")
+@Suite("HostNames")
 struct HostNamesTests {
     private let names = HostNames(
         hostsFile: "::1 localhost\n127.0.0.1\tlocalhost  Local # me\n#10.0.0.1 no\n10.0.0.2 local trunk.test\n")
@@ -16,7 +16,7 @@ struct HostNamesTests {
     }
 
     @Test(
-        "In URIs",
+        "A known host name in a URI is replaced",
         arguments: [
             ("sip:localhost", "sip:127.0.0.1"),
             ("sip:+1;x=localhost@trunk.test:5061;transport=tls", "sip:+1;x=localhost@10.0.0.2:5061;transport=tls"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Registration")
 struct RegistrationStateMachineTests {
-    @Test("Registers, refreshes in time, goes away")
+    @Test("Registers, refreshes before expiry, unregisters")
     func life() {
         var machine = RegistrationStateMachine()
         #expect(machine.start() == [.send(expiry: 3_600)])
@@ -17,7 +17,7 @@ struct RegistrationStateMachineTests {
         #expect(machine.timeIsUp() == [])
     }
 
-    @Test("Pauses double up to the longest, less up to a half; success starts over")
+    @Test("Retry pauses double up to a maximum, with jitter; a success resets them")
     func pauses() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
@@ -32,7 +32,7 @@ struct RegistrationStateMachineTests {
         #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(2_000)])
     }
 
-    @Test("A refusal waits longest, a registrar's own word goes first")
+    @Test("After a refusal the pause is the longest one, unless the registrar sends Retry-After")
     func refusals() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
@@ -45,7 +45,7 @@ struct RegistrationStateMachineTests {
                 == [.tellLost(status: 503), .wait(7_000)])
     }
 
-    @Test("423 is obeyed once, within bounds")
+    @Test("A 423 raises the interval once, within bounds")
     func tooBrief() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
@@ -59,7 +59,7 @@ struct RegistrationStateMachineTests {
                 == [.tellLost(status: 423), .wait(300_000)])
     }
 
-    @Test("Stopped while a REGISTER is under way: the last one waits for it")
+    @Test("When stopped during a REGISTER, the unregistering one waits for its answer")
     func stopping() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
@@ -73,14 +73,14 @@ struct RegistrationStateMachineTests {
         #expect(paused.stop() == [.tellEnded])
     }
 
-    @Test("An answer that does not list our Contact is no registration")
+    @Test("A 200 that does not list our Contact is a failure")
     func missing() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
         #expect(machine.accepted(seconds: nil) == [.tellLost(status: nil), .wait(300_000)])
     }
 
-    @Test("How long our Contact stands")
+    @Test("The expiry of our Contact in a response")
     func binding() {
         func seconds(_ headers: [(String, String)]) -> Int? {
             let response = SIPSample.response(200, headers: headers.map { SIPHeaderField($0.0, $0.1) })

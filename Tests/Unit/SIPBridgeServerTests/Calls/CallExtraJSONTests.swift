@@ -4,7 +4,7 @@ import Testing
 
 @testable import SIPBridgeServer
 
-@Suite("JSON for users and from them")
+@Suite("The JSON of a call's `extra`")
 struct CallExtraJSONTests {
     @Test func reportsSayWhy() {
         #expect(
@@ -35,7 +35,7 @@ struct CallExtraJSONTests {
         #expect(held == [true, true, false])
     }
 
-    @Test func aPeersDigitsComeOneWay() {
+    @Test func digitsAreTakenFromRTPOrINFONotFromBoth() {
         var digits = PhoneDigits()
         let admitted = [digits.admits(.info), digits.admits(.event), digits.admits(.info)]
         #expect(admitted == [true, false, true])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SIPBridgeServer
 
-@Suite("What an INVITE says")
+@Suite("The contents of an outbound INVITE")
 struct OutboundCallTests {
     private func plan(
         _ callee: String = "+4930123", extra: String = "", user: String = "alice", owns: Bool = false,

@@ -81,7 +81,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Events at another clock rate than the codec's are not taken")
+    @Test("Telephone events at another clock rate than the codec's are not accepted")
     func clockRate() async throws {
         try await script { session in
             let answer = try session.receiveOffer(
@@ -101,7 +101,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Unwanted media are answered with port 0 at their place, and stay there in later offers")
+    @Test("Other media are rejected with port 0, keep their position, and are repeated in later offers")
     func unwantedMedia() async throws {
         try await script { session in
             let media = "m=video 5000 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n\(audio)m=audio 6000 RTP/AVP 0\r\n"
@@ -114,7 +114,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Hold: sendonly is answered with recvonly, inactive with inactive, and back")
+    @Test("On hold, sendonly is answered with recvonly and inactive with inactive")
     func hold() async throws {
         try await script { session in
             for (offered, answered, isHold) in [
@@ -138,7 +138,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("The version rises exactly when something changed")
+    @Test("The SDP's version rises only when something changed")
     func versions() async throws {
         try await script { session in
             var versions: [UInt32?] = []
@@ -150,7 +150,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("What is refused leaves the session as it was")
+    @Test("A refused description leaves the session unchanged")
     func refused() async throws {
         try await script { session in
             let first = try session.receiveOffer(offer(audio))
@@ -183,7 +183,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("An answer may come in 183 and again in 200, changed or not; without an offer it is refused")
+    @Test("The answer in a 183 may be repeated or changed in the 200; without an offer it is refused")
     func answers() async throws {
         try await script { session in
             #expect(throws: MediaError.self) { try session.receiveAnswer(offer(audio)) }
@@ -198,7 +198,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("a=rtcp names another place for reports")
+    @Test("a=rtcp names the address and port for RTCP")
     func reportPlace() async throws {
         try await script { session in
             _ = try session.receiveOffer(offer(audio + "a=rtcp:50001 IN IP4 127.0.0.3\r\n"))
@@ -214,7 +214,7 @@ struct MediaNegotiationTests {
     private let crypto = "a=crypto:3 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj|2^20\r\n"
     private let other = "a=crypto:2 F8_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj\r\n"
 
-    @Test("Optional offers RTP/AVP with a key, required RTP/SAVP, off none")
+    @Test("`optional` offers RTP/AVP with a key, `required` offers RTP/SAVP, `off` offers no key")
     func cryptoOffers() async throws {
         for (security, profile) in [(MediaSecurity.off, "AVP"), (.optional, "AVP"), (.required, "SAVP")] {
             try await script(security) { session in
@@ -226,7 +226,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("An answer takes the first key that can be used, with its number")
+    @Test("An answer uses the first usable key and its tag")
     func cryptoAnswer() async throws {
         for (security, profile) in [
             (MediaSecurity.optional, "AVP"), (.optional, "SAVP"), (.required, "SAVP"), (.required, "AVP"),
@@ -248,7 +248,7 @@ struct MediaNegotiationTests {
         }
     }
 
-    @Test("Required without a key, RTP/SAVP without a usable key, and an answer with another number are refused")
+    @Test("Refused: no key where one is required, RTP/SAVP without a usable key, an answer with another tag")
     func cryptoRefused() async throws {
         try await script(.required) { session in
             #expect(throws: MediaError(code: .security, message: "the peer offers no usable SRTP key")) {

@@ -69,7 +69,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("Requests in a dialog number on by one and reuse the connection")
+    @Test("Each request in a dialog has the next CSeq and reuses the connection")
     func sequence() async throws {
         try await withTwoStacks { caller, callee in
             let outgoing = try Self.dialog(caller, to: callee, transport: ";transport=tcp")
@@ -107,7 +107,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("A 200 that crosses the CANCEL reaches us")
+    @Test("A 200 that crosses the CANCEL is reported")
     func crossing() async throws {
         try await withTwoStacks { caller, callee in
             let (invite, events) = try caller.invite(try Self.dialog(caller, to: callee))
@@ -121,7 +121,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("A busy telephone's 486 is acknowledged by itself")
+    @Test("A 486 is acknowledged by the stack itself")
     func busy() async throws {
         try await withTwoStacks { caller, callee in
             let (_, events) = try caller.invite(try Self.dialog(caller, to: callee))
@@ -134,7 +134,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("Each copy of a 2xx reaches us and can be acknowledged; another fork gets ACK and BYE of its own")
+    @Test("Each retransmitted 2xx is reported and can be acknowledged; a second fork gets its own ACK and BYE")
     func copies() async throws {
         try await withTwoStacks { caller, callee in
             let outgoing = try Self.dialog(caller, to: callee)
@@ -176,7 +176,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("Nobody listens: the request fails; a closed stack fails what is pending")
+    @Test("A request fails when nobody listens, and when the stack is closed")
     func failures() async throws {
         try await withTwoStacks { caller, callee in
             let port = callee.stack.port
@@ -204,7 +204,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("Header fields that would end their line are refused")
+    @Test("Header fields that contain a line end are refused")
     func injection() async throws {
         try await withTwoStacks { caller, callee in
             let dialog = try Self.dialog(caller, to: callee)
@@ -220,7 +220,7 @@ struct SIPCallTests {
         }
     }
 
-    @Test("A traced call shows its messages, another does not")
+    @Test("Only a traced call's messages are recorded")
     func trace() async throws {
         try await withTwoStacks { caller, callee in
             let (quiet, loud) = (try Self.dialog(caller, to: callee), try Self.dialog(caller, to: callee))

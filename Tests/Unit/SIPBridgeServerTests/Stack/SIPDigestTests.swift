@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Digest authentication between two stacks", .timeLimit(.minutes(1)))
 struct SIPDigestTests {
-    @Test("A challenged INVITE goes again in its dialog, numbered one higher", arguments: ["right", "wrong"])
+    @Test("A challenged INVITE is sent again in its dialog with the next CSeq", arguments: ["right", "wrong"])
     func retry(password: String) async throws {
         try await withTwoStacks { caller, callee in
             var server = DigestServer(realm: "trunk", secret: SecureRandom.hex(bytes: 16))

@@ -5,7 +5,7 @@ import Testing
 @testable import SIPBridgeServer
 
 /// Sends raw messages to the stack's socket.
-@Suite("What the stack answers by itself", .timeLimit(.minutes(1)))
+@Suite("Requests that the stack answers by itself", .timeLimit(.minutes(1)))
 struct SIPScreeningTests {
     private static func request(
         _ method: String, port: Int, branch: String, extra: String = "", to: String = "<sip:b@a.test>"
@@ -37,7 +37,7 @@ struct SIPScreeningTests {
     }
 
     @Test(
-        "Statuses",
+        "The status that each request is answered with",
         arguments: [
             ("OPTIONS", "", "200 OK"), ("REGISTER", "", "405 Method Not Allowed"), ("WALTZ", "", "501 Not Implemented"),
             ("CANCEL", "", "481 Call/Transaction Does Not Exist"),
@@ -61,7 +61,7 @@ struct SIPScreeningTests {
         }
     }
 
-    @Test("A stack on all addresses answers on each, and names one of them, or the public one")
+    @Test("A stack bound to all addresses answers on each; its Contact names one of them, or the public address")
     func wildcard() async throws {
         let configuration = SIPStackConfiguration(host: "0.0.0.0", port: 0)
         try await Self.withStack(configuration) { tested in
@@ -78,7 +78,7 @@ struct SIPScreeningTests {
         }
     }
 
-    @Test("A retransmission is no new request; it gets the last answer again")
+    @Test("A retransmitted request is not reported again; its last response is repeated")
     func retransmission() async throws {
         try await Self.withStack { tested in
             let port = tested.stack.port
@@ -104,7 +104,7 @@ struct SIPScreeningTests {
         return (first, try socket.receive())
     }
 
-    @Test("An address that asks too much is not answered")
+    @Test("An address above its rate is not answered")
     func flood() async throws {
         let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 0.001, optionsBurst: 1)
         try await Self.withStack(configuration) { tested in
@@ -115,7 +115,7 @@ struct SIPScreeningTests {
         }
     }
 
-    @Test("Datagrams that are no SIP are counted, once a message has come")
+    @Test("A datagram that is not SIP is counted as garbage")
     func garbage() async throws {
         try await Self.withStack { tested in
             let port = tested.stack.port
@@ -125,7 +125,7 @@ struct SIPScreeningTests {
         }
     }
 
-    @Test("No answer is sent to a third place")
+    @Test("A request whose Via names another address by maddr is dropped")
     func maddr() async throws {
         try await Self.withStack { tested in
             let text = String(decoding: Self.request("OPTIONS", port: 9, branch: "m1"), as: UTF8.self)
@@ -136,7 +136,7 @@ struct SIPScreeningTests {
     }
 
     @Test(
-        "No message at the edges of the RFCs crashes or blocks: an OPTIONS after each is answered",
+        "After each torture message an OPTIONS is still answered",
         arguments: TortureMessage.all)
     func torture(message: TortureMessage) async throws {
         try await Self.withStack { tested in
@@ -158,7 +158,7 @@ struct SIPScreeningTests {
         }
     }
 
-    @Test("Cut off or with any byte changed, none crashes", arguments: TortureMessage.all)
+    @Test("No truncated or altered torture message crashes the stack", arguments: TortureMessage.all)
     func mutations(message: TortureMessage) async throws {
         let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 1e6, optionsBurst: 1e6)
         try await Self.withStack(configuration) { tested in

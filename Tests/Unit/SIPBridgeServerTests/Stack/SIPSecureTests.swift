@@ -35,12 +35,14 @@ struct SIPSecureTests {
         }
     }
 
-    @Test("A certificate that the authority vouches for, in a trusted name", arguments: ["bridge.test", "127.0.0.1"])
+    @Test(
+        "A certificate of the trusted authority for the right name is accepted",
+        arguments: ["bridge.test", "127.0.0.1"])
     func trusted(name: String) async throws {
         #expect(try await call(authority: "\(Self.fixtures)/authority.pem", name: name) == .success(200))
     }
 
-    @Test("An unknown authority, another name, or none, is refused")
+    @Test("An unknown authority, another name and no expected name are refused")
     func untrusted() async throws {
         for (authority, name) in [
             (nil, "bridge.test"), ("\(Self.fixtures)/authority.pem", "other.test"),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The SIP thread", .timeLimit(.minutes(1)))
 struct SIPThreadTests {
-    @Test("Jobs run on one thread, in their order")
+    @Test("Jobs run in order on one thread")
     func order() async {
         let thread = await SIPThreadTests.thread()
         for _ in 0..<3 { #expect(await SIPThreadTests.thread() == thread) }
@@ -15,7 +15,7 @@ struct SIPThreadTests {
     @SIPThread
     private static func thread() -> pthread_t { pthread_self() }
 
-    @Test("A timer that is let go of on another thread is freed on the SIP thread, before it fires")
+    @Test("A timer released on another thread is freed on the SIP thread and does not fire")
     func freed() async {
         let fired = await Mailbox<String>()
         do {
@@ -28,7 +28,7 @@ struct SIPThreadTests {
         #expect(await fired.isEmpty)
     }
 
-    @Test("A callback of C on another thread ends the process")
+    @Test("A C callback on another thread ends the process")
     func callback() async {
         await #expect(processExitsWith: .failure) { await callBackOnAnotherThread() }
     }

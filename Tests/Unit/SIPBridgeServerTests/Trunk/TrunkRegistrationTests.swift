@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Registration at a registrar", .timeLimit(.minutes(1)))
 struct TrunkRegistrationTests {
-    @Test("A challenged REGISTER goes again under its Call-ID; stopping takes the binding away")
+    @Test("A challenged REGISTER is sent again with the same Call-ID; stopping removes the binding")
     func life() async throws {
         try await withTwoStacks { bridge, registrar in
             let target = TrunkRegistrationTarget(
@@ -42,7 +42,7 @@ struct TrunkRegistrationTests {
         }
     }
 
-    @Test("A refusal is told with its status")
+    @Test("A refusal is reported with its status")
     func refusal() async throws {
         try await withTwoStacks { bridge, registrar in
             let target = TrunkRegistrationTarget(

@@ -15,7 +15,7 @@ struct Base64Tests {
         #expect(Base64.bytes(encoded[...]) == Array(plain.utf8))
     }
 
-    @Test("Padding may be missing; other characters may not be there")
+    @Test("Missing padding is accepted, characters outside the alphabet are not")
     func leniency() {
         #expect(Base64.bytes("Zg") == Array("f".utf8))
         for text in ["Z-==", "Zm 9", "Zm9v\n", "Z_8="] { #expect(Base64.bytes(text[...]) == nil, "\(text)") }

@@ -12,7 +12,7 @@ struct HexTests {
         #expect(Hex.text(UInt32.max) == "ffffffff")
     }
 
-    @Test("Digits of either case have a value, others none")
+    @Test("A digit of either case has a value, other characters have none")
     func value() {
         #expect("09afAF".utf8.map { Hex.value(of: $0) } == [0, 9, 10, 15, 10, 15])
         #expect("/:@G`g".utf8.allSatisfy { Hex.value(of: $0) == nil })

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func unknownFunctionsAndMissingLines() throws {
+    @Test func unknownFunctionsAndMissingLinesAreRefused() throws {
         for function in ["", "no_such_function", "user_getmsg2", "user_ext_call", "voip_invite_failed", "VOIP_INVITE"] {
             #expect(code(function, #""name":"x""#) == .unknown)
         }
@@ -90,7 +90,7 @@ import Testing
         #expect(try call("[\"call2\",[\"user_logout\",1,{\"line\":\(line)}]]".utf8).isOnItsLine == isRight)
     }
 
-    @Test func namesAreWhatTheirEscapesStandFor() throws {
+    @Test func escapesInNamesAreDecoded() throws {
         let text =
             #" [ "c\u0061ll2" , [ "user_\u0073endmsg" , 1 , { "p\u0065er" : "b\u006fb" , "x" : { "peer" : [ 1 ] } "#
             + #","content":"\"","t":"inst\u0061nt","line":"" } ] ] "#
@@ -99,7 +99,7 @@ import Testing
             try call("channel_join", #""name":"a","n\u0061me":"b""#) == .join(try ChannelName("b")), "the last counts")
     }
 
-    @Test func onlyRealMessageIDsCount() throws {
+    @Test func malformedMessageIDsAreIgnored() throws {
         for (value, id) in [
             ("\"m1\"", "m1"), ("\"\"", nil), ("5", nil), ("null", nil),
             ("\"\(String(repeating: "m", count: 64))\"", String(repeating: "m", count: 64)),
@@ -199,7 +199,7 @@ import Testing
         #expect(act == .sendMessage(to: try Account("b"), seconds: seconds, content: "x"))
     }
 
-    @Test func valuesThatAreNoTextsAreTheirCompactText() throws {
+    @Test func otherJSONValuesAreTakenAsCompactText() throws {
         let room = try ChannelName("5")
         for (value, text) in [
             ("30", "30"), ("1.50", "1.50"), ("null", "null"), ("true", "true"), ("{ \"a\" : [ 1 ] }", "{\"a\":[1]}"),

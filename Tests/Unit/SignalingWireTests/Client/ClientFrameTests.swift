@@ -28,7 +28,7 @@ import Testing
         #expect(try login("login-push").push)
     }
 
-    @Test func whatALoginLacksIsEmpty() throws {
+    @Test func missingMembersOfALoginAreEmpty() throws {
         let login = try login(text: "{}")
         #expect(login.app == nil && login.account.isEmpty && login.token.isEmpty && login.device.isEmpty && !login.push)
         // A number is accepted as a name; other JSON values are not.
@@ -105,13 +105,13 @@ import Testing
         #expect { try decode("[\"\(name)\",{}]") } throws: { ($0 as? FrameError)?.kind == .unknownName }
     }
 
-    @Test func errorsTellNothingOfTheFrame() {
+    @Test func errorsDoNotQuoteTheFrame() {
         for text in ["[\"sEcReT\",{}]", "sEcReT", "[\"login\",\"sEcReT\"]", "[\"call2\",[\"sEcReT\",\"1\",{}]]"] {
             #expect { try decode(text) } throws: { ($0 as? FrameError)?.message.contains("sEcReT") == false }
         }
     }
 
-    @Test func dripByDripAFrameIsWholeOnlyAtItsEnd() throws {
+    @Test func everyIncompleteFrameIsRefused() throws {
         for name in try Fixture.names(in: "client") {
             let bytes = try Fixture.bytes(name)
             var received: [UInt8] = []
