@@ -225,7 +225,9 @@ let package = Package(
                     "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire",
                     lifecycle, logging,
                 ]),
-            unitTests("ServiceKit", ["SignalingProtocol", nioCore, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
+            unitTests(
+                "ServiceKit",
+                ["SignalingProtocol", nioCore, nioEmbedded, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",

@@ -33,6 +33,7 @@ import Testing
             parts.rounds = [ServiceRound("probe", every: .seconds(60)) { _ in }]
             parts.background = [Background()]
             parts.checks = [ReadinessCheck(name: "probe") { nil }]
+            parts.details = { [HealthDetail("probe", 1)] }
             parts.shutdownDeadline = .seconds(7)
             return parts
         }
@@ -62,6 +63,7 @@ import Testing
                 "CommandService",
             ])
         #expect(assembly.checks.map(\.name) == ["redis", "postgres", "probe"])
+        #expect(await assembly.details().count == 1)
         #expect(assembly.shutdownDeadline == .seconds(7))
     }
 

@@ -9,12 +9,13 @@ import Testing
         #expect(RedisTime(seconds: nil, microseconds: 1) == nil)
     }
 
-    @Test(arguments: [1, 10_010, 86_400_000, -5] as [Int64])
+    @Test(arguments: [0, 1, 10_010, 86_400_000, -5] as [Int64])
     func aSpanLaterIsThatSpanAway(milliseconds: Int64) {
         let later = Self.moment + .milliseconds(milliseconds)
         #expect(later.milliseconds == Self.moment.milliseconds + milliseconds)
         #expect(later - Self.moment == .milliseconds(milliseconds))
         #expect((later > Self.moment) == (milliseconds > 0))
+        #expect((later < Self.moment) == (milliseconds < 0))
     }
 
     @Test func fractionsOfAMillisecondAreDropped() {

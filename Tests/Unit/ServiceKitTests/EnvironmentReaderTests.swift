@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Settings from the environment")
 struct EnvironmentReaderTests {
-    @Test("Defaults stand where nothing, or nothing but emptiness, is set")
+    @Test("A variable that is missing or empty leaves the default")
     func defaults() throws {
         var reader = EnvironmentReader(environment: ["HELIOGRAPH_PORT": "", "PATH": "/bin"])
         let port = reader.int("PORT", default: 7, in: 0...9)
@@ -29,7 +29,7 @@ struct EnvironmentReaderTests {
         #expect(port == 9 && !flag && time == .milliseconds(250) && format == .json)
     }
 
-    @Test("All problems come in one line, without the values")
+    @Test("All problems are reported in one line, without the values")
     func problems() throws {
         var reader = EnvironmentReader(environment: [
             "HELIOGRAPH_PORT": "secret", "HELIOGRAPH_TIME": "3 days", "HELIOGRAPH_TYPO": "1", "OTHER": "2",
@@ -105,7 +105,7 @@ struct EnvironmentReaderTests {
     }
 
     @Test(
-        "An instance's name and the stores' addresses are checked",
+        "Malformed instance names and store addresses are refused",
         arguments: ["INSTANCE", "REDIS_URL", "POSTGRES_URL"])
     func common(name: String) {
         var reader = EnvironmentReader(environment: ["HELIOGRAPH_\(name)": "with space"])
@@ -119,6 +119,8 @@ struct EnvironmentReaderTests {
         #expect(DurationText.parse(text) == .milliseconds(milliseconds))
     }
 
-    @Test("What is no time span", arguments: ["", "ms", "-1s", "1.5s", "1 s", "1d", "٣s", "99999999999999999h"])
+    @Test(
+        "Malformed time spans are refused",
+        arguments: ["", "ms", "-1s", "1.5s", "1 s", "1d", "٣s", "99999999999999999h"])
     func noSpans(text: String) { #expect(DurationText.parse(text) == nil) }
 }

@@ -1,45 +1,66 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 import Testing
 
 @testable import ServiceKit
 
-@Suite("HTTP on a connection", .timeLimit(.minutes(1)))
+@Suite("HTTPResponderHandler on a connection", .timeLimit(.minutes(1)))
 struct HTTPResponderHandlerTests {
-    private struct Echo: HTTPResponder {
+    private final class Echo: HTTPResponder {
+        let requests = Mutex<[String]>([])
+
         func answer(_ request: HTTPRequestHead) async -> HTTPAnswer {
-            .json(status: .upgradeRequired, "\"\(HTTPTarget.path(of: request.uri))\"", headers: ["X-Echo": "1"])
+            requests.withLock { $0.append(request.uri) }
+            return .json(status: .upgradeRequired, "\"\(HTTPTarget.path(of: request.uri))\"", headers: ["X-Echo": "1"])
         }
     }
 
     private struct PipelineError: Error {}
 
-    /// Fires an error into the pipeline with each part of a request.
-    private final class Faulty: ChannelInboundHandler {
+    /// What happens in the pipeline before each part of a request.
+    private enum Incident {
+        case none
+        case error
+        case idle
+    }
+
+    private final class IncidentHandler: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
+        private let incident: Incident
+
+        init(_ incident: Incident) { self.incident = incident }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            context.fireErrorCaught(PipelineError())
+            switch incident {
+            case .none: break
+            case .error: context.fireErrorCaught(PipelineError())
+            case .idle: context.fireUserInboundEventTriggered(IdleStateHandler.IdleStateEvent.all)
+            }
             context.fireChannelRead(data)
         }
     }
 
     /// Sends text to a listener and returns all that it answers until it closes the connection.
     private func exchange(
-        _ text: String, _ persistence: HTTPResponderHandler.Persistence, faulty: Bool = false, isHarmless: Bool = false
+        _ text: String, _ persistence: HTTPResponderHandler.Persistence, incident: Incident = .none,
+        isHarmless: Bool = false
+    ) async throws -> String {
+        try await exchange(text) { channel in
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline()
+            try pipeline.addHandler(IncidentHandler(incident))
+            try pipeline.addHandler(HTTPResponderHandler(Echo(), persistence: persistence) { _ in isHarmless })
+        }
+    }
+
+    private func exchange(
+        _ text: String, serve: @escaping @Sendable (any Channel) throws -> Void
     ) async throws -> String {
         let group = MultiThreadedEventLoopGroup.singleton
         let listener = try await ServerBootstrap(group: group)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.configureHTTPServerPipeline()
-                    if faulty { try pipeline.addHandler(Faulty()) }
-                    try pipeline.addHandler(
-                        HTTPResponderHandler(Echo(), persistence: persistence) { _ in isHarmless })
-                }
-            }
+            .childChannelInitializer { channel in channel.eventLoop.makeCompletedFuture { try serve(channel) } }
             .bind(host: "127.0.0.1", port: 0).get()
         defer { listener.close(promise: nil) }
         let client = try await ClientBootstrap(group: group)
@@ -62,7 +83,7 @@ struct HTTPResponderHandlerTests {
             + "Content-Length: \(body.utf8.count)\r\nConnection: \(connection)\r\n\r\n" + (withBody ? body : "")
     }
 
-    @Test("Requests of one connection are answered in turn, byte by byte as expected")
+    @Test("Requests on one connection are answered in order, with exactly these bytes")
     func inTurn() async throws {
         let answers = try await exchange(
             "GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -76,23 +97,60 @@ struct HTTPResponderHandlerTests {
         #expect(old == answer(#""/""#, "close", version: "1.0"))
     }
 
-    @Test("A connection for one request ends with its answer, whatever the client wants")
+    @Test("A one-request connection is closed after the answer, even if the client asked for keep-alive")
     func oneRequest() async throws {
         let answers = try await exchange(
             "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", .oneRequest(within: .minutes(1)))
         #expect(answers == answer(#""/a""#, "close"))
     }
 
-    @Test("A connection for one request is closed when none comes in time")
+    @Test("A one-request connection is closed when no request arrives in time")
     func timeout() async throws {
         #expect(try await exchange("GET / HTTP/1.1\r\n", .oneRequest(within: .milliseconds(20))).isEmpty)
     }
 
-    @Test("An error of the pipeline ends the connection, unless it is harmless")
+    @Test("A pipeline error closes the connection unless it is declared harmless")
     func errors() async throws {
         let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-        #expect(try await exchange(request, .asRequested, faulty: true).isEmpty)
+        #expect(try await exchange(request, .asRequested, incident: .error).isEmpty)
         #expect(
-            try await exchange(request, .asRequested, faulty: true, isHarmless: true) == answer(#""/""#, "close"))
+            try await exchange(request, .asRequested, incident: .error, isHarmless: true) == answer(#""/""#, "close"))
+    }
+
+    @Test("An idle connection is closed")
+    func idle() async throws {
+        let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+        #expect(try await exchange(request, .asRequested, incident: .idle).isEmpty)
+    }
+
+    @Test("Of two requests sent together on a one-request connection, only the first is handled")
+    func requestAfterTheLast() async throws {
+        let echo = Echo()
+        let answers = try await exchange("GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n") {
+            channel in
+            let pipeline = channel.pipeline.syncOperations
+            // Without pipelining assistance both requests reach the handler at once.
+            try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
+            try pipeline.addHandler(HTTPResponderHandler(echo, persistence: .oneRequest(within: .minutes(1))))
+        }
+        #expect(answers == answer(#""/a""#, "close"))
+        #expect(echo.requests.withLock { $0 } == ["/a"])
+    }
+
+    @Test("A handler that was removed does not close the connection any more")
+    func removed() async throws {
+        let heard = try await exchange("") { channel in
+            let pipeline = channel.pipeline.syncOperations
+            let handler = HTTPResponderHandler(Echo(), persistence: .oneRequest(within: .milliseconds(1)))
+            try pipeline.addHandler(handler)
+            pipeline.removeHandler(handler).whenSuccess {
+                channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
+                    channel.writeAndFlush(ByteBuffer(string: "still open")).whenComplete { _ in
+                        channel.close(promise: nil)
+                    }
+                }
+            }
+        }
+        #expect(heard == "still open")
     }
 }

@@ -3,14 +3,22 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Answers of the health listener")
+@Suite("Responses of the health listener")
 struct HealthResponderTests {
     private func responder(_ checks: [ReadinessCheck] = []) -> HealthResponder {
         var reader = EnvironmentReader(environment: ["HELIOGRAPH_INSTANCE": "p\"1"])
         return HealthResponder(
             configuration: ServiceConfiguration(service: "presence", reading: &reader), metrics: PrometheusRegistry(),
-            checks: checks, routes: [HTTPRoute("/getaddr") { .json("[]", headers: ["Cache-Control": "no-store"]) }],
+            checks: checks,
+            routes: [
+                HTTPRoute("/getaddr") { .json("[]", headers: ["Cache-Control": "no-store"]) },
+                HTTPRoute("/getaddr") { .json("[1]") },
+            ],
             details: { [HealthDetail("sipPort", 5060)] })
+    }
+
+    private func metricsContentType(_ responder: HealthResponder) async -> String {
+        await responder.answer(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/metrics")).contentType
     }
 
     private func get(_ target: String, from responder: HealthResponder) async -> (UInt, String) {
@@ -19,7 +27,7 @@ struct HealthResponderTests {
         return (answer.status.code, String(decoding: answer.body, as: UTF8.self))
     }
 
-    @Test("Alive")
+    @Test("/healthz names the service and the instance")
     func alive() async {
         let (status, body) = await get("/healthz", from: responder())
         #expect(status == 200)
@@ -27,7 +35,7 @@ struct HealthResponderTests {
             body == #"{"status":"alive","service":"presence","instance":"p\"1","sipPort":5060}"# + "\n")
     }
 
-    @Test("Ready only when all dependencies answer, with the name of the one that does not")
+    @Test("/readyz fails when a dependency fails, and names it")
     func ready() async {
         let good = ReadinessCheck(name: "redis") { nil }
         let bad = ReadinessCheck(name: "postgres") { "refused" }
@@ -41,7 +49,7 @@ struct HealthResponderTests {
                 + "\n")
     }
 
-    @Test("Not ready while draining")
+    @Test("/readyz fails while the process drains")
     func draining() async {
         let responder = responder()
         responder.state.startDraining()
@@ -50,10 +58,22 @@ struct HealthResponderTests {
         #expect(body.contains("draining"))
     }
 
-    @Test("Routes, metrics and nothing")
+    @Test("A service's routes, /metrics and unknown paths")
     func paths() async {
         #expect(await get("/getaddr?vid=a%20b&vid=c", from: responder()) == (200, "[]"))
         #expect(await get("/metrics", from: responder()).1.contains("process_open_fds"))
+        #expect(await metricsContentType(responder()) == "text/plain; version=0.0.4; charset=utf-8")
         #expect(await get("/nothing", from: responder()).0 == 404)
+    }
+
+    @Test("A check that does not answer in time has failed")
+    func hangingCheck() async {
+        let hanging = ReadinessCheck(name: "redis") {
+            for await _ in AsyncStream<Never>.makeStream().stream {}
+            return nil
+        }
+        let (status, body) = await get("/readyz", from: responder([hanging]))
+        #expect(status == 503)
+        #expect(body.contains(#""redis":"no answer within 3s""#))
     }
 }

@@ -48,7 +48,7 @@ struct HealthServerTests {
         }
     }
 
-    @Test("GET, HEAD and others, also on one connection", .timeLimit(.minutes(1)))
+    @Test("GET, HEAD, other methods, and two requests on one connection", .timeLimit(.minutes(1)))
     func methods() async throws {
         try await serving { port in
             let two = try await exchange(
@@ -62,15 +62,27 @@ struct HealthServerTests {
             let post = try await exchange(
                 port, "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc")
             #expect(post.hasPrefix("HTTP/1.1 405"))
+            #expect(post.contains("\r\nAllow: GET, HEAD\r\n"))
         }
     }
 
-    @Test("Nonsense closes its own connection only", .timeLimit(.minutes(1)))
+    @Test("Bytes that are not HTTP close only their own connection", .timeLimit(.minutes(1)))
     func nonsense() async throws {
         try await serving { port in
             _ = try await exchange(port, "\u{0}\u{1}\u{2} nonsense\r\n\r\n")
             let after = try await exchange(port, "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             #expect(after.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
+    @Test("A connection that says nothing does not keep others from being answered", .timeLimit(.minutes(1)))
+    func severalConnections() async throws {
+        try await serving { port in
+            let silent = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: port).get()
+            let answer = try await exchange(port, "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            try await silent.close()
         }
     }
 }

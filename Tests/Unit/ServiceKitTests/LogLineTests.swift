@@ -12,7 +12,7 @@ struct LogLineTests {
         return String(decoding: line.bytes(format), as: UTF8.self)
     }
 
-    @Test("JSON, with everything escaped")
+    @Test("JSON lines escape every special character")
     func json() {
         #expect(
             line("a \"b\"\n", ["z": "1", "a": "\u{1}ü"], .json)
@@ -32,20 +32,20 @@ struct LogLineTests {
                 + #" \u007f/\\é"}"# + "\n")
     }
 
-    @Test("Text, where nobody can forge a line")
+    @Test("Text lines escape line ends, so that a value cannot forge a line")
     func text() {
         #expect(
             line("a\nb", ["k": "v w", "e": "", "n": "x\ny"], .text)
                 == #"2023-11-14T22:13:20.007Z notice a b e="" k="v w" n="x\ny""# + "\n")
     }
 
-    @Test("What is too long is cut")
+    @Test("Long values are truncated")
     func bound() {
         let text = line(String(repeating: "x", count: 2 * LogLine.textBound), [:], .text)
         #expect(text.utf8.count < LogLine.textBound + 100)
     }
 
-    @Test("A logger's and a call's metadata come together")
+    @Test("The metadata of the logger and of the call are merged")
     func handler() {
         let lines = Mutex<[String]>([])
         let output = LogOutput { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }

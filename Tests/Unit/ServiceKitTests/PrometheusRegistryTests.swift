@@ -9,7 +9,7 @@ struct PrometheusRegistryTests {
 
     private var lines: [String] { registry.text().split(separator: "\n").map(String.init) }
 
-    @Test("Counters, the same series however often made")
+    @Test("A counter made twice is one series")
     func counters() {
         for _ in 0..<2 {
             Counter(label: "app.requests", dimensions: [("b", "1"), ("a", "x\"\n\\")], factory: registry).increment()
@@ -47,7 +47,7 @@ struct PrometheusRegistryTests {
         #expect(lines.contains(#"call_seconds_count{op="join"} 2"#))
     }
 
-    @Test("A name of two kinds, and too many series, are refused and counted")
+    @Test("A name used for two kinds and series beyond the bound are refused and counted")
     func refusals() {
         Counter(label: "x_total", factory: registry).increment()
         Meter(label: "x_total", factory: registry).set(9)
@@ -60,7 +60,7 @@ struct PrometheusRegistryTests {
         #expect(lines.filter { $0.hasPrefix("many") }.count == PrometheusRegistry.seriesBound - 1)
     }
 
-    @Test("A destroyed metric is gone")
+    @Test("A destroyed metric is no longer shown")
     func destruction() {
         let counter = Counter(label: "gone", factory: registry)
         counter.increment()
@@ -68,7 +68,7 @@ struct PrometheusRegistryTests {
         #expect(!lines.contains { $0.hasPrefix("gone_total") })
     }
 
-    @Test("The process tells of itself")
+    @Test("Metrics of the process itself")
     func process() {
         for name in ["process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"] {
             let value = lines.first { $0.hasPrefix("\(name) ") }?.split(separator: " ").last.flatMap { Double($0) }
@@ -76,7 +76,9 @@ struct PrometheusRegistryTests {
         }
     }
 
-    @Test("Names and numbers", arguments: [("a.b-c", "a_b_c"), ("9x", "_9x"), ("", "_"), ("ok:1", "ok:1")])
+    @Test(
+        "Names are turned into valid Prometheus names",
+        arguments: [("a.b-c", "a_b_c"), ("9x", "_9x"), ("", "_"), ("ok:1", "ok:1")])
     func names(label: String, name: String) {
         #expect(PrometheusText.name(label) == name)
         #expect(PrometheusText.number(.infinity) == "+Inf")

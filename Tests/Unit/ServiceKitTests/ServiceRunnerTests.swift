@@ -24,7 +24,7 @@ struct ServiceRunnerTests {
         return HealthServer(configuration: configuration, responder: responder, logger: logger)
     }
 
-    @Test("A service that throws, or ends by itself, ends the process with 1", .timeLimit(.minutes(1)))
+    @Test("A service that throws or returns early ends the process with status 1", .timeLimit(.minutes(1)))
     func failure() async {
         #expect(await ServiceRunner.run(health: health(), services: [Failing()], logger: logger) == 1)
         #expect(await ServiceRunner.run(health: health(), services: [Finishing()], logger: logger) == 1)
