@@ -2,12 +2,12 @@ import ChannelStateLogic
 import Testing
 
 @Suite struct AttributeSettlementTests {
-    @Test func whatIsInIsSettled() {
+    @Test func anAppliedChangeIsSettled() {
         var settlement = AttributeSettlement()
         #expect(settlement.answered(.applied) == .settled)
     }
 
-    @Test func aNumberThatWasGivenBeforeIsLookedInto() {
+    @Test func aKnownVersionIsComparedUnlessItWasWaitedFor() {
         var settlement = AttributeSettlement()
         #expect(settlement.answered(.known) == .compare)
         var waited = AttributeSettlement()
@@ -27,7 +27,7 @@ import Testing
         #expect(last == .load)
     }
 
-    @Test func theFirstChangeOfAllIsLoadedAtOnce() {
+    @Test func theChannelsFirstChangeIsLoadedAtOnce() {
         var settlement = AttributeSettlement()
         #expect(settlement.answered(.first) == .load)
     }

@@ -58,7 +58,7 @@ import Testing
         #expect(check(.clear, of: channel) == nil)
     }
 
-    @Test func whatIsCounted() throws {
+    @Test func theNameThatTheLimitCounts() throws {
         #expect(ChannelAttributeRules.countedName(try update("a", "1")) == "a")
         #expect(ChannelAttributeRules.countedName(.delete(try AttributeName("b"))) == "b")
         #expect(ChannelAttributeRules.countedName(.clear) == "")

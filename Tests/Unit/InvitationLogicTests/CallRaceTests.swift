@@ -34,7 +34,7 @@ import Testing
             ])
     }
 
-    @Test func calleeThatEndsAWithdrawnInvitationNeedsNoWord() throws {
+    @Test func calleeThatEndsAWithdrawnInvitationIsNotToldOfTheEnd() throws {
         for act in [{ try $0.refuse() }, { try $0.end(by: $0.bob) }] as [(inout CallScript) throws -> [String]] {
             var script = try CallScript.waiting(online: true)
             script.now = 1_020_000
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func invitationThatFindsNoPlaceEndsTheCall() throws {
+    @Test func invitationThatTheMailboxRefusesEndsTheCall() throws {
         var script = try CallScript.none()
         _ = try script.invite()
         #expect(
@@ -197,5 +197,19 @@ import Testing
         #expect(
             try script.end(by: script.alice).first
                 == "tell bob voip_invite_bye c1 from alice/11 [bye] to invited by 7 for 1 or withdraw")
+    }
+
+    @Test func reportOfAnotherCallsInvitationKeepsThisOnes() throws {
+        var script = try CallScript.waiting()
+        #expect(script.queued("c0", version: 9) == [])
+        #expect(try script.acknowledge().contains("withdraw 7 of bob"))
+    }
+
+    @Test func calleeThatRefusedBeforeTheReportIsNotToldOfTheEnd() throws {
+        var script = try CallScript.none()
+        _ = try script.invite()
+        _ = try script.refuse()
+        #expect(script.queued() == ["withdraw 7 of bob"])
+        #expect(try script.acknowledge() == [])
     }
 }

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func calleesActsByTheCallerAreOfNoCall() throws {
+    @Test func theCallerMayNotActAsTheCallee() throws {
         let acts: [Act] = [
             { try $0.acknowledge(by: $0.alice) }, { try $0.accept(by: $0.alice) }, { try $0.refuse(by: $0.alice) },
         ]
@@ -38,7 +38,7 @@ import Testing
         #expect(script.queued() == [] && script.fire(.acknowledgement) == [] && script.lose(script.alice) == [])
     }
 
-    @Test func actsSaidTwice() throws {
+    @Test func repeatedActsDoNothing() throws {
         #expect(reason(try .ringing()) { try $0.acknowledge() } == "0 actions")
         #expect(reason(try .accepted()) { try $0.accept() } == "0 actions")
         #expect(reason(try .accepted()) { try $0.refuse() } == "1001 wrong_state")

@@ -1,3 +1,4 @@
+import ClusterState
 import InvitationLogic
 import SignalingProtocol
 import Testing
@@ -150,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func nowOrNeverNeedsAnAcknowledgementAtOnce() throws {
+    @Test func aZeroTimeoutWaitsTwoSecondsForTheAcknowledgement() throws {
         var script = try CallScript.none()
         _ = try script.invite(extra: #"{"_timeout":0}"#, online: true)
         #expect(script.phase == "waiting until 1002000")
@@ -177,5 +178,38 @@ import Testing
             try script.acknowledge(by: script.bob)
         }
         #expect(try script.acknowledge(by: script.alice).contains("remember c2 of alice"))
+    }
+
+    @Test func theFirstAcknowledgementsTimeIsKept() throws {
+        var script = try CallScript.ringing()
+        script.now += 1000
+        _ = try script.acknowledge()
+        script.now += 1000
+        _ = try script.accept()
+        #expect(script.machine.snapshot?.call.acknowledgedAt?.milliseconds == 1_000_000)
+        #expect(script.machine.snapshot?.call.acceptedAt?.milliseconds == 1_002_000)
+    }
+
+    @Test func calleeMayEndBeforeTheAcknowledgement() throws {
+        var script = try CallScript.waiting()
+        #expect(
+            try script.end(by: script.bob) == [
+                "tell alice voip_invite_bye c1 from bob/22 [bye] to alice-session for 120000", "withdraw 7 of bob",
+                "cancel acknowledgement of c1 at 1020000", "forget c1 of alice", "forget c1 of bob",
+                "log c1 ended ended_by_callee 0",
+            ])
+    }
+
+    /// The messages about a call that Redis forgot: its parties' sessions are known from the mirror.
+    @Test func partiesOfALostCallAreTold() throws {
+        func told(_ script: CallScript) -> [String] {
+            script.machine.snapshot?.call.lostDeliveries.map {
+                "\($0.receiver) \($0.event.type.rawValue) \($0.event.extra)"
+            } ?? []
+        }
+        let extra = #"{"code":702,"reason":"lost"}"#
+        #expect(told(try .waiting()) == ["alice voip_invite_failed \(extra)"])
+        #expect(told(try .ringing()) == ["alice voip_invite_failed \(extra)", "bob voip_invite_bye \(extra)"])
+        #expect(told(try .accepted()) == ["alice voip_invite_bye \(extra)", "bob voip_invite_bye \(extra)"])
     }
 }

@@ -168,4 +168,20 @@ import Testing
         for act in [PhoneAct.claimed, .ringing, .accepted] { #expect(script.report(act) == []) }
         #expect(script.phase == before)
     }
+
+    @Test func messageOfThePhoneBeforeTheAcknowledgementFollowsTheInvitation() throws {
+        var script = try CallScript.inbound()
+        #expect(
+            script.report(.message, extra: "2") == [
+                "tell alice voip_invite_msg c1 from +49301234/0 [2] to invited by 7 for 21000"
+            ])
+    }
+
+    @Test func userOfTheTelephonesNameIsAStranger() throws {
+        var script = try CallScript.inboundRinging()
+        var stranger = script.bob
+        stranger.user = UserKey(app: stranger.user.app, account: script.telephone)
+        #expect(throws: SignalingError.self) { try script.end(by: stranger) }
+        #expect(throws: SignalingError.self) { try script.message(by: stranger) }
+    }
 }

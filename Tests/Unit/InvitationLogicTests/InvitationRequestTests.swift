@@ -10,6 +10,7 @@ import Testing
         (#"{"_timeout":-3}"#, false, 0), (#"{"_timeout":0}"#, false, 0), (#"{"_timeout":1e30}"#, false, 30_000),
         (#"{"_timeout":null}"#, false, 20_000), (#"{"_timeout":"soon"}"#, false, 20_000),
         (#"{"_timeout":"nan"}"#, false, 20_000), (#"{"_require_peer_online":1}"#, true, 20_000),
+        (#"{"_require_peer_online":2}"#, false, 20_000), (#"{"_require_peer_online":true}"#, true, 20_000),
         (#"{"_require_peer_online":"1","_timeout":30}"#, true, 30_000), (#"{"_require_peer_online":0}"#, false, 20_000),
     ])
     func options(extra: String, requiresPeerOnline: Bool, timeout: Int64) {

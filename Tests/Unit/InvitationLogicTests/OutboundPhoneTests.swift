@@ -1,3 +1,4 @@
+import ClusterState
 import InvitationLogic
 import SignalingProtocol
 import Testing
@@ -134,81 +135,6 @@ import Testing
             ])
     }
 
-    // MARK: Races
-
-    @Test func endBeforeTheClaim() throws {
-        var script = try CallScript.dialled()
-        #expect(
-            try script.end(by: script.alice) == [
-                "cancel acknowledgement of c1 at 1040000", "forget c1 of alice", "free line of alice for c1",
-                "log c1 ended ended_by_caller 0",
-            ])
-        #expect(script.report(.claimed) == [])
-        #expect(!script.stands(), "so the bridge dials nothing")
-    }
-
-    @Test func secondBridgeIsRefusedAndTheFirstMayAskAgain() throws {
-        var script = try CallScript.claimed()
-        #expect(script.report(.claimed, by: "b2") == [])
-        #expect(!script.stands(with: "b2"))
-        #expect(script.report(.claimed) == [])
-        #expect(script.stands(with: "b1"))
-        for act in [PhoneAct.ringing, .accepted, .refused, .failed(.inviteOther), .ended(.success), .message] {
-            #expect(script.report(act, by: "b2") == [], "of a bridge that does not hold it")
-        }
-        #expect(script.phase == "waiting until 1040000")
-    }
-
-    @Test func userEndsWhileItRings() throws {
-        var script = try CallScript.phoneRinging()
-        #expect(
-            try script.end(by: script.alice) == [
-                "order b1 end in c1 [bye]", "cancel ring of c1 at 1030000",
-                "forget c1 of alice", "release c1 of b1", "free line of alice for c1", "log c1 ended ended_by_caller 0",
-            ])
-        // The 200 crossed the CANCEL: the user does not see it, and the bridge hangs up.
-        #expect(script.report(.accepted) == [])
-        #expect(!script.stands())
-    }
-
-    @Test func sessionOfTheUserEnds() throws {
-        for make in [
-            { try CallScript.claimed() }, { try CallScript.phoneRinging() }, { try CallScript.phoneAccepted() },
-        ] {
-            var script = try make()
-            let actions = script.lose(script.alice)
-            #expect(actions.first == #"order b1 end in c1 [{"code":703,"reason":"peer_offline"}]"#)
-            #expect(actions.last == "log c1 ended caller_gone 703")
-            #expect(actions.contains("release c1 of b1"))
-        }
-    }
-
-    @Test func reportsAfterTheEndChangeNothing() throws {
-        var script = try CallScript.phoneAccepted()
-        _ = try script.end(by: script.alice)
-        let ended = script.machine
-        for act in [
-            PhoneAct.claimed, .ringing, .accepted, .refused, .failed(.inviteOther), .ended(.success), .message,
-        ] {
-            #expect(script.report(act) == [])
-            #expect(!script.stands())
-        }
-        #expect(script.machine == ended)
-        #expect(try script.end(by: script.alice) == [], "said twice")
-        #expect(throws: SignalingError.self) { try script.message(by: script.alice) }
-    }
-
-    @Test func reportOfAnEarlierCallTouchesNoLaterOne() throws {
-        var script = try CallScript.phoneAccepted()
-        _ = script.report(.ended(.success))
-        _ = try script.dial("c2")
-        _ = script.report(.claimed, of: "c2", by: "b2")
-        #expect(script.report(.ended(.success), of: "c1") == [])
-        #expect(script.loseBridge(call: "c1") == [])
-        #expect(script.stands("c2", with: "b2"))
-        #expect(!script.stands("c1"))
-    }
-
     @Test func noBridgeTakesIt() throws {
         var script = try CallScript.dialled()
         script.now = 1_040_000
@@ -264,6 +190,25 @@ import Testing
         #expect(script.fire(.longest) == [])
     }
 
+    @Test func theTrunkMayBoundTheCallsTime() throws {
+        var script = try CallScript.none()
+        var trunk = TrunkTerms(ring: .seconds(30))
+        trunk.longest = .seconds(60)
+        let request = try InvitationRequest(
+            call: CallID("c1"), caller: script.alice, channel: script.channel, peer: CallScript.phone, extra: "")
+        _ = try script.machine.dial(request, trunk: trunk, now: script.time)
+        _ = script.report(.claimed)
+        #expect(script.report(.accepted).first == "schedule longest of c1 at 1060000")
+    }
+
+    @Test func theTimeOfTheFirstRingingIsKept() throws {
+        var script = try CallScript.phoneRinging()
+        script.now += 1000
+        _ = script.report(.accepted)
+        #expect(script.machine.snapshot?.call.acknowledgedAt?.milliseconds == 1_000_000)
+        #expect(script.machine.snapshot?.call.acceptedAt?.milliseconds == 1_001_000)
+    }
+
     @Test func aCallBetweenUsersHasNoLongestTime() throws {
         var script = try CallScript.accepted()
         script.now += 100_000_000
@@ -271,47 +216,14 @@ import Testing
         #expect(script.phase == "accepted")
     }
 
-    @Test func bridgeIsLost() throws {
-        let extra = #"{"code":702,"reason":"bridge_lost"}"#
-        for (make, type) in [
-            ({ try CallScript.claimed() }, "voip_invite_failed"),
-            ({ try CallScript.phoneRinging() }, "voip_invite_failed"),
-            ({ try CallScript.phoneAccepted() }, "voip_invite_bye"),
-        ] {
-            var script = try make()
-            #expect(script.loseBridge("b2") == [])
-            let actions = script.loseBridge()
-            #expect(actions.first == "tell alice \(type) c1 from +49301234/0 [\(extra)] to alice-session for 120000")
-            #expect(actions.last == "log c1 ended bridge_lost 702")
-            #expect(!actions.contains { $0.hasPrefix("order") })
-            #expect(script.loseBridge() == [])
-        }
-    }
-
-    @Test func userOfTheTelephonesNameIsAStranger() throws {
-        var script = try CallScript.phoneRinging()
-        var stranger = script.bob
-        stranger.user = UserKey(app: stranger.user.app, account: try Account(CallScript.phone))
-        #expect(throws: SignalingError.self) { try script.accept(by: stranger) }
-        #expect(throws: SignalingError.self) { try script.end(by: stranger) }
-        #expect(script.lose(stranger) == [])
-    }
-
-    @Test func nextSessionMayCallAgain() throws {
-        var script = try CallScript.phoneRinging()
-        #expect(throws: SignalingError.self) { try script.dial("c2") }
-        let again = try InvitationRequest(
-            call: CallID("c2"), caller: script.anew(script.alice), channel: script.channel, peer: CallScript.phone,
-            extra: "")
-        let actions = try script.machine.dial(again, trunk: TrunkTerms(ring: .milliseconds(1)), now: script.time).map(
-            describe)
-        #expect(actions.first == #"order b1 end in c1 [{"code":703,"reason":"peer_offline"}]"#)
-        #expect(actions.contains("dial +49301234 for alice in c2 [] until 1040000"))
-    }
-
     @Test func whatSIPSaidIsKept() throws {
         var script = try CallScript.dialled()
         _ = script.report(.claimed, record: PhoneRecord(sipCallID: "id@host"))
+        _ = script.report(.ringing, record: PhoneRecord(status: 180, reason: "Ringing"))
+        _ = script.report(.message)
+        #expect(
+            script.machine.snapshot?.call.phone?.record
+                == PhoneRecord(sipCallID: "id@host", status: 180, reason: "Ringing"))
         _ = script.report(.refused, record: PhoneRecord(status: 486, reason: "Busy Here"))
         #expect(
             script.machine.snapshot?.call.phone?.record

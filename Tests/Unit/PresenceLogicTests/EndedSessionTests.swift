@@ -12,6 +12,7 @@ import Testing
         #expect(
             ended.consequences == [.forgetRoute, .leave(try ChannelName("room"), .leaveKicked), .endCalls])
         #expect(ended.time == 1000 && ended.change == 1_000_001 && ended.uid == 7 && ended.since == 900)
+        #expect(ended.session == SessionID("s1") && ended.gateway == GatewayID("g1") && ended.device == "websdk")
     }
 
     @Test func theLastSessionTakesTheUserOffline() throws {
@@ -27,6 +28,7 @@ import Testing
     @Test func otherShapesAreRefused() {
         #expect(EndedSession(fields: []) == nil)
         #expect(EndedSession(fields: Array(record(replaced: true).dropLast())) == nil)
+        #expect(EndedSession(fields: record(replaced: true) + ["more"]) == nil)
         var wrong = record(replaced: true)
         wrong[3] = "999"
         #expect(EndedSession(fields: wrong) == nil)
