@@ -44,6 +44,7 @@ import Testing
     @Test func anIPv6NetworkIsOneAddress() throws {
         let one = try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])
         #expect(one == (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9])))
+        #expect(one == (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 0, 0, 0xFF, 0xFF, 10, 0, 0, 1])))
         #expect(one != (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1])))
         #expect(
             try address([10, 0, 0, 1]) == address([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 1]))
@@ -53,14 +54,18 @@ import Testing
     @Test func quietAddressesAreForgotten() throws {
         var table = AddressTable(bounds: Self.bounds)
         let busy = try address([10, 0, 0, 1])
-        #expect(table.opened(busy, now: 0) == nil)
+        for _ in 0..<3 { #expect(table.opened(busy, now: 0) == nil) }
+        table.closed(busy, now: 0)
         for number in 0..<(3 * AddressTable.quietBound) {
             let other = try address([11, UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)])
             #expect(table.opened(other, now: 1) == nil)
             table.closed(other, now: 1)
+            // The first address keeps its connections, so it is never forgotten.
+            if number == AddressTable.quietBound - 1 { #expect(table.count == AddressTable.quietBound + 1) }
+            if number == AddressTable.quietBound { #expect(table.count == 1) }
             if table.count > AddressTable.quietBound + 2 { Issue.record("grows") }
         }
-        for _ in 0..<2 { #expect(table.opened(busy, now: 1) == nil) }
+        #expect(table.opened(busy, now: 60_000) == nil)
         #expect(table.opened(busy, now: 60_000) == .connections)
     }
 
@@ -73,5 +78,17 @@ import Testing
         #expect(AddressNetwork(bytes: [0, 0, 0, 0], prefix: 0)?.contains([9, 9, 9, 9]) == true)
         #expect(AddressNetwork(bytes: [10, 0, 0, 1], prefix: nil)?.contains([10, 0, 0, 2]) == false)
         #expect(AddressNetwork(bytes: [10, 0, 0, 1], prefix: 33) == nil)
+    }
+
+    @Test func addressesThatWereActiveWithinAMinuteAreKeptIfTheyAreFew() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        let recent = AddressTable.quietBound / 4
+        for number in 0...AddressTable.quietBound {
+            let now: Int64 = number <= AddressTable.quietBound - recent ? 1 : 60_001
+            let one = try address([11, UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)])
+            _ = table.opened(one, now: now)
+            table.closed(one, now: now)
+        }
+        #expect(table.count == recent)
     }
 }

@@ -31,6 +31,7 @@ import Testing
 
     @Test(arguments: [
         "GET / HTTP/1.1\r\n", "PROXY TCP4 1.2.3.4 10.0.0.1 5000 80\n", "PROXY TCP4 1.2.3.4 10.0.0.1 5000\r\n",
+        "PROXY TCP4 1.2.3.4 10.0.0.1 5000 80 1\r\n", "PROXY TCP4 1.2.3.4 ::1 5000 80\r\n",
         "PROXY TCP4 1.2.3.4 10.0.0.1 5000 65536\r\n", "PROXY TCP4 ::1 ::1 5000 80\r\n",
         "PROXY TCP6 1.2.3.4 ::1 1 2\r\n",
         "PROXY TCP4 1.2.3 10.0.0.1 5000 80\r\n", "PROXY  TCP4 1.2.3.4 10.0.0.1 5000 80\r\n", "PROXY \r\n", "\n",
@@ -47,6 +48,8 @@ import Testing
         #expect(read(extended + [9]) == .complete(size: extended.count, address: [1, 2, 3, 4]))
         let six = binary(0x21, 0x21, Array(1...36))
         #expect(read(six) == .complete(size: six.count, address: Array(1...16)))
+        let longest = binary(0x21, 0x11, Array(repeating: 7, count: ProxyHeader.bound - 16))
+        #expect(read(longest) == .complete(size: ProxyHeader.bound, address: [7, 7, 7, 7]))
         let own = binary(0x20, 0, [])
         #expect(read(own) == .complete(size: own.count, address: nil))
     }
@@ -56,6 +59,7 @@ import Testing
         #expect(read(binary(0x22, 0x11, Array(1...12))) == .invalid)
         #expect(read(binary(0x21, 0x11, Array(1...11))) == .invalid)
         #expect(read(binary(0x21, 0x31, Array(repeating: 0, count: 216))) == .invalid)
+        #expect(read(binary(0x21, 0x11, Array(repeating: 7, count: ProxyHeader.bound - 15))) == .invalid)
         #expect(read(Self.signature + [0x21, 0x11, 0xFF, 0xFF]) == .invalid)
     }
 }

@@ -49,4 +49,16 @@ import Testing
         bucket.change(perSecond: 10, burst: 10)
         #expect(taken(&bucket, at: 100_000) == 10)
     }
+
+    @Test func theWaitForATokenIsRoundedUp() {
+        var bucket = TokenBucket(perSecond: 3, burst: 3, tokens: 0)
+        #expect(bucket.reserve(now: 0) == 334)
+        #expect(bucket.reserve(now: 0) == 667)
+    }
+
+    @Test func aClockThatGoesBackTakesNothing() {
+        var bucket = TokenBucket(perSecond: 1, burst: 2)
+        #expect(bucket.take(now: 2000) == true)
+        #expect(bucket.take(now: 0) == true)
+    }
 }

@@ -1,7 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 /// Whole conversations: calls, messages and the mailbox.
 @Suite struct ClientSessionCallsTests {
@@ -84,6 +85,23 @@ import Testing
                 == [.askWhoseSession(Talk.session)] + Talk.failed(1, .unavailable("redis")))
     }
 
+    @Test func otherFailuresOfAMessageAreToldAsTheyAre() throws {
+        let talk = try active()
+        try talk.join("room")
+        let (room, other) = (try ChannelName("room"), try ChannelName("other"))
+        let notMember = SignalingError(.messageOther, .notMember, "x")
+        let full = SignalingError(.messageOther, .busy, "x")
+        func answer(_ error: SignalingError, in name: ChannelName) throws -> [SessionAction] {
+            _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
+            return talk.tell(.messageAnswered(talk.turn(1, .message), error, channel: name))
+        }
+        #expect(try answer(full, in: room) == Talk.failed(1, full))
+        #expect(try answer(notMember, in: other) == Talk.failed(1, notMember))
+        _ = try talk.calls("channel_leave", 2, #""name":"room""#)
+        _ = talk.tell(.left(talk.turn(2), .timeout()))
+        #expect(try answer(notMember, in: room) == Talk.failed(1, notMember), "it may have left")
+    }
+
     @Test func tooManyUnansweredCallsEndTheConnection() throws {
         let talk = try active()
         for _ in 0...CallPipeline.bound { #expect(try talk.calls("user_logout").last != .close(.tooMuch)) }
@@ -93,13 +111,65 @@ import Testing
         #expect(actions.contains(.detach(Talk.session, talk.user)), "the session can be resumed")
     }
 
+    private static let special = #""name":"_agora_user_online""#
+    private static let closed = SignalingError(
+        .joinOther, .specialChannel, "the app does not let clients join this channel")
+
     @Test func clientsMayNotSpeakInSpecialChannels() throws {
         let talk = try active()
-        let send = try talk.calls("channel_sendmsg", 1, #""name":"_special_dummy","msg":"hi""#)
-        let join = try talk.calls("channel_join", 2, #""name":"_special_dummy""#)
-        guard try ChannelName("_special_dummy").special != nil else { return }
-        #expect(send.first == .count(.specialChannelRefused))
-        #expect(join.first == .subscribe(try talk.channel("_special_dummy")))
+        let error = SignalingError(.wrongParameter, .specialChannel, "only the system may send to this channel")
+        #expect(
+            try talk.calls("channel_sendmsg", 1, Self.special + #","msg":"hi""#)
+                == [.count(.specialChannelRefused)] + Talk.failed(1, error))
+        #expect(
+            try talk.calls("channel_join", 2, Self.special) == [.subscribe(try talk.channel("_agora_user_online"))])
+    }
+
+    @Test func anAppMayCloseItsSpecialChannels() throws {
+        let talk = try active()
+        var limits = AppLimits()
+        limits.specialChannelsOpen = false
+        _ = talk.tell(.limits(limits))
+        #expect(
+            try talk.calls("channel_join", 1, Self.special)
+                == [.count(.specialChannelRefused)] + Talk.failed(1, Self.closed))
+    }
+
+    @Test func specialChannelsAreClosedWhileTheAppsLimitsAreUnknown() throws {
+        let talk = try Conversation()
+        try talk.resume()
+        #expect(
+            try talk.calls("channel_join", 1, Self.special)
+                == [.count(.specialChannelRefused)] + Talk.failed(1, Self.closed))
+        _ = talk.tell(.limits(AppLimits()))
+        #expect(
+            try talk.calls("channel_join", 2, Self.special) == [.subscribe(try talk.channel("_agora_user_online"))])
+    }
+
+    // MARK: - Rates
+
+    @Test func whatIsTooMuchIsRefusedAndCountedByItsKind() throws {
+        let talk = try active()
+        for id in 1...Limits.messagesPerSecond { _ = try talk.calls("user_sendmsg", id, Self.toBob) }
+        #expect(try talk.calls("user_sendmsg", 1, Self.toBob).first == .count(.messageLimited))
+        let status = #""account":"bob""#
+        for id in 1...Limits.actsBurst {
+            #expect(try talk.calls("user_query_user_status", id, status).contains(.count(.actLimited)) == false)
+        }
+        #expect(try talk.calls("user_query_user_status", 1, status).first == .count(.actLimited))
+        talk.clock.uptime += 1_000_000
+        #expect(try talk.calls("user_query_user_status", 1, status).first == .count(.actLimited), "1 ms gives nothing")
+    }
+
+    @Test func aLargeMailboxAnswerCountsAsPollsNotAsActs() throws {
+        let talk = try active()
+        let line = String(repeating: "x", count: 3 * Limits.answerBytesPerAct)
+        _ = talk.tell(.mail(MailboxEntry(version: 1, expiresAt: 1_000_000, line: line), after: 0))
+        #expect(try talk.calls("user_getmsg", 1, Self.poll).count == 1)
+        var rates = talk.session.rates
+        let act = ClientCall.Act.queryStatus(try Account("bob"))
+        #expect((0..<Limits.actsBurst).allSatisfy { _ in rates.refusal(of: act, now: 1000) == nil })
+        #expect((0..<Limits.pollsBurst).contains { _ in rates.pollDelay(now: 1000) > 0 })
     }
 
     // MARK: - Writability
@@ -122,13 +192,52 @@ import Testing
         _ = talk.tell(.output(isPaused: true))
         #expect(talk.tell(.mail(Talk.entry(2), after: 1)) == [])
         #expect(talk.tell(.mail(Talk.entry(3), after: 2)) == [])
-        _ = talk.tell(.output(isPaused: false))
+        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true), .goOn])
         #expect(talk.tell(.goOn) == [push(2)])
         #expect(talk.tell(.goOn) == [push(3)])
         #expect(!talk.canGoOn)
     }
 
+    /// - Parameter isResuming: whether the session's resume is not answered yet, so that all calls wait.
+    @Test(arguments: [(false, Limits.waitingCallBytes), (true, Limits.heldCallBytes)])
+    func readingStopsWhileTooManyBytesOfCallsWait(isResuming: Bool, bound: Int) throws {
+        let talk = try Conversation()
+        if isResuming { _ = try talk.says(Talk.lineLogin) } else { try talk.logIn() }
+        _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
+        let text = #"["call2",["user_query_user_status",2,{"line":"\#(Talk.line)","account":"bob"}]]"#
+        let frame = try ClientFrame(decoding: Array(text.utf8), line: talk.session.lineText)
+        let waiting = talk.session.calls.waitingBytes
+        #expect(talk.tell(.frame(frame, bytes: bound - waiting - 1, at: talk.clock.uptime)) == [])
+        #expect(
+            talk.tell(.frame(frame, bytes: 1, at: talk.clock.uptime)) == [.count(.readingPaused), .setReading(false)])
+    }
+
     // MARK: - The mailbox
+
+    @Test func pushesAreSentOneAtATime() throws {
+        let talk = try active(push: true)
+        _ = talk.tell(.resynchronizeMailbox)
+        let push = { Talk.send(ServerFrame.pushMessage(Conversation.entry($0))) }
+        #expect(talk.tell(.mailboxLoaded(.success(Talk.page([1, 2])))) == [push(1), .goOn])
+        #expect(talk.tell(.goOn) == [push(2)])
+    }
+
+    @Test func theMailboxIsReadAgainOnlyIfItsVersionDiffers() throws {
+        let talk = try active()
+        _ = talk.tell(.mail(Talk.entry(1), after: 0))
+        #expect(talk.tell(.mailboxIs(at: 1)) == [])
+        #expect(talk.tell(.mailboxIs(at: 2)) == [.loadMailbox(after: 1, fresh: false)])
+    }
+
+    @Test func aPollWhoseTimeIsOverWaitsForAMillisecondMore() throws {
+        let talk = try Conversation()
+        var rates = SessionRates()
+        rates.answered(bytes: 1000 * Limits.answerBytesPerAct, isPoll: true)
+        try talk.resume(rates: rates)
+        _ = try talk.calls("user_getmsg", 1, Self.poll)
+        talk.clock.uptime += talk.clock.callTimeout
+        #expect(talk.tell(.pollTimerFired) == [.startPollTimer(milliseconds: 1)])
+    }
 
     private static let poll = #""ver_clear":0,"limit":30"#
 

@@ -48,6 +48,23 @@ import Testing
         #expect(talk.session.channel == nil)
     }
 
+    @Test func aSubscriptionToAnotherChannelChangesNothing() throws {
+        let talk = try active()
+        _ = try join(talk, "room")
+        #expect(talk.tell(.subscribed(try talk.channel("other"), true, last: nil, left: nil)) == [])
+        #expect(talk.session.channel == nil)
+    }
+
+    @Test func aJoinOfAChannelWithoutEventsDoesNotMoveItsFeed() throws {
+        let talk = try active()
+        _ = try join(talk, "room")
+        _ = talk.tell(.subscribed(try talk.channel("room"), true, last: nil, left: nil))
+        #expect(
+            talk.tell(.joined(talk.turn(), .success(talk.joined(0)))) == [
+                Talk.ok(1, Self.joined(0)), .showAll(after: 0),
+            ])
+    }
+
     @Test func joiningTheChannelItIsIn() throws {
         let talk = try active(in: "room")
         let room = try talk.channel("room")
@@ -76,6 +93,14 @@ import Testing
             try talk.calls("channel_leave", 1, #""name":"room""#) == [.leave(talk.turn(), name, number: 2)])
         #expect(talk.tell(.left(talk.turn(), nil)) == [.leaveLocally, Talk.ok()])
         #expect(talk.session.place.held == HeldPlace(turn: 2, channel: nil, isSettled: true))
+    }
+
+    @Test func leavingAnotherChannelKeepsItsOwn() throws {
+        let talk = try active(in: "room")
+        _ = try talk.calls("channel_leave", 1, #""name":"other""#)
+        #expect(talk.tell(.left(talk.turn(), nil)) == [Talk.ok()])
+        #expect(talk.session.channel == (try talk.channel("room")))
+        #expect(talk.session.place.held == HeldPlace(turn: 2, channel: try ChannelName("room"), isSettled: true))
     }
 
     @Test func aLeaveThatFails() throws {
@@ -130,12 +155,12 @@ import Testing
     // MARK: - Joins that time out
 
     /// A session in the channel `first` whose join of `next` has timed out.
-    private func unanswered() throws -> (Conversation, [SessionAction]) {
+    private func unanswered(_ error: SignalingError = .timeout()) throws -> (Conversation, [SessionAction]) {
         let talk = try active(in: "first")
         let next = try talk.channel("next")
         _ = try join(talk, "next")
         _ = talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12)))
-        return (talk, talk.tell(.joined(talk.turn(), .failure(.timeout()))))
+        return (talk, talk.tell(.joined(talk.turn(), .failure(error))))
     }
 
     @Test func afterATimeoutItStaysInThePreviousChannelAndUndoesTheJoin() throws {
@@ -151,8 +176,17 @@ import Testing
         #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [], "it is settled")
     }
 
+    @Test func aJoinIsUndoneWhenRedisWasUnavailableAndNotWhenItWasRefused() throws {
+        let (_, unavailable) = try unanswered(.unavailable("redis"))
+        #expect(unavailable.contains(.undoJoin(try ChannelName("next"), settlement: 1)))
+        let (_, refused) = try unanswered(SignalingError(.joinOther, .busy, "x"))
+        #expect(!refused.contains(.undoJoin(try ChannelName("next"), settlement: 1)))
+    }
+
     @Test func theUndoingIsRepeatedUntilConfirmed() throws {
         let (talk, _) = try unanswered()
+        #expect(talk.tell(.settlementDue(1)) == [], "the first request is not answered yet")
+        #expect(talk.tell(.joinUndone(settlement: 9, true)) == [], "the answer of another settlement")
         #expect(talk.tell(.joinUndone(settlement: 1, false)) == [.settleLater(1)])
         #expect(talk.tell(.settlementDue(1)) == [.undoJoin(try ChannelName("next"), settlement: 1)])
         _ = talk.tell(.joinUndone(settlement: 1, true))
@@ -170,15 +204,32 @@ import Testing
         #expect(talk.tell(.settlementDue(1)) == [])
     }
 
-    @Test func theAnswerToAnOutdatedLogReadIsDropped() throws {
+    /// A session that has asked for the log of `first` as number 2, and is on its way from there to `third`.
+    private func leavingForAThird() throws -> (talk: Conversation, page: ChannelLogPage, left: ChannelPosition) {
         let (talk, _) = try unanswered()
+        _ = talk.tell(.joinUndone(settlement: 1, false))
+        _ = try join(talk, "third", id: 2)
+        let left = ChannelPosition(sequence: 12, id: 12)
+        _ = talk.tell(.subscribed(try talk.channel("third"), true, last: nil, left: left))
         let page = ChannelLogPage(
             events: [try talk.message(13)], latest: ChannelPosition(sequence: 13, id: 13), complete: true,
             through: ChannelPosition(sequence: 13, id: 13), more: false)
-        _ = talk.tell(.joinUndone(settlement: 1, false))
-        _ = try join(talk, "third", id: 2)
-        _ = talk.tell(.subscribed(try talk.channel("third"), true, last: nil, left: nil))
+        return (talk, page, left)
+    }
+
+    @Test func theAnswerToAnOutdatedLogReadIsDropped() throws {
+        let (talk, page, _) = try leavingForAThird()
         _ = talk.tell(.joined(talk.turn(2), .success(talk.joined(20))))
         #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
+    }
+
+    @Test func theAnswerToAnEarlierLogReadIsDropped() throws {
+        let (talk, page, left) = try leavingForAThird()
+        let first = try talk.channel("first")
+        #expect(
+            talk.tell(.joined(talk.turn(2), .failure(.timeout()))).contains(
+                .readLog(first, after: left, number: 4)))
+        #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
+        #expect(talk.tell(.logRead(number: 4, page, last: nil)) == [.show([try talk.message(13)]), .goOn])
     }
 }

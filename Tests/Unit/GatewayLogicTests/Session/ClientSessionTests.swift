@@ -3,7 +3,7 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// Whole conversations: logins, resumes and their ends.
+/// Whole conversations: logins, and the ends of sessions.
 @Suite struct ClientSessionTests {
     private typealias Talk = Conversation
 
@@ -27,13 +27,19 @@ import Testing
         #expect(try talk.says(#"["ping",5]"#) == [Talk.send(ServerFrame.pong(.number("5")))])
     }
 
-    @Test func aLoginThatTheAppRefuses() throws {
-        let error = SignalingError(.loginRejected, .unknownApp, "no such app")
+    @Test(arguments: [
+        (SignalingCode.loginRejected, SignalingReason.unknownApp, true), (.loginRejected, .busy, false),
+        (.loginTokenWrong, .tokenErrorRequired, true), (.loginTokenExpired, .tokenErrorExpired, true),
+        (.invalidUser, .busy, true), (.failed, .timeout, false),
+    ])
+    func aLoginThatIsRefused(code: SignalingCode, reason: SignalingReason, isOfTheLogin: Bool) throws {
+        let error = SignalingError(code, reason, "x")
         let talk = try Conversation()
         _ = try talk.says(Talk.login)
         #expect(
             talk.appAnswers(.failure(error)) == [
-                .count(.loginFailure(isOfTheLogin: true)), Talk.send(ServerFrame.loginFailed(error)), .close(.normal),
+                .count(.loginFailure(isOfTheLogin: isOfTheLogin)), Talk.send(ServerFrame.loginFailed(error)),
+                .close(.normal),
             ])
         #expect(try talk.says(Talk.login) == [], "nothing is done after the end")
     }
@@ -56,6 +62,8 @@ import Testing
         #expect(actions.first == .count(.loginLimited))
         #expect(actions.last == .close(.normal))
         #expect(actions.count == 3)
+        let active = try self.talk("active")
+        #expect(active.tell(.login(request, isAllowed: false)) == [], "the session that it has goes on")
     }
 
     @Test(arguments: [Conversation.login, Conversation.lineLogin])
@@ -72,99 +80,6 @@ import Testing
         #expect(actions.count { $0 == refusal } == 1)
         #expect(try talk.says(frame) == [refusal])
         #expect(talk.isActive)
-    }
-
-    // MARK: - Resumes
-
-    @Test func aResume() throws {
-        let talk = try Conversation()
-        let line = try Line(wire: Talk.line)
-        #expect(
-            try talk.says(Talk.lineLogin)
-                == [.resume(ConnectionStateMachine.Session(line: line, device: "", push: false))])
-        #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [], "held until it is answered")
-        #expect(
-            talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))) == [
-                .count(.resume), .raiseOutputBound, .bind(Talk.session), .takeRates(Talk.session),
-            ])
-        #expect(
-            talk.tell(.ratesTaken(nil)) == [
-                Talk.send(
-                    ServerFrame.lineLoginSucceeded(
-                        line: Talk.line, uid: 7, push: false, channel: nil, complete: true)),
-                .loadMailbox(after: 0, fresh: false), .goOn,
-            ])
-        guard case .perform(talk.turn(), let call)? = talk.tell(.goOn).first else {
-            Issue.record("the held call does not start")
-            return
-        }
-        #expect(call.act == .queryStatus(try Account("bob")))
-        #expect(!talk.canGoOn)
-    }
-
-    /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
-    /// came meanwhile.
-    @Test func aResumeInAChannelShowsWhatWasMissed() throws {
-        let talk = try Conversation()
-        let room = try talk.channel("room")
-        _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
-        #expect(
-            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room), .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
-            ])
-        let first = ChannelLogPage(
-            events: [try talk.message(5), try talk.message(6)], latest: ChannelPosition(sequence: 8, id: 8),
-            complete: true, through: ChannelPosition(sequence: 6, id: 6), more: true)
-        #expect(
-            talk.tell(.logRead(number: 1, first, last: nil)) == [
-                Talk.send(
-                    ServerFrame.lineLoginSucceeded(
-                        line: Talk.line, uid: 7, push: false, channel: room.name, complete: true)),
-                .loadMailbox(after: 0, fresh: false), .continueIDs(after: 4),
-                .show([try talk.message(5), try talk.message(6)]), .goOn,
-            ])
-        #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
-        #expect(!talk.canGoOn && talk.tell(.goOn) == [])
-        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true), .goOn])
-        #expect(
-            talk.tell(.goOn) == [.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2)])
-        #expect(talk.tell(.published([try talk.message(8), try talk.message(9)])) == [])
-        let last = ChannelLogPage(
-            events: [try talk.message(7), try talk.message(8)], latest: ChannelPosition(sequence: 8, id: 8),
-            complete: true, through: ChannelPosition(sequence: 8, id: 8), more: false)
-        #expect(
-            talk.tell(.logRead(number: 2, last, last: nil)) == [
-                .show([try talk.message(7), try talk.message(8)]), .goOn,
-            ])
-        #expect(
-            talk.tell(.goOn) == [
-                .advanceFeed(ChannelPosition(sequence: 8, id: 8)), .showAll(after: 8), .show([try talk.message(9)]),
-            ])
-    }
-
-    @Test func aResumeWithoutItsChannelsEventsIsGivenUp() throws {
-        let talk = try Conversation()
-        let room = try talk.channel("room")
-        _ = try talk.says(Talk.lineLogin)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        _ = talk.tell(.ratesTaken(nil))
-        #expect(
-            talk.tell(.subscribed(room, false, last: nil, left: nil)) == [
-                .count(.resumeAbandoned(room.name)), .unbind(Talk.session), .detach(Talk.session, talk.user),
-                .keepRates(Talk.session), .close(.goingAway),
-            ])
-    }
-
-    @Test(arguments: [(SignalingCode.notLoggedIn, false), (.failed, true)])
-    func aResumeThatIsRefused(code: SignalingCode, mayHaveSucceeded: Bool) throws {
-        let talk = try Conversation()
-        _ = try talk.says(Talk.lineLogin)
-        let refusal = [Talk.send(ServerFrame.close(code)), .close(.normal)]
-        #expect(
-            talk.tell(.resumed(.failure(SignalingError(code, .busy, "x"))))
-                == refusal + (mayHaveSucceeded ? [.detach(Talk.session, talk.user)] : []))
     }
 
     // MARK: - Ends

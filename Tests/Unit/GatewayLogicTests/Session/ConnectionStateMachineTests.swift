@@ -175,4 +175,38 @@ import Testing
         #expect(machine.resumed(.failure(.timeout())) == .refuseResumed(.failed, session))
         #expect(machine.connectionLost() == .none)
     }
+
+    @Test func anAppThatRequiresTokensButHasNoCertificateLetsNobodyIn() {
+        var machine = ConnectionStateMachine()
+        _ = machine.login(app: Self.app, account: "2882341273", token: Self.token, device: "", push: false)
+        let action = machine.appAnswered(
+            .success(AppSettings(certificate: "", tokenRequired: true)), session: SessionID("s-1"), secret: "secret",
+            now: 0)
+        guard case .refuse(let error) = action else {
+            Issue.record("\(action)")
+            return
+        }
+        #expect(error.code == .loginTokenWrong)
+    }
+
+    @Test func aResumedSessionIsAsPresenceKnowsIt() throws {
+        var machine = ConnectionStateMachine()
+        let room = try ChannelName("room")
+        guard
+            case .resume(var session) = machine.lineLogin(
+                line(UserKey(app: try AppID("app"), account: try Account("anna"))).wire)
+        else {
+            Issue.record("not asked for")
+            return
+        }
+        session.uid = 7
+        session.push = true
+        session.tokenExpiry = 99
+        session.hold = SessionHold(since: 1, claim: 2)
+        var answer = SessionResumed(
+            uid: 7, channel: room, push: true, tokenExpiry: 99, hold: SessionHold(since: 1, claim: 2))
+        answer.turn = 3
+        #expect(machine.resumed(.success(answer)) == .resumed(session, channel: room))
+        #expect(machine.resumedTurn == 3)
+    }
 }

@@ -54,6 +54,14 @@ final class Conversation {
         #expect(isActive)
     }
 
+    /// Resumes the session, up to the first read of the mailbox.
+    func resume(rates: SessionRates? = nil) throws {
+        _ = try says(Self.lineLogin)
+        _ = tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
+        _ = tell(.ratesTaken(rates))
+        #expect(isActive)
+    }
+
     func join(_ name: String, id: Int64 = 10) throws {
         _ = try calls("channel_join", 1, #""name":"\#(name)""#)
         _ = tell(.subscribed(try channel(name), true, last: nil, left: nil))

@@ -225,4 +225,58 @@ import Testing
                 .clear(through: 2), .answer(cleared: 2, entries: []), .load(after: 2, fresh: false),
             ])
     }
+
+    @Test func theHighestOfSeveralAcknowledgementsDuringAReadCounts() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.poll(verClear: 6, limit: 30, now: 0)
+        _ = mailbox.poll(verClear: 5, limit: 30, now: 0)
+        #expect(
+            mailbox.loaded(page([5, 6, 7], cleared: 4)) == [
+                .clear(through: 6), .answer(cleared: 6, entries: [entry(7)]),
+            ])
+    }
+
+    @Test func theHighestOfSeveralPublicationsDuringAReadCounts() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.pushed(entry(7), after: 6, now: 0)
+        _ = mailbox.pushed(entry(6), after: 5, now: 0)
+        #expect(mailbox.loaded(page([6], cleared: 4)) == [.load(after: 6, fresh: false)])
+    }
+
+    @Test func anEntryLargerThanAnAnswerIsGivenAlone() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        let line = String(repeating: "x", count: Limits.mailboxAnswerBytes + 1)
+        let large = MailboxEntry(version: 1, expiresAt: 99, line: line)
+        _ = mailbox.loaded(page([]))
+        _ = mailbox.pushed(large, after: 0, now: 0)
+        #expect(mailbox.poll(verClear: 0, limit: 30, now: 0) == [.answer(cleared: 0, entries: [large])])
+    }
+
+    @Test func aWindowIsRefilledBelowHalfOfItsEntries() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        let bound = Int64(MailboxStateMachine.windowBound)
+        _ = mailbox.loaded(page(Array(1...bound), highest: bound + 1, more: true))
+        let half = mailbox.poll(verClear: bound / 2, limit: 30, now: 0)
+        #expect(half == [.clear(through: bound / 2), .answer(cleared: bound / 2, entries: [])])
+        #expect(mailbox.poll(verClear: bound / 2 + 1, limit: 30, now: 0).last == .load(after: bound, fresh: false))
+    }
+
+    @Test func expiredEntriesMakeRoomInTheWindow() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        let line = String(repeating: "x", count: MailboxStateMachine.windowBytes / 2)
+        _ = mailbox.loaded(page([]))
+        for version in Int64(1)...2 {
+            _ = mailbox.pushed(MailboxEntry(version: version, expiresAt: 10, line: line), after: version - 1, now: 0)
+        }
+        #expect(mailbox.poll(verClear: 0, limit: 30, now: 10) == [.answer(cleared: 0, entries: [])])
+        #expect(mailbox.pushed(entry(3), after: 2, now: 10) == [.notify(version: 3)])
+        #expect(mailbox.poll(verClear: 0, limit: 30, now: 10) == [.answer(cleared: 0, entries: [entry(3)])])
+    }
+
+    @Test func whatHasExpiredIsNotPushed() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        _ = mailbox.loaded(page([]))
+        #expect(mailbox.pushed(entry(1, expiresAt: 10), after: 0, now: 10) == [])
+        #expect(mailbox.pushed(entry(2, expiresAt: 11), after: 1, now: 10) == [.push(entry(2, expiresAt: 11))])
+    }
 }

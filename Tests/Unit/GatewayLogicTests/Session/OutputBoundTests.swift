@@ -62,4 +62,11 @@ import Testing
         }
         #expect(writes <= 65_536 / OutputBound.writeOverhead + 1)
     }
+
+    @Test func anAnswerOfHalfTheBoundHasNoRoomOfItsOwn() {
+        var output = OutputBound(bound: 2 * Self.half)
+        output.queued(Self.half, isAnswer: true)
+        output.queued(Self.half, isAnswer: false)
+        #expect(output.judge() == .cutOff)
+    }
 }

@@ -1,7 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 @Suite struct SessionRatesTests {
     private static func act(_ function: String, _ arguments: String = "") throws -> ClientCall.Act {
@@ -85,6 +86,8 @@ import Testing
         var rates = SessionRates(isResumed: true)
         let act = try Self.act("channel_query_num", #","name":"c""#)
         #expect(Self.admitted(&rates, act) == Limits.actsPerSecond)
+        #expect((0..<Limits.pollsPerSecond).allSatisfy { _ in rates.pollDelay(now: 0) == 0 })
+        #expect(rates.pollDelay(now: 0) == 5)
     }
 
     @Test func anAppsLimitsHold() throws {
@@ -115,5 +118,21 @@ import Testing
         left.keep(SessionRates(), of: SessionID("new"), now: 20_000_000_000)
         #expect(left.take(SessionID("old")) == nil)
         #expect(left.take(SessionID("new")) != nil)
+    }
+
+    @Test func anAppsLimitOfMessagesHoldsForBothKinds() throws {
+        var limits = AppLimits()
+        limits.messagesPerSecond = 5
+        var rates = SessionRates()
+        rates.adopt(limits)
+        #expect(Self.admitted(&rates, try Self.act("channel_sendmsg", #","name":"c","msg":"m""#)) == 5)
+        #expect(Self.admitted(&rates, try Self.act("user_sendmsg", #","peer":"p","content":"m""#)) == 5)
+    }
+
+    @Test func theNumberOfRememberedSessionsIsBounded() {
+        var left = LeftRates()
+        for number in 0...LeftRates.bound { left.keep(SessionRates(), of: SessionID("s\(number)"), now: 1) }
+        #expect(left.take(SessionID("s0")) == nil)
+        #expect(left.take(SessionID("s\(LeftRates.bound)")) != nil)
     }
 }

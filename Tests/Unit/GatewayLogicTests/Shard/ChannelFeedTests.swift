@@ -169,6 +169,33 @@ import Testing
         _ = feed.resynchronize()
         #expect(feed.filled(page([], latest: place(10))) == .none)
         #expect(feed.resets == 1)
+        #expect(feed.received(try event(11, id: 1011)) == .none, "ids still never decrease")
         #expect(feed.received(try event(11, id: 5000)) == .deliver([try event(11, id: 5000)]))
+    }
+
+    @Test func asManyEventsAsTheBoundAllowsAreHeld() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        let last = 11 + Int64(ChannelFeed.bufferBound)
+        for sequence in 12...last { _ = feed.received(try event(sequence)) }
+        #expect(feed.filled(try page(11...11)) == .deliver(try events(11...last)))
+    }
+
+    @Test func anEventThatThePageRepeatsIsDeliveredOnce() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.resynchronize()
+        #expect(feed.filled(try page(10...12)) == .deliver(try events(11...12)))
+    }
+
+    @Test func anOutageWhilePagesAreReadIsRememberedUntilTheLast() throws {
+        var feed = ChannelFeed()
+        feed.joined(at: place(10))
+        _ = feed.resynchronize()
+        #expect(feed.resynchronize() == .none)
+        let first = page([try event(11)], latest: place(12), more: true)
+        #expect(feed.filled(first) == .deliverAndRead([try event(11)], after: place(11)))
+        #expect(feed.filled(try page(12...12)) == .deliverAndRead([try event(12)], after: place(12)))
+        #expect(feed.filled(page([], latest: place(12))) == .none)
     }
 }

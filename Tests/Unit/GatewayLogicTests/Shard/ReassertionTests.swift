@@ -46,6 +46,8 @@ import Testing
         reassertion.failed(members)
         reassertion.retry()
         #expect(reassertion.next() == asked)
+        reassertion.answered(members: [])
+        #expect(reassertion.isDone)
     }
 
     @Test mutating func aMemberWhoseSessionIsNotThereYetIsToldAgain() {
@@ -63,5 +65,16 @@ import Testing
         reassertion.want(ids(0..<2))
         reassertion.want(ids(1..<3))
         #expect(reassertion.next() == .sessions(ids(0..<3)))
+    }
+
+    @Test mutating func membersOfAChannelComeInPages() {
+        let all = ids(0..<Reassertion.page + 1)
+        reassertion.want(all)
+        for _ in 0..<2 { _ = reassertion.next() }
+        reassertion.answered(members: all.map { ($0, room) })
+        reassertion.answered(members: [])
+        #expect(reassertion.next() == .members(room, Array(all.dropLast())))
+        #expect(reassertion.next() == .members(room, [all[Reassertion.page]]))
+        #expect(reassertion.next() == nil)
     }
 }

@@ -1,0 +1,187 @@
+import GatewayLogic
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+/// Whole conversations: resumes, with what was missed in the channel.
+@Suite struct ClientSessionResumeTests {
+    private typealias Talk = Conversation
+
+    @Test func aResume() throws {
+        let talk = try Conversation()
+        let line = try Line(wire: Talk.line)
+        #expect(
+            try talk.says(Talk.lineLogin)
+                == [.resume(ConnectionStateMachine.Session(line: line, device: "", push: false))])
+        #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [], "held until it is answered")
+        #expect(
+            talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))) == [
+                .count(.resume), .raiseOutputBound, .bind(Talk.session), .takeRates(Talk.session),
+            ])
+        #expect(
+            talk.tell(.ratesTaken(nil)) == [
+                Talk.send(
+                    ServerFrame.lineLoginSucceeded(
+                        line: Talk.line, uid: 7, push: false, channel: nil, complete: true)),
+                .loadMailbox(after: 0, fresh: false), .goOn,
+            ])
+        guard case .perform(talk.turn(), let call)? = talk.tell(.goOn).first else {
+            Issue.record("the held call does not start")
+            return
+        }
+        #expect(call.act == .queryStatus(try Account("bob")))
+        #expect(!talk.canGoOn)
+    }
+
+    /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
+    /// came meanwhile.
+    @Test func aResumeInAChannelShowsWhatWasMissed() throws {
+        let talk = try Conversation()
+        let room = try talk.channel("room")
+        _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
+        #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
+        #expect(
+            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
+                .enter(room), .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
+            ])
+        let first = ChannelLogPage(
+            events: [try talk.message(5), try talk.message(6)], latest: ChannelPosition(sequence: 8, id: 8),
+            complete: true, through: ChannelPosition(sequence: 6, id: 6), more: true)
+        #expect(
+            talk.tell(.logRead(number: 1, first, last: nil)) == [
+                Talk.send(
+                    ServerFrame.lineLoginSucceeded(
+                        line: Talk.line, uid: 7, push: false, channel: room.name, complete: true)),
+                .loadMailbox(after: 0, fresh: false), .continueIDs(after: 4),
+                .show([try talk.message(5), try talk.message(6)]), .goOn,
+            ])
+        #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
+        #expect(!talk.canGoOn && talk.tell(.goOn) == [])
+        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true), .goOn])
+        #expect(
+            talk.tell(.goOn) == [.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2)])
+        #expect(talk.tell(.published([try talk.message(8), try talk.message(9)])) == [])
+        let last = ChannelLogPage(
+            events: [try talk.message(7), try talk.message(8)], latest: ChannelPosition(sequence: 8, id: 8),
+            complete: true, through: ChannelPosition(sequence: 8, id: 8), more: false)
+        #expect(
+            talk.tell(.logRead(number: 2, last, last: nil)) == [
+                .show([try talk.message(7), try talk.message(8)]), .goOn,
+            ])
+        #expect(
+            talk.tell(.goOn) == [
+                .advanceFeed(ChannelPosition(sequence: 8, id: 8)), .showAll(after: 8), .show([try talk.message(9)]),
+            ])
+    }
+
+    /// A resume in a channel whose client has seen the event 4, up to the read of the log.
+    private func resuming() throws -> (talk: Conversation, room: ChannelKey) {
+        let talk = try Conversation()
+        let room = try talk.channel("room")
+        _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
+        _ = talk.tell(.ratesTaken(nil))
+        _ = talk.tell(.subscribed(room, true, last: nil, left: nil))
+        return (talk, room)
+    }
+
+    @Test func aResumeWhoseLogCannotBeReadIsIncomplete() throws {
+        let (talk, room) = try resuming()
+        let last = ChannelPosition(sequence: 6, id: 6)
+        #expect(
+            talk.tell(.logRead(number: 1, nil, last: last)) == [
+                Talk.send(
+                    ServerFrame.lineLoginSucceeded(
+                        line: Talk.line, uid: 7, push: false, channel: room.name, complete: false)),
+                .loadMailbox(after: 0, fresh: false), .continueIDs(after: 4), .advanceFeed(last), .showAll(after: 6),
+            ])
+    }
+
+    @Test func aResumeWhoseNextPageIsIncompleteIsGivenUp() throws {
+        let (talk, room) = try resuming()
+        let first = ChannelLogPage(
+            events: [try talk.message(5)], latest: ChannelPosition(sequence: 8, id: 8), complete: true,
+            through: ChannelPosition(sequence: 5, id: 5), more: true)
+        _ = talk.tell(.logRead(number: 1, first, last: nil))
+        _ = talk.tell(.goOn)
+        let actions = talk.tell(.logRead(number: 2, nil, last: nil))
+        #expect(actions.first == .count(.resumeAbandoned(room.name)))
+        #expect(actions.last == .close(.goingAway))
+    }
+
+    /// - Parameter isRemembered: whether an older connection here has left the session's rates, under other limits.
+    @Test(arguments: [false, true])
+    func aResumedSessionHasItsAppsLimitsAndNoBurst(isRemembered: Bool) throws {
+        let talk = try Conversation()
+        var limits = AppLimits()
+        limits.actsPerSecond = 3
+        _ = try talk.says(Talk.lineLogin)
+        _ = talk.tell(.limits(limits))
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
+        _ = talk.tell(.ratesTaken(isRemembered ? SessionRates(isResumed: true) : nil))
+        #expect(talk.session.limits == limits)
+        let calls = try (1...100).map { try talk.calls("user_query_user_status", $0, #""account":"bob""#) }
+        let admitted = calls.prefix { !$0.contains(.count(.actLimited)) }.count
+        #expect(admitted == (isRemembered ? Limits.actsPerSecond : 3))
+    }
+
+    @Test func aResumedSessionsNextJoinHasTheNextNumber() throws {
+        let talk = try Conversation()
+        let room = try talk.channel("room")
+        _ = try talk.says(Talk.lineLogin)
+        var answer = SessionResumed(uid: 7, channel: nil, push: false)
+        answer.turn = 3
+        _ = talk.tell(.resumed(.success(answer)))
+        _ = talk.tell(.ratesTaken(nil))
+        _ = try talk.calls("channel_join", 1, #""name":"room""#)
+        #expect(
+            talk.tell(.subscribed(room, true, last: nil, left: nil)).last
+                == .join(talk.turn(), room.name, number: 4))
+    }
+
+    @Test func aResumeOfAClientThatDoesNotReadStartsNoCall() throws {
+        let talk = try Conversation()
+        _ = talk.tell(.output(isPaused: true))
+        _ = try talk.says(Talk.lineLogin)
+        _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
+        #expect(!talk.tell(.ratesTaken(nil)).contains(.goOn))
+        #expect(!talk.canGoOn)
+    }
+
+    @Test func aResumeWithoutItsChannelsEventsIsGivenUp() throws {
+        let talk = try Conversation()
+        let room = try talk.channel("room")
+        _ = try talk.says(Talk.lineLogin)
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
+        _ = talk.tell(.ratesTaken(nil))
+        #expect(
+            talk.tell(.subscribed(room, false, last: nil, left: nil)) == [
+                .count(.resumeAbandoned(room.name)), .unbind(Talk.session), .detach(Talk.session, talk.user),
+                .keepRates(Talk.session), .close(.goingAway),
+            ])
+    }
+
+    @Test(arguments: [(SignalingCode.notLoggedIn, false), (.failed, true)])
+    func aResumeThatIsRefused(code: SignalingCode, mayHaveSucceeded: Bool) throws {
+        let talk = try Conversation()
+        _ = try talk.says(Talk.lineLogin)
+        let refusal = [Talk.send(ServerFrame.close(code)), .close(.normal)]
+        #expect(
+            talk.tell(.resumed(.failure(SignalingError(code, .busy, "x"))))
+                == refusal + (mayHaveSucceeded ? [.detach(Talk.session, talk.user)] : []))
+    }
+
+    /// - Parameter isEnforced: whether the gateway ends sessions whose token has expired.
+    @Test(arguments: [false, true])
+    func aResumeWithAnExpiredToken(isEnforced: Bool) throws {
+        let talk = try Conversation()
+        talk.clock.enforcesTokenExpiry = isEnforced
+        talk.clock.unixTime = 100
+        _ = try talk.says(Talk.lineLogin)
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false, tokenExpiry: 100))))
+        let ended = talk.tell(.ratesTaken(nil)).contains(Talk.send(ServerFrame.close(.logoutTokenExpired)))
+        #expect(ended == isEnforced && talk.isActive == !isEnforced)
+    }
+}
