@@ -187,4 +187,15 @@ struct CallAndMailTests {
         let events = machine.received(Script.resumed(), attempt: 3, now: 0).events
         #expect(events == [.reconnected(complete: true), .channelLeft(channel: "room", code: .leaveDisconnected)])
     }
+
+    @Test func theNumberOfCallsInFlightIsBounded() {
+        var configuration = Script.configuration
+        configuration.callBound = CallTable.flightBound + 1
+        var machine = Script.online(configuration)
+        for _ in 1...CallTable.flightBound {
+            #expect(machine.call("user_get_attr_all", [], now: 0).actions.sent.count == 1)
+        }
+        #expect(machine.call("user_get_attr_all", [], now: 0).actions.sent.isEmpty)
+        #expect(machine.received(.callAnswer(id: 1, Script.ok), attempt: 1, now: 0).sent.count == 1)
+    }
 }

@@ -70,6 +70,24 @@ struct ClientStateMachineTests {
         #expect(now <= 30_000)
     }
 
+    @Test(arguments: [(Int64(29_999), false), (30_000, true)])
+    func aLoginIsGivenUpWhenItsTimeIsOver(now: Int64, ends: Bool) {
+        var machine = Script.machine()
+        _ = machine.start(now: 0)
+        #expect(machine.disconnected(attempt: 1, now: now).events.isEmpty != ends)
+        #expect((machine.status == .loggedOut) == ends)
+    }
+
+    @Test(arguments: [(Int64(129_999), false), (130_000, true)])
+    func aResumeIsGivenUpWhenItsTimeIsOver(now: Int64, ends: Bool) {
+        var machine = Script.online()
+        _ = machine.disconnected(attempt: 1, now: 0)
+        _ = machine.tick(now: 0)
+        let error = SignalingError(.logoutNetwork, .network, "the session could not be resumed in time")
+        let events = machine.disconnected(attempt: 3, now: now).events
+        #expect(events == (ends ? [.loggedOut(error)] : [.reconnecting(attempt: 2)]))
+    }
+
     @Test func pausesGrowToTheirBoundWithFullJitter() {
         var configuration = Script.configuration
         configuration.timing.resumeTime = .seconds(1000)

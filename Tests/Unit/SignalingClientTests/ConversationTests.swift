@@ -55,6 +55,7 @@ struct ConversationTests {
                 (51, call(43, "user_set_attr"), []),
                 (51, .tick, [.connect(attempt: 3, Script.there)]),
                 (52, .received(Script.said(102, "late"), attempt: 1), []),
+                (52, .connected(attempt: 1), []), (52, .disconnected(attempt: 1), []),
                 (60, .connected(attempt: 3), [frame(#"["line_login",{"line":"L","channel":"room","after":101}]"#)]),
                 (
                     70, .received(Script.resumed(channel: "room"), attempt: 3),
@@ -194,6 +195,37 @@ struct ConversationTests {
                         .event(.channelLeft(channel: "room", code: .leaveDisconnected)),
                         frame(#"["call2",["user_set_attr",3,{"line":"M","name":"room"}]]"#),
                     ]
+                ),
+            ])
+    }
+
+    @Test func aGatewaysCloseDuringTheLogoutIsItsEnd() {
+        var machine = Script.online()
+        play(
+            &machine,
+            [
+                (0, .logOut, [frame(#"["call2",["user_logout",1,{"line":"L"}]]"#)]),
+                (
+                    1, .received(.close("kick"), attempt: 1),
+                    [.disconnect, .event(.loggedOut(ClientStateMachine.loggedOutByUser))]
+                ),
+            ])
+    }
+
+    /// An older gateway does not number its answer to a join, so that the client cannot ask for what it missed.
+    @Test func aResumeIsIncompleteWhenTheJoinHadNoNumber() {
+        var machine = Script.online()
+        play(
+            &machine,
+            [
+                (0, call(1, "channel_join"), [frame(#"["call2",["channel_join",1,{"line":"L","name":"room"}]]"#)]),
+                (1, answered(1, attempt: 1), [.answer(ticket: 1, Script.ok)]),
+                (2, .disconnected(attempt: 1), [.disconnect, .event(.reconnecting(attempt: 1))]),
+                (2, .tick, [.connect(attempt: 3, Script.there)]),
+                (3, .connected(attempt: 3), [frame(#"["line_login",{"line":"L","channel":"room"}]"#)]),
+                (
+                    4, .received(Script.resumed(channel: "room"), attempt: 3),
+                    [.event(.reconnected(complete: false))]
                 ),
             ])
     }
