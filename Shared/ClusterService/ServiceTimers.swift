@@ -2,20 +2,6 @@ package import Logging
 package import RedisStore
 package import SignalingProtocol
 
-/// What a timer of a service is for. Stored as text in the service's sorted set of timers.
-package protocol ServiceTimer: Sendable {
-    /// Parses a stored timer; nil for text that no version of the service has written.
-    init?(member: String)
-    /// The stored text, unique within the service.
-    var member: String { get }
-}
-
-/// For services without timers.
-extension Never: ServiceTimer {
-    package init?(member: String) { return nil }
-    package var member: String { switch self {} }
-}
-
 /// A service's timers, addressed by what they are for. They are stored in Redis, so that they outlive the process that
 /// set them. A timer may fire twice, or when nothing is left to do. See `DueTimers`.
 package struct ServiceTimers<Timer: ServiceTimer>: Sendable {

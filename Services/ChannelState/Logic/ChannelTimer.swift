@@ -11,32 +11,29 @@ package enum ChannelTimer: Hashable, Sendable {
     /// A counter may have to be announced.
     case counter(ChannelCounter, ChannelKey)
 
-    /// Parses a member of the set; nil for text that no version of this service has written.
-    package init?(member: String) {
-        let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, let app = PercentEscape.unescape(parts[1]), let name = PercentEscape.unescape(parts[2]),
-            let app = try? AppID(app), let name = try? ChannelName(name)
-        else { return nil }
+    /// Reads the timer's words; nil for words that no version of this service has written.
+    package init?(words: [String]) {
+        guard words.count == 3, let app = try? AppID(words[1]), let name = try? ChannelName(words[2]) else {
+            return nil
+        }
         let channel = ChannelKey(app: app, name: name)
-        switch parts[0] {
+        switch words[0] {
         case "expiry": self = .expiry(channel)
         case "attributes": self = .attributes(channel)
         default:
-            guard let counter = ChannelCounter(rawValue: parts[0]) else { return nil }
+            guard let counter = ChannelCounter(rawValue: words[0]) else { return nil }
             self = .counter(counter, channel)
         }
     }
 
-    /// The timer as a member of the set.
-    package var member: String {
-        switch self {
-        case .expiry(let channel): "expiry:\(Self.text(channel))"
-        case .attributes(let channel): "attributes:\(Self.text(channel))"
-        case .counter(let counter, let channel): "\(counter.rawValue):\(Self.text(channel))"
-        }
-    }
-
-    private static func text(_ channel: ChannelKey) -> String {
-        "\(PercentEscape.escape(channel.app.rawValue)):\(PercentEscape.escape(channel.name.rawValue))"
+    /// The timer's kind and its channel, for the set of timers.
+    package var words: [String] {
+        let (kind, channel): (String, ChannelKey) =
+            switch self {
+            case .expiry(let channel): ("expiry", channel)
+            case .attributes(let channel): ("attributes", channel)
+            case .counter(let counter, let channel): (counter.rawValue, channel)
+            }
+        return [kind, channel.app.rawValue, channel.name.rawValue]
     }
 }

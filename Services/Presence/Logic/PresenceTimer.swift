@@ -11,40 +11,36 @@ package enum PresenceTimer: Hashable, Sendable {
     /// A change of the user's attributes may be committed and not yet cached.
     case attributes(UserKey)
 
-    /// Parses a member of the set; nil for text that no version of this service has written.
-    package init?(member: String) {
-        let parts = member.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        switch (parts.first, parts.count) {
-        case ("gateway", 2...):
-            self = .gateway(GatewayID(String(member.dropFirst("gateway:".count))))
+    /// Reads the timer's words; nil for words that no version of this service has written.
+    package init?(words: [String]) {
+        switch (words.first, words.count) {
+        case ("gateway", 2):
+            self = .gateway(GatewayID(words[1]))
         case ("session", 4):
-            guard let user = Self.user(parts[1], parts[2]) else { return nil }
-            self = .session(user, SessionID(parts[3]))
+            guard let user = Self.user(words) else { return nil }
+            self = .session(user, SessionID(words[3]))
         case ("attributes", 3):
-            guard let user = Self.user(parts[1], parts[2]) else { return nil }
+            guard let user = Self.user(words) else { return nil }
             self = .attributes(user)
         default:
             return nil
         }
     }
 
-    /// The timer as a member of the set.
-    package var member: String {
+    /// The timer's kind and what it is about, for the set of timers.
+    package var words: [String] {
         switch self {
-        case .gateway(let id): "gateway:\(id)"
-        case .session(let user, let session): "session:\(Self.text(user)):\(session)"
-        case .attributes(let user): "attributes:\(Self.text(user))"
+        // The heartbeat function of leases sets this timer too.
+        case .gateway(let id): ["gateway", id.rawValue]
+        case .session(let user, let session):
+            ["session", user.app.rawValue, user.account.rawValue, session.rawValue]
+        case .attributes(let user): ["attributes", user.app.rawValue, user.account.rawValue]
         }
     }
 
-    private static func text(_ user: UserKey) -> String {
-        "\(PercentEscape.escape(user.app.rawValue)):\(PercentEscape.escape(user.account.rawValue))"
-    }
-
-    private static func user(_ app: String, _ account: String) -> UserKey? {
-        guard let app = PercentEscape.unescape(app), let account = PercentEscape.unescape(account),
-            let app = try? AppID(app), let account = try? Account(account)
-        else { return nil }
+    /// The user named by the second and third word.
+    private static func user(_ words: [String]) -> UserKey? {
+        guard let app = try? AppID(words[1]), let account = try? Account(words[2]) else { return nil }
         return UserKey(app: app, account: account)
     }
 }

@@ -23,7 +23,7 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     package let members: String
     /// The key of the set of holders that discovery must not name.
     package let draining: String
-    /// The service whose timer `gateway:ID` fires when a lease ends.
+    /// The service whose timer `gateway ID` fires when a lease ends.
     package let watcher: ServiceName
     /// The key of the set of what a holder holds; deleted when the holder is forgotten.
     package let holdings: @Sendable (Holder) -> String

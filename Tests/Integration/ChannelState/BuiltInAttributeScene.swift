@@ -77,7 +77,7 @@ struct BuiltInAttributeScene {
     func quiet() async throws {
         try await waitUntil("the timers to be done") {
             let members = try await stage.redis("ZRANGE", KeySpace.due(.channelState), "0", "-1").array ?? []
-            let left = members.compactMap(\.string).filter { $0.hasPrefix("num:") || $0.hasPrefix("total:") }
+            let left = members.compactMap(\.string).filter { $0.hasPrefix("num ") || $0.hasPrefix("total ") }
             return left.isEmpty ? nil : "\(left)"
         }
     }

@@ -41,7 +41,7 @@ import Testing
             try await scene.leave(scene.alice)
             // A change in the name of a user that is not a member.
             try await scene.set("_channel_ttl", "3600")
-            let member = "expiry:\(PercentEscape.escape("app:{1}")):room"
+            let member = "expiry app:{1} room"
             func due() async throws -> Double {
                 let score = try await scene.stage.redis("ZSCORE", KeySpace.due(.channelState), member).string
                 return Double(score ?? "") ?? 0
@@ -153,7 +153,7 @@ import Testing
             _ = try await scene.gateway.send(
                 LeaveChannel(actor: scene.alice.actor, channel: special.name, reason: .leaveByUser))
             // The channel is empty, and no timer is left that would remove it.
-            let timer = "expiry:\(PercentEscape.escape("app:{1}")):\(PercentEscape.escape(special.name.rawValue))"
+            let timer = "expiry app:{1} \(special.name)"
             #expect(try await scene.stage.redis("ZSCORE", KeySpace.due(.channelState), timer).isNull)
             let again = try await scene.gateway.send(JoinChannel(actor: scene.alice.actor, channel: special.name))
             #expect(again.attributes.map(\.value) == ["watching"])

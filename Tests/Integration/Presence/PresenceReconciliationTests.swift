@@ -192,7 +192,7 @@ import Testing
             let command = CloseSession(user: other.line.user, session: other.line.session, reason: .leaveLogout)
             #expect(try await functions.close(command, CommandID("c"), deadline: nil) != nil)
             let timers = DueTimers(service: .presence, connection: stage.connection)
-            try await timers.schedule("session:x", atMilliseconds: 1)
+            try await timers.schedule("session x", atMilliseconds: 1)
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "0")
         }
     }
@@ -263,13 +263,13 @@ import Testing
             let gateway = try await stage.gateway("g1")
             _ = try await stage.login("alice", on: gateway)
             _ = try await stage.redis("DEL", KeySpace.lease(gateway.id))
-            let (due, other) = (KeySpace.due(.presence), "session:app%3A%7B1%7D:nobody:s")
-            _ = try await stage.redis("ZADD", due, "0", "gateway:\(gateway.id)", "0", other)
+            let (due, other) = (KeySpace.due(.presence), "session app:{1} nobody s")
+            _ = try await stage.redis("ZADD", due, "0", "gateway \(gateway.id)", "0", other)
             // Timers that are claimed together are also finished together.
             try await waitUntil("the timers to be done") {
                 try await stage.redis("ZSCORE", due, other).isNull ? nil : "the other is still set"
             }
-            #expect(try await !stage.redis("ZSCORE", due, "gateway:\(gateway.id)").isNull, "it is looked at again")
+            #expect(try await !stage.redis("ZSCORE", due, "gateway \(gateway.id)").isNull, "it is looked at again")
             #expect(try await stage.sessionField("alice", "state") == "online")
         }
     }

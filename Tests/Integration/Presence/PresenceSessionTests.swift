@@ -145,7 +145,7 @@ import Testing
             _ = try await gateway.send(
                 DetachSession(gateway: gateway.id, user: session.line.user, session: session.line.session))
             let resumed = try? await gateway.send(ResumeSession(gateway: gateway.id, line: session.line))
-            let member = "session:app%3A%7B1%7D:alice:\(session.line.session)"
+            let member = "session app:{1} alice \(session.line.session)"
             try await waitUntil("the timer to fire") {
                 try await stage.redis("ZSCORE", KeySpace.due(.presence), member).isNull ? nil : "still set"
             }

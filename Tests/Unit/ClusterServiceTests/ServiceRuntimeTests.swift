@@ -12,8 +12,8 @@ import Testing
 
 @Suite struct ServiceRuntimeTests {
     private enum ProbeTimer: ServiceTimer {
-        init?(member: String) { return nil }
-        var member: String { switch self {} }
+        init?(words: [String]) { return nil }
+        var words: [String] { switch self {} }
     }
 
     private struct Background: Service {

@@ -5,17 +5,17 @@ import Testing
 @Suite struct InvitationTimerTests {
     @Test func `a timer is read as what it was written for`() {
         let call = InvitationTimer.call(CallTimerReference(CallTimer(.ring, of: CallID("c-1")), tag: "{call:a:b:c}"))
-        #expect(call.member == "ring c-1 {call:a:b:c}")
-        #expect(InvitationTimer(member: call.member) == call)
+        #expect(call.words == ["ring", "c-1", "{call:a:b:c}"])
+        #expect(InvitationTimer(words: call.words) == call)
         // Must match the name that the heartbeat of the bridge's lease writes.
-        let bridge = InvitationTimer.bridge(BridgeID("bridge-7 x"))
-        #expect(bridge.member == "gateway:bridge-7 x")
-        #expect(InvitationTimer(member: bridge.member) == bridge)
+        let bridge = InvitationTimer.bridge(BridgeID("bridge-7"))
+        #expect(bridge.words == ["gateway", "bridge-7"])
+        #expect(InvitationTimer(words: bridge.words) == bridge)
     }
 
-    @Test(arguments: ["", "ring", "ring c-1", "ring c-1 {tag} more", "gong c-1 {tag}"])
-    func `what no version of the service wrote is no timer`(_ member: String) {
-        #expect(InvitationTimer(member: member) == nil)
+    @Test(arguments: ["", "ring", "ring c-1", "ring c-1 {tag} more", "gong c-1 {tag}", "gateway", "gateway a b"])
+    func `what no version of the service wrote is no timer`(_ words: String) {
+        #expect(InvitationTimer(words: words.split(separator: " ").map(String.init)) == nil)
     }
 
     @Test func `a reference to a call is read as it was written`() {

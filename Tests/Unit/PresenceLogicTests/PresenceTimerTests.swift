@@ -3,21 +3,27 @@ import SignalingProtocol
 import Testing
 
 @Suite struct PresenceTimerTests {
-    @Test func membersAreReadBack() throws {
+    @Test func wordsAreReadBack() throws {
         let user = UserKey(app: try AppID("a:b{c}"), account: try Account("x.y:z%20é"))
         let timers: [PresenceTimer] = [
             .gateway(GatewayID("gw-1:2")), .session(user, SessionID("s-1")), .attributes(user),
         ]
-        for timer in timers { #expect(PresenceTimer(member: timer.member) == timer) }
+        for timer in timers { #expect(PresenceTimer(words: timer.words) == timer) }
     }
 
     @Test func theGatewaysTimerIsTheOneThatItsHeartbeatSets() {
-        #expect(PresenceTimer.gateway(GatewayID("g1")).member == "gateway:g1")
+        #expect(PresenceTimer.gateway(GatewayID("g1")).words == ["gateway", "g1"])
     }
 
-    @Test(arguments: ["", "gateway", "session:a:b", "session:%zz:b:c", "attributes:a:b:c", "other:a:b"])
-    func otherTextIsNoTimer(_ text: String) {
-        #expect(PresenceTimer(member: text) == nil)
+    @Test func eachKindHasItsWords() throws {
+        let user = UserKey(app: try AppID("a"), account: try Account("anna"))
+        #expect(PresenceTimer.session(user, SessionID("s-1")).words == ["session", "a", "anna", "s-1"])
+        #expect(PresenceTimer.attributes(user).words == ["attributes", "a", "anna"])
+    }
+
+    @Test(arguments: ["", "gateway", "gateway a b", "session a b", "attributes a b c", "other a b"])
+    func otherWordsAreNoTimer(_ text: String) {
+        #expect(PresenceTimer(words: text.split(separator: " ").map(String.init)) == nil)
     }
 
     @Test func routesAreLinesWithoutSecret() throws {

@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// A call's timer as a member of the sorted set `due:invitation`: `KIND CALLID TAG`.
+/// A call's timer, and where the call's record is.
 package struct CallTimerReference: Equatable, Sendable {
     /// The timer.
     package var timer: CallTimer
@@ -12,42 +12,32 @@ package struct CallTimerReference: Equatable, Sendable {
         self.timer = timer
         self.tag = tag
     }
-
-    init?(text: String) {
-        let parts = text.split(separator: " ")
-        guard parts.count == 3, let kind = CallTimer.Kind(rawValue: String(parts[0])) else { return nil }
-        timer = CallTimer(kind, of: CallID(String(parts[1])))
-        tag = String(parts[2])
-    }
-
-    var text: String { "\(timer.kind.rawValue) \(timer.call) \(tag)" }
 }
 
 /// A timer of the invitation service, a member of the sorted set `due:invitation`.
 package enum InvitationTimer: Equatable, Sendable {
     /// A timer of a call.
     case call(CallTimerReference)
-    /// Fires when a sip-bridge's lease may have ended: `gateway:ID`. The bridge's heartbeats postpone it.
+    /// Fires when a sip-bridge's lease may have ended. The bridge's heartbeats postpone it.
     case bridge(BridgeID)
 
-    /// Parses a member of the set; nil for text that no version of this service has written.
-    package init?(member: String) {
-        if member.hasPrefix(Self.bridgePrefix) {
-            self = .bridge(BridgeID(String(member.dropFirst(Self.bridgePrefix.count))))
-        } else if let reference = CallTimerReference(text: member) {
-            self = .call(reference)
+    /// Reads the timer's words; nil for words that no version of this service has written.
+    package init?(words: [String]) {
+        if words.count == 2, words[0] == "gateway" {
+            self = .bridge(BridgeID(words[1]))
+        } else if words.count == 3, let kind = CallTimer.Kind(rawValue: words[0]) {
+            self = .call(CallTimerReference(CallTimer(kind, of: CallID(words[1])), tag: words[2]))
         } else {
             return nil
         }
     }
 
-    /// The timer as a member of the set.
-    package var member: String {
+    /// The timer's kind and what it is about, for the set of timers.
+    package var words: [String] {
         switch self {
-        case .call(let reference): reference.text
-        case .bridge(let bridge): Self.bridgePrefix + bridge.rawValue
+        case .call(let reference): [reference.timer.kind.rawValue, reference.timer.call.rawValue, reference.tag]
+        // Named as a gateway's by the heartbeat function of leases, which sets it too.
+        case .bridge(let bridge): ["gateway", bridge.rawValue]
         }
     }
-
-    private static let bridgePrefix = "gateway:"
 }

@@ -16,7 +16,7 @@ local function gateway_heartbeat(keys, args)
     else
         redis.call('SADD', keys[3], args[1])
     end
-    redis.call('ZADD', keys[4], number(now + args[5]), 'gateway:' .. args[1])
+    redis.call('ZADD', keys[4], number(now + args[5]), 'gateway ' .. args[1])
     return held and 1 or 0
 end
 
@@ -25,7 +25,7 @@ local function gateway_leave(keys, args)
     redis.call('DEL', keys[1])
     redis.call('ZREM', keys[2], args[1])
     redis.call('SREM', keys[3], args[1])
-    redis.call('ZADD', keys[4], number((clock())), 'gateway:' .. args[1])
+    redis.call('ZADD', keys[4], number((clock())), 'gateway ' .. args[1])
     return redis.status_reply('OK')
 end
 
