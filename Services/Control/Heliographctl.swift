@@ -14,7 +14,7 @@ struct Heliographctl: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
-            UserCommand.self,
+            UserCommand.self, VersionsCommand.self,
         ])
 }
 

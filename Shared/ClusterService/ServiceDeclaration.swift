@@ -37,6 +37,8 @@ package struct ServiceResources<Timer: ServiceTimer>: Sendable {
     package let timers: ServiceTimers<Timer>
     /// Tells since when Redis has been answering this process; known only in a service with timers.
     package let uptime: RedisUptime
+    /// This process among the cluster's; knows the cluster's level.
+    package let cluster: ClusterInstance
     /// The process's logger.
     package let logger: Logger
 }

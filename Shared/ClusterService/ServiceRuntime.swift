@@ -5,6 +5,7 @@ package import PostgresStore
 package import RedisStore
 package import ServiceKit
 internal import ServiceLifecycle
+internal import SignalingProtocol
 
 /// Builds what a declared service runs: its stores, timers, mirror, periodic jobs and commands, and the checks of the
 /// health listener.
@@ -32,7 +33,7 @@ package enum ServiceRuntime {
 
     private static func libraries<Declaration: ServiceDeclaration>(of _: Declaration.Type) -> [RedisFunctionLibrary] {
         let timers = Declaration.Timer.self == Never.self ? [] : [RedisFunctionLibrary.timers]
-        return Declaration.libraries + timers + [.streams]
+        return Declaration.libraries + timers + [.streams, .instances]
     }
 
     private static func assemble<Declaration: ServiceDeclaration>(
@@ -40,12 +41,14 @@ package enum ServiceRuntime {
     ) async throws -> ServiceAssembly {
         let timers = ServiceTimers<Declaration.Timer>(
             service: Declaration.name, connection: stores.redis, logger: logger)
+        let cluster = ClusterInstance(
+            kind: Declaration.name.rawValue, name: instance, redis: stores.redisConfiguration, logger: logger)
         let resources = ServiceResources(
             instance: instance, redis: stores.redis, redisConfiguration: stores.redisConfiguration, pool: stores.pool,
-            timers: timers, uptime: RedisUptime(connection: stores.redis), logger: logger)
+            timers: timers, uptime: RedisUptime(connection: stores.redis), cluster: cluster, logger: logger)
         let parts = try await service.parts(on: resources)
         // Shut down in reverse order: commands first, so that no new ones are read; the stores last.
-        var services: [any Service] = [stores]
+        var services: [any Service] = []
         if let fired = parts.timerFired {
             services += [resources.uptime, TimerService(timers: timers, fired: fired)] as [any Service]
         }
@@ -66,9 +69,10 @@ package enum ServiceRuntime {
             service: Declaration.name, instance: parts.consumer ?? instance, connection: stores.redis,
             router: parts.commands, logger: logger)
         services.append(CommandService(ready: parts.readyForCommands, commands: commands))
+        let resident = ClusterResident(services, cluster: cluster, stores: stores, logger: logger)
         return ServiceAssembly(
-            services: services, checks: stores.checks + parts.checks, details: parts.details,
-            shutdownDeadline: parts.shutdownDeadline)
+            services: [resident], checks: stores.checks + [resident.readiness] + parts.checks,
+            details: { resident.details + (await parts.details()) }, shutdownDeadline: parts.shutdownDeadline)
     }
 }
 

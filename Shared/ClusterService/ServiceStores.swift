@@ -92,11 +92,11 @@ package struct ServiceStores: Service {
         ]
     }
 
-    /// Opens the stores, and closes them at the graceful shutdown.
+    /// Closes the stores at the graceful shutdown. The connection to Redis is started by whoever runs this: before, the
+    /// process must have been let into the cluster.
     /// - Throws: `PostgresError` when a database that did not answer at the start turns out to be one that this build does not
     ///   work with.
     package func run() async throws {
-        redis.start()
         var refusal: PostgresError?
         do {
             try await cancelWhenGracefulShutdown {
@@ -111,8 +111,13 @@ package struct ServiceStores: Service {
             // Shutdown and cancellation throw too; the stores are closed in any case.
             refusal = error as? PostgresError
         }
+        await close()
+        if let refusal { throw refusal }
+    }
+
+    /// Closes the stores.
+    func close() async {
         await redis.close()
         await pool.close()
-        if let refusal { throw refusal }
     }
 }

@@ -119,9 +119,10 @@ class Stack:
         return App(app_id)
 
     def control(self, *arguments: str) -> str:
-        """Runs `heliographctl` against the stack's database; its output."""
+        """Runs `heliographctl` against the stack's stores; its output."""
         done = run_program(
-            str(BINARIES / "heliographctl"), *arguments, HELIOGRAPH_POSTGRES_URL=self.endpoints["postgres"]["url"])
+            str(BINARIES / "heliographctl"), *arguments, HELIOGRAPH_POSTGRES_URL=self.endpoints["postgres"]["url"],
+            HELIOGRAPH_REDIS_URL=self.endpoints["redis"]["url"])
         assert done.returncode == 0, f"heliographctl {' '.join(arguments[:2])}: {done.stderr}"
         return done.stdout
 

@@ -52,7 +52,7 @@ async def test_a_gateway_that_starts_without_redis_waits_for_it(make_stack, peop
     starting = asyncio.create_task(asyncio.to_thread(stack.start, "gateway#1"))
     log = stack.directory / "logs" / "gateway#1.log"
     try:
-        await eventually(lambda: "could not subscribe in Redis; trying again" in log.read_text(), "the gateway misses Redis", 20)
+        await eventually(lambda: "Redis does not answer yet" in log.read_text(), "the gateway misses Redis", 20)
     finally:
         # By a signal: `Scripts/stack` runs one command at a time, and `start` has not ended.
         os.kill(redis, signal.SIGCONT)

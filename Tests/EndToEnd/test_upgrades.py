@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from stack_control import BINARIES, Stack, clean_environment, run_program
+from waiting import eventually
 
 # What Kubernetes sets in every container for a service named heliograph-gateway.
 SERVICE_LINKS = {
@@ -66,7 +67,8 @@ def refusal(stack: Stack, program: str) -> str:
 
 
 def redis_keys(stack: Stack) -> set[str]:
-    return set(stack.redis("KEYS", "*").splitlines())
+    """The keys about processes; the others change while the stack runs."""
+    return set(stack.redis("KEYS", "{control}*").splitlines())
 
 
 def migration_applied(stack: Stack, number: int, readers_from: int) -> None:
@@ -115,3 +117,72 @@ def test_standby(make_stack):
     finally:
         early.kill()
         early.wait()
+
+
+def running(stack: Stack, instance: str, level: int) -> None:
+    """Says that a process of another release runs, as that process would."""
+    seconds, micros = stack.redis("TIME").split()
+    now = int(seconds) * 1000 + int(micros) // 1000
+    stack.redis("ZADD", "{control}instances", str(now), instance)
+    stack.redis("ZADD", "{control}levels", str(level), instance)
+    stack.redis("HSET", "{control}i:" + instance, "kind", "presence", "level", str(level), "version", "next", "host", "elsewhere",
+                "since", str(now))
+
+
+def gone(stack: Stack, instance: str) -> None:
+    stack.redis("ZREM", "{control}instances", instance)
+    stack.redis("ZREM", "{control}levels", instance)
+    stack.redis("DEL", "{control}i:" + instance)
+
+
+def refused_in_run(stack: Stack, program: str) -> str:
+    """The line by which a further process of the stack ends, once it has seen Redis."""
+    before = redis_keys(stack)
+    done = run_program(str(BINARIES / program), **settings(stack))
+    assert done.returncode == 1, done.stdout + done.stderr
+    line, = [line for line in (done.stdout + done.stderr).splitlines() if " critical " in line]
+    assert "gateway listens" not in done.stdout
+    assert redis_keys(stack) <= before, "a process that refuses has written to Redis"
+    return line
+
+
+async def test_levels(make_stack, people):
+    stack: Stack = make_stack(gateways=2)
+    report = json.loads(stack.control("versions", "--json"))
+    kinds = ["channel-state", "gateway", "gateway", "invitation", "presence", "sip-bridge"]
+    own = report["level"]
+    assert [instance["kind"] for instance in report["instances"]] == kinds
+    assert {instance["level"] for instance in report["instances"]} == {report["clusterLevel"]} == {own}
+    assert report["heldBackBy"] == []
+    # A neighbour holds nobody up, and is seen to be held back by the others.
+    running(stack, "presence-9.next", own + 1)
+    report = json.loads(stack.control("versions", "--json"))
+    assert report["clusterLevel"] == own and len(report["heldBackBy"]) == len(kinds)
+    stack.kill("presence#1")
+    stack.start("presence#1")
+    async with people(stack) as cast:
+        await cast.login("alice")
+    gone(stack, "presence-9.next")
+    # Who is two levels away keeps others from serving, of every kind.
+    running(stack, "presence-9.far", own + 2)
+    for program in ("gateway", "presence", "sip-bridge"):
+        line = refused_in_run(stack, program)
+        assert f"this build has level {own}, and processes of level {own + 2} run" in line
+    text = stack.control("versions")
+    assert f"cluster level {own}" in text and "presence-9.far" in text and "held back by" in text
+    gone(stack, "presence-9.far")
+    # A process that stops takes its record along.
+    stack.drain("gateway#2")
+    await eventually(
+        lambda: [i["kind"] for i in json.loads(stack.control("versions", "--json"))["instances"]].count("gateway") == 1,
+        "the end of the drained gateway's record", 30)
+
+
+def test_layout(make_stack):
+    stack: Stack = make_stack(gateways=1)
+    words = stack.redis("HGETALL", "{control}layout").split()
+    assert words == ["flavour", "single", "buckets", "0", "partitions", "1", "keys", "1"]
+    stack.redis("HSET", "{control}layout", "flavour", "cluster", "buckets", "4096")
+    for program in ("gateway", "channel-state"):
+        line = refused_in_run(stack, program)
+        assert "flavour cluster, 4096 buckets" in line and "flavour single, 0 buckets" in line

@@ -5,7 +5,8 @@ private func assemble(_ context: ServiceContext, _ configuration: GatewayConfigu
     let gateway = try GatewayService(
         configuration: configuration, redisURL: context.configuration.redisURL,
         instance: context.configuration.instance, logger: context.logger)
-    return ServiceAssembly(services: [gateway], checks: gateway.readiness, routes: gateway.routes)
+    return ServiceAssembly(
+        services: [gateway], checks: gateway.readiness, routes: gateway.routes, details: { gateway.details })
 }
 
 await ServiceMain.run("gateway", settings: { GatewayConfiguration(environment: &$0) }, assemble: assemble)

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import GatewayLogic
 package import Logging
 internal import MessageStore
@@ -23,6 +24,7 @@ package final class GatewayService: Service {
     private let discovery: Discovery
     private let shards: [GatewayShard]
     private let group: MultiThreadedEventLoopGroup
+    private let cluster: ClusterInstance
     private let phase = Mutex(Phase.starting)
 
     private enum Phase {
@@ -54,10 +56,16 @@ package final class GatewayService: Service {
         shards = group.makeIterator().enumerated().map { index, loop in
             GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)
         }
+        cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, logger: logger)
         let leases = GatewayLeases(connection: shards[0].redis)
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
             try await leases.list().map { GatewayAddress(host: $0.lease.host, port: $0.lease.port) }
         }
+    }
+
+    /// The levels, for `/healthz`.
+    package var details: [HealthDetail] {
+        [HealthDetail("level", Int(ClusterLevel.current)), HealthDetail("clusterLevel", Int(cluster.clusterLevel))]
     }
 
     /// The route `/getaddr`, for the public and the admin listener.
@@ -80,7 +88,11 @@ package final class GatewayService: Service {
     }
 
     /// Serves until the graceful shutdown, then drains.
+    /// - Throws: `ClusterRefusal` when it must not serve this cluster.
     package func run() async throws {
+        guard try await beforeShutdown({ try await self.cluster.check(on: self.shards[0].eventLoop) }) else {
+            return try await group.shutdownGracefully()
+        }
         await eachShard(of: shards) { await $0.start() }
         // Waits for Redis without a limit: a gateway that exited would only be restarted.
         await eachShard(of: shards) { shard in
@@ -88,10 +100,32 @@ package final class GatewayService: Service {
                 try await shard.subscribeToOwnTopic()
             }
         }
-        if !Task.isShuttingDownGracefully { try await serve() }
+        do {
+            if try await beforeShutdown({ try await self.cluster.join(on: self.shards[0].redis) }) { try await serve() }
+        } catch {
+            try await end()
+            throw error
+        }
+        try await end()
+    }
+
+    /// Ends the shards and their connections.
+    private func end() async throws {
         phase.withLock { $0 = .stopping }
+        await cluster.leave(on: shards[0].redis)
         await eachShard(of: shards) { await $0.stop() }
         try await group.shutdownGracefully()
+    }
+
+    /// Waits for a step of the start, or for the shutdown.
+    /// - Returns: whether the step was done.
+    private func beforeShutdown(_ step: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+        do {
+            try await cancelWhenGracefulShutdown(step)
+            return true
+        } catch is CancellationError {
+            return false
+        }
     }
 
     /// Retries a step of a shard's start every second until it succeeds or the shutdown begins.
@@ -130,6 +164,7 @@ package final class GatewayService: Service {
             tasks.addTask {
                 await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { _ = await self.beat($0) }
             }
+            tasks.addTask { await self.cluster.stay(on: self.shards[0].redis) }
             tasks.addTask { await self.every(Self.sweepPause) { await $0.sweep() } }
             tasks.addTask {
                 await self.every(Self.appPause) { await $0.endSessionsOfRemovedApps() }

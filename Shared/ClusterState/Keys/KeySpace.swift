@@ -68,7 +68,23 @@ package enum KeySpace {
     package static func commands(_ bridge: BridgeID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
 
     /// Sorted set: libraries of Redis Functions, scored by the time at which a process last recorded that it uses them (ms).
-    package static let libraries = "libraries"
+    package static let libraries = control + "libraries"
+
+    /// The prefix of the keys about the cluster's own processes, which are in one slot.
+    package static let control = "{control}"
+
+    /// Hash: the ``RedisLayout``, written once.
+    package static let layout = control + "layout"
+
+    /// Sorted set: ids of running processes, scored by the time of their last heartbeat (ms).
+    package static let instances = control + "instances"
+
+    /// Sorted set: ids of running processes, scored by their level.
+    package static let instanceLevels = control + "levels"
+
+    /// Hash with time to live: what a running process tells of itself.
+    /// - Parameter id: the process's name and a random part.
+    package static func instance(_ id: String) -> String { control + "i:" + id }
 
     /// Sorted set: a service's timers, scored by the time at which they are due.
     package static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }

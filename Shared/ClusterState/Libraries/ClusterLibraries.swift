@@ -39,6 +39,10 @@ extension RedisFunctionLibrary {
     /// The timers of all services.
     package static let timers = RedisFunctionLibrary(name: "heliograph_due", parts: [PackageResources.due_lua])
 
+    /// The cluster's running processes and their levels.
+    package static let instances = RedisFunctionLibrary(
+        name: "heliograph_instances", parts: [PackageResources.instances_lua])
+
     /// Appends to streams that succeed even when Redis is at `maxmemory`.
     package static let streams = RedisFunctionLibrary(
         name: "heliograph_streams", parts: [PackageResources.streams_lua])

@@ -7,7 +7,7 @@ internal import SignalingProtocol
 /// ``RedisFunctionLibrary``.
 ///
 /// Every hour, each connection records the names of its libraries in a sorted set, scored by the time (ms, Redis' clock),
-/// and deletes the libraries that no connection has recorded for a day. Deleting one too many does no harm: a connection
+/// and deletes the libraries that no connection has recorded for seven days. Deleting one too many does no harm: a connection
 /// whose library is missing loads it again.
 ///
 /// Use it on the connection's event loop only.
@@ -16,7 +16,7 @@ final class LibraryUpkeep {
     struct Plan: Equatable {
         /// The connection's own libraries, to be recorded now.
         var used: [String]
-        /// Libraries seen for the first time, to be recorded now: their day begins.
+        /// Libraries seen for the first time, to be recorded now: their seven days begin.
         var found: [String]
         /// Libraries to delete.
         var stale: [String]
@@ -27,7 +27,7 @@ final class LibraryUpkeep {
     /// The pause after a successful round, and after a failed one.
     static let pause = (success: TimeAmount.hours(1), failure: TimeAmount.minutes(1))
     /// How long, in milliseconds, a library must not have been recorded before it is deleted.
-    static let grace: Int64 = 86_400_000
+    static let grace: Int64 = 7 * 86_400_000
 
     private let used: [String]
     private let logger: Logger

@@ -87,6 +87,7 @@ extension FuzzTarget {
         record(CallLogEntry.self), record(CallDelivery.self), record(CallEvent.self), record(CallTimer.self),
         record(PhoneOrder.self), record(Withdrawal.self), record(TimerFields.self), record(UserCall.self),
         record(BridgeCall.self), record(Dialling.self), record(HeldLine.self),
+        record(InstanceRecord.self), record(RedisLayout.self),
     ]
 }
 

@@ -13,7 +13,7 @@ import Testing
 /// No function blocks Redis for more than 5 ms, even when the data it works on is at its bounds.
 @Suite(.timeLimit(.minutes(2))) struct FunctionTimesTests {
     enum Library: String, CaseIterable {
-        case messages, gateways, timers, streams, sessions, channels, memberships, calls
+        case messages, gateways, timers, streams, sessions, channels, memberships, calls, instances
 
         var library: RedisFunctionLibrary {
             switch self {
@@ -25,6 +25,7 @@ import Testing
             case .channels: .channels
             case .memberships: .memberships
             case .calls: .calls
+            case .instances: .instances
             }
         }
 
@@ -44,6 +45,7 @@ import Testing
                 try await FunctionDrivers.channelLife(times)
             case .memberships: try await FunctionDrivers.memberships(times)
             case .calls: try await FunctionDrivers.calls(times)
+            case .instances: try await FunctionDrivers.instances(times)
             }
         }
     }

@@ -147,11 +147,12 @@ import Testing
     private static func libraries(_ scene: RedisScene) async throws -> (present: Int, named: [String]) {
         let list = RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_test_*")
         let present = try await scene.connection.execute(list).array?.count ?? 0
-        let named = try await scene.connection.execute(RedisCommand("ZRANGE", "libraries", 0, -1)).array ?? []
+        let named =
+            try await scene.connection.execute(RedisCommand("ZRANGE", .string(KeySpace.libraries), 0, -1)).array ?? []
         return (present, named.compactMap(\.string).filter { $0.hasPrefix("heliograph_test_") })
     }
 
-    @Test func aLibraryThatNobodyUsedForADayIsDeleted() async throws {
+    @Test func aLibraryThatNobodyUsedForAWeekIsDeletedAndLoadedAgainWhenMissed() async throws {
         try await RedisScene.run { scene in
             let call = RedisCommand.function("test_two_call", tag: "{t}")
             let older = try Self.program(scene, answer: "old")
@@ -166,8 +167,8 @@ import Testing
             }
             #expect(try await Self.libraries(scene).present == 2)
             await newer.close()
-            // As if a day had passed.
-            _ = try await scene.connection.execute(RedisCommand("ZADD", "libraries", 1, .string(name)))
+            // As if a week had passed.
+            _ = try await scene.connection.execute(RedisCommand("ZADD", .string(KeySpace.libraries), 1, .string(name)))
             let later = try Self.program(scene, answer: "new")
             try await waitUntil("the older library to be deleted") {
                 let (present, named) = try await Self.libraries(scene)

@@ -52,24 +52,27 @@ import Testing
 
     /// The names of the services' types, without their generic arguments.
     private static func kinds(_ assembly: ServiceAssembly) -> [String] {
-        assembly.services.map { String(String(describing: type(of: $0)).prefix { $0 != "<" }) }
+        let resident = assembly.services.first as? ClusterResident
+        return (resident?.services ?? []).map { String(String(describing: type(of: $0)).prefix { $0 != "<" }) }
     }
 
     @Test func `commands start last and so stop first, the stores the other way round`() async throws {
         let assembly = try await Self.assemble(Probe<ProbeTimer>(fired: { _ in }))
         #expect(
             Self.kinds(assembly) == [
-                "ServiceStores", "RedisUptime", "TimerService", "MirrorConsumer", "SingletonJob", "Background",
-                "CommandService",
+                "ServiceStores", "ClusterStay", "RedisUptime", "TimerService", "MirrorConsumer", "SingletonJob",
+                "Background", "CommandService",
             ])
-        #expect(assembly.checks.map(\.name) == ["redis", "postgres", "probe"])
-        #expect(await assembly.details().count == 1)
+        #expect(assembly.checks.map(\.name) == ["redis", "postgres", "cluster", "probe"])
+        // The build's level, the cluster's, and what the probe adds.
+        #expect(await assembly.details().count == 3)
         #expect(assembly.shutdownDeadline == .seconds(7))
     }
 
     @Test func `a service without timers asks for no time`() async throws {
         let kinds = Self.kinds(try await Self.assemble(Probe<Never>()))
-        #expect(kinds == ["ServiceStores", "MirrorConsumer", "SingletonJob", "Background", "CommandService"])
+        #expect(
+            kinds == ["ServiceStores", "ClusterStay", "MirrorConsumer", "SingletonJob", "Background", "CommandService"])
     }
 
     @Test func `a mirror entry that cannot be read does not hold up the others`() async throws {

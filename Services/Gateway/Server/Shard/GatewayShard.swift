@@ -85,7 +85,7 @@ actor GatewayShard {
         self.logger = logger
         redis = RedisConnection(
             configuration: redisConfiguration, eventLoop: eventLoop,
-            libraries: [.messages, .leases, .streams],
+            libraries: [.messages, .leases, .streams, .instances],
             logger: logger)
         messages = MessageStore(connection: redis)
         mailboxes = MailboxBatch(connection: redis, gateway: id)

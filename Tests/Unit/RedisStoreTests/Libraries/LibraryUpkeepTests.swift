@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LibraryUpkeepTests {
     private static let now: Int64 = 1_000_000_000_000
-    private static let old = now - LibraryUpkeep.grace - 1
+    private static let old = now - 7 * 24 * 3_600_000 - 1
     private static let mine = "heliograph_mine_00000000"
     private static let other = "heliograph_other_0123abcd"
 
@@ -12,12 +12,12 @@ import Testing
         LibraryUpkeep.plan(used: [mine], present: present, named: named, now: now)
     }
 
-    @Test func whatNobodyNamedForADayIsDeleted() {
+    @Test func whatNobodyNamedForSevenDaysIsDeleted() {
         #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old]).stale == [Self.other])
         #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old + 1]).stale == [])
     }
 
-    @Test func oneThatIsSeenForTheFirstTimeHasADay() {
+    @Test func oneThatIsSeenForTheFirstTimeHasSevenDays() {
         let plan = Self.plan([Self.mine, Self.other], [:])
         #expect(plan == LibraryUpkeep.Plan(used: [Self.mine], found: [Self.other], stale: [], gone: []))
     }

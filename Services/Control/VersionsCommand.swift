@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import ClusterState
+internal import Glibc
+internal import Logging
+internal import NIOPosix
+internal import RedisStore
+internal import ServiceKit
+internal import SignalingProtocol
+
+/// `heliographctl versions`.
+struct VersionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "versions", abstract: "Lists the running processes by kind and level.",
+        discussion: """
+            The cluster's level is the least of its processes; a newer release writes its new forms only when all have its \
+            level. Redis is found by HELIOGRAPH_REDIS_URL (default \(UserCommand.Disconnect.standardURL)).
+            """)
+
+    struct Report: Encodable {
+        struct Instance: Encodable {
+            var id: String
+            var kind: String
+            var level: Int64
+            var version: String
+            var host: String
+            var since: Int64
+        }
+
+        /// Nil when nothing runs.
+        var clusterLevel: Int64?
+        /// This program's level.
+        var level: Int64
+        var instances: [Instance]
+        /// Ids of the processes of the cluster's level, when others have a higher one.
+        var heldBackBy: [String]
+
+        init(_ instances: [RunningInstance]) {
+            let levels = instances.map(\.record.level)
+            let least = levels.min()
+            clusterLevel = least
+            level = ClusterLevel.current
+            self.instances = instances.map { instance in
+                let record = instance.record
+                return Instance(
+                    id: instance.id, kind: record.kind, level: record.level, version: record.version,
+                    host: record.host, since: record.since)
+            }
+            heldBackBy = least == levels.max() ? [] : instances.filter { $0.record.level == least }.map(\.id)
+        }
+
+        /// For people.
+        var lines: [String] {
+            guard let clusterLevel else { return ["nothing runs"] }
+            let listed = instances.map { instance in
+                "\(instance.kind)  level \(instance.level)  \(instance.id)  on \(instance.host)  \(instance.version)  "
+                    + "since \(Output.time(milliseconds: instance.since))"
+            }
+            let held = heldBackBy.isEmpty ? [] : ["held back by \(heldBackBy.joined(separator: ", "))"]
+            return listed + ["cluster level \(clusterLevel)"] + held
+        }
+    }
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await Failure.reported {
+            let report = Report(try await Self.running())
+            if output.json { return try Output.json(report) }
+            for line in report.lines { print(line) }
+        }
+    }
+
+    /// The running processes.
+    /// - Throws: ``Failure`` when Redis does not answer.
+    private static func running() async throws -> [RunningInstance] {
+        var reader = EnvironmentReader.process()
+        let url = reader.string("REDIS_URL", default: UserCommand.Disconnect.standardURL, "where Redis is")
+        let connection: RedisConnection
+        do throws(RedisError) {
+            connection = RedisConnection(
+                configuration: try RedisConfiguration(url: url),
+                eventLoop: MultiThreadedEventLoopGroup.singleton.next(), keepsClock: false,
+                logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })
+        } catch {
+            throw Failure(error)
+        }
+        connection.start()
+        let found: Result<[RunningInstance], SignalingError>
+        do throws(SignalingError) {
+            found = .success(try await RunningInstances.list(connection))
+        } catch {
+            found = .failure(error)
+        }
+        await connection.close()
+        do {
+            return try found.get()
+        } catch {
+            throw Failure(message: "Redis: \(error)", code: EX_UNAVAILABLE)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import ClusterState
+internal import Logging
+internal import RedisStore
+internal import ServiceKit
+package import ServiceLifecycle
+
+/// Runs a service's parts as one of the cluster's processes: none of them before the cluster lets the process in, because a
+/// process that must not serve must not write either.
+package struct ClusterResident: Service {
+    /// The parts, in order of start; the stores are the first.
+    package let services: [any Service]
+    private let cluster: ClusterInstance
+    private let stores: ServiceStores
+    private let logger: Logger
+
+    init(_ services: [any Service], cluster: ClusterInstance, stores: ServiceStores, logger: Logger) {
+        self.services = [stores, ClusterStay(cluster: cluster, redis: stores.redis)] + services
+        self.cluster = cluster
+        self.stores = stores
+        self.logger = logger
+    }
+
+    /// Whether the process has joined.
+    var readiness: ReadinessCheck {
+        ReadinessCheck(name: "cluster") { [cluster] in cluster.hasJoined ? nil : "not joined yet" }
+    }
+
+    /// The levels, for `/healthz`.
+    var details: [HealthDetail] {
+        [HealthDetail("level", Int(ClusterLevel.current)), HealthDetail("clusterLevel", Int(cluster.clusterLevel))]
+    }
+
+    /// Joins, then runs the parts until the graceful shutdown.
+    /// - Throws: `ClusterRefusal`, or the error that ended one of the parts.
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await enter() }
+        } catch {
+            await stores.close()
+            // Shut down before the process had joined.
+            if error is CancellationError { return }
+            throw error
+        }
+        try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: logger)).run()
+    }
+
+    private func enter() async throws {
+        try await cluster.check(on: stores.redis.eventLoop)
+        stores.redis.start()
+        try await cluster.join(on: stores.redis)
+    }
+}
+
+/// Keeps the process's record while the parts run, and ends it before the stores are closed.
+private struct ClusterStay: Service {
+    let cluster: ClusterInstance
+    let redis: RedisConnection
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await cluster.stay(on: redis) }
+        await cluster.leave(on: redis)
+    }
+}

@@ -1,0 +1,35 @@
+/// How the cluster's data are laid out in Redis. Written once, by the first process; a process of another layout must not serve,
+/// because it would look for the same data elsewhere.
+package struct RedisLayout: Equatable, Sendable, CustomStringConvertible {
+    /// What Redis is.
+    package enum Flavour: String, CaseIterable, Sendable {
+        /// One server, or a server with replicas: every key and topic is at one place.
+        case single
+        /// Redis Cluster.
+        case cluster
+    }
+
+    /// What Redis is.
+    package var flavour: Flavour
+    /// The number of hash tags that users share; 0 when each user has a tag.
+    package var buckets: Int
+    /// The number of streams and of sets of timers that each service has.
+    package var partitions: Int
+    /// Goes up when names or types of keys change otherwise.
+    package var keys: Int
+
+    package init(flavour: Flavour, buckets: Int, partitions: Int, keys: Int) {
+        self.flavour = flavour
+        self.buckets = buckets
+        self.partitions = partitions
+        self.keys = keys
+    }
+
+    /// The layout that this build reads and writes.
+    package static let current = RedisLayout(flavour: .single, buckets: 0, partitions: 1, keys: 1)
+
+    /// All of it, for a log line.
+    package var description: String {
+        "flavour \(flavour.rawValue), \(buckets) buckets, \(partitions) partitions, key version \(keys)"
+    }
+}

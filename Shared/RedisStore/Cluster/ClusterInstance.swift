@@ -1,0 +1,218 @@
+package import ClusterState
+package import Logging
+package import NIOCore
+internal import SignalingProtocol
+internal import SignalingWire
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// This process among the cluster's: whether it may serve, and the level of the cluster.
+///
+/// In this order: ``check()`` before anything is written, ``join(on:)`` before anything is served, ``stay(on:)`` while serving,
+/// ``leave(on:)`` at the end. The connection of the last three must keep ``RedisFunctionLibrary/instances`` loaded.
+package final class ClusterInstance: Sendable {
+    /// What the process goes by. Others than the defaults are for tests.
+    package struct Terms: Sendable {
+        /// The build's level.
+        package var level = ClusterLevel.current
+        /// The layout of Redis that the build needs.
+        package var layout = RedisLayout.current
+        /// The time between heartbeats; each is up to a quarter earlier or later, so that processes started together spread.
+        package var pause = Duration.seconds(5)
+
+        package init() {}
+    }
+
+    /// The time between attempts while Redis does not answer.
+    private static let retryPause = Duration.milliseconds(500)
+
+    /// The process's name and a random part: a restarted process must not be taken for the one before.
+    package let id: String
+    private let kind: String
+    private let terms: Terms
+    private let configuration: RedisConfiguration
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    private struct State {
+        var since: Int64?
+        var clusterLevel: Int64
+    }
+
+    /// Describes a process that has not joined.
+    /// - Parameter name: the process's name among its kind.
+    package init(
+        kind: String, name: String, redis configuration: RedisConfiguration, terms: Terms = Terms(), logger: Logger
+    ) {
+        id = "\(name).\(SecureRandom.hex(bytes: 3))"
+        self.kind = kind
+        self.terms = terms
+        self.configuration = configuration
+        self.logger = logger
+        state = Mutex(State(since: nil, clusterLevel: terms.level - 1))
+    }
+
+    /// The least level of the running processes, at most some seconds old: only forms that this level reads may be written. One
+    /// less than the build's own before the process has joined. Keeps its value while Redis does not answer.
+    package var clusterLevel: Int64 { state.withLock { $0.clusterLevel } }
+
+    /// Whether the process has joined; until then it does not serve.
+    package var hasJoined: Bool { state.withLock { $0.since != nil } }
+
+    /// Waits until Redis answers, then checks that the process may join. Writes nothing but the layout, where there is none.
+    /// - Throws: ``ClusterRefusal``, or `CancellationError`.
+    package func check(on eventLoop: any EventLoop) async throws {
+        // A connection of its own: one that loads libraries would write before anything is checked.
+        let connection = RedisConnection(
+            configuration: configuration, eventLoop: eventLoop, keepsClock: false, logger: logger)
+        connection.start()
+        let refusal: ClusterRefusal?
+        do {
+            refusal = try await untilAnswered { () async throws(SignalingError) in try await self.refusal(connection) }
+        } catch {
+            await connection.close()
+            throw error
+        }
+        await connection.close()
+        if let refusal { throw refusal }
+    }
+
+    /// Makes the process one of the cluster's. Where that lowers the cluster's level, it returns only after the others have
+    /// learnt it.
+    /// - Throws: ``ClusterRefusal``, or `CancellationError`.
+    package func join(on connection: RedisConnection) async throws {
+        let before = try await untilAnswered { () async throws(SignalingError) in
+            try await RunningInstances.levels(connection).min()
+        }
+        let since = try await untilAnswered { () async throws(SignalingError) in try await connection.time() }
+        let (least, highest) = try await untilAnswered { () async throws(SignalingError) in
+            try await self.renew(on: connection, since: since)
+        }
+        // Another process may have joined since the check.
+        if let refusal = ClusterRefusal(own: terms.level, running: [least, highest]) {
+            _ = try await untilAnswered { () async throws(SignalingError) in
+                try await connection.answer(to: self.call("instance_leave", [.string(self.id)]))
+            }
+            throw refusal
+        }
+        if let before, terms.level < before {
+            logger.notice("lowers the cluster's level, waits until all know", metadata: ["level": "\(terms.level)"])
+            try await Task.sleep(for: terms.pause * 3 / 2)
+        }
+        state.withLock { $0 = State(since: since, clusterLevel: least) }
+    }
+
+    /// Renews the process's heartbeat and learns the cluster's level, until cancelled.
+    package func stay(on connection: RedisConnection) async {
+        while let since = state.withLock({ $0.since }) {
+            do {
+                try await Task.sleep(for: terms.pause * Double.random(in: 0.75...1.25))
+                let (least, _) = try await renew(on: connection, since: since)
+                let before = state.withLock { state in
+                    defer { state.clusterLevel = least }
+                    return state.clusterLevel
+                }
+                if before != least { logger.notice("the cluster has another level", metadata: ["level": "\(least)"]) }
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("could not renew this process's record", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Ends the process's record, which would otherwise end by itself within ``RunningInstances/timeToLive``.
+    package func leave(on connection: RedisConnection) async {
+        guard hasJoined, connection.isConnected else { return }
+        do throws(SignalingError) {
+            _ = try await connection.answer(to: call("instance_leave", [.string(id)]))
+        } catch {
+            logger.debug("could not end this process's record", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// - Returns: the least and the highest level of the running processes.
+    private func renew(
+        on connection: RedisConnection, since: Int64
+    ) async throws(SignalingError) -> (least: Int64, highest: Int64) {
+        let record = InstanceRecord(
+            kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since)
+        let layout = terms.layout.words
+        let arguments: [RedisArgument] = [
+            .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),
+        ]
+        let reply = try await connection.answer(to: call("instance_renew", arguments + layout + record.words))
+        guard let levels = reply.array, levels.count == 2, let least = levels[0].int, let highest = levels[1].int else {
+            throw .unreadableAnswer
+        }
+        return (least, highest)
+    }
+
+    private func call(_ function: String, _ arguments: [RedisArgument]) -> RedisCommand {
+        .function(
+            function,
+            keys: [KeySpace.instances, KeySpace.instanceLevels, KeySpace.instance(id), KeySpace.layout],
+            arguments: arguments)
+    }
+
+    /// Nil when the process may join.
+    private func refusal(_ connection: RedisConnection) async throws(SignalingError) -> ClusterRefusal? {
+        let found = try await connection.answer(to: RedisCommand("HGETALL", .string(KeySpace.layout)))
+        if let refusal = refusal(layout: found) { return refusal }
+        if let refusal = ClusterRefusal(own: terms.level, running: try await RunningInstances.levels(connection)) {
+            return refusal
+        }
+        return found.texts.isEmpty ? refusal(layout: try await claimLayout(connection)) : nil
+    }
+
+    /// Writes the layout unless another process has just done so.
+    /// - Returns: the layout's hash.
+    private func claimLayout(_ connection: RedisConnection) async throws(SignalingError) -> RedisValue {
+        let words = terms.layout.words
+        var commands = [RedisCommand("MULTI")]
+        for index in stride(from: 0, to: words.count, by: 2) {
+            commands.append(RedisCommand("HSETNX", .string(KeySpace.layout), words[index], words[index + 1]))
+        }
+        commands += [RedisCommand("HGETALL", .string(KeySpace.layout)), RedisCommand("EXEC")]
+        let answers = try await connection.answers(to: commands)
+        guard let hash = answers.last?.array?.last, !hash.texts.isEmpty else { throw .unreadableAnswer }
+        return hash
+    }
+
+    /// Judges the layout's hash; an empty one is fine, one that cannot be read is not.
+    private func refusal(layout found: RedisValue) -> ClusterRefusal? {
+        let words = found.texts
+        guard !words.isEmpty else { return nil }
+        if let layout = try? RedisLayout(hash: found) {
+            return layout == terms.layout ? nil : .layout(found: layout.description, needed: terms.layout)
+        }
+        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { "\(words[$0]) \(words[$0 + 1])" }
+        return .layout(found: pairs.joined(separator: ", "), needed: terms.layout)
+    }
+
+    /// Repeats a step while Redis does not answer.
+    /// - Throws: `CancellationError`.
+    private func untilAnswered<Value>(_ step: () async throws(SignalingError) -> Value) async throws -> Value {
+        var isSaid = false
+        while true {
+            do throws(SignalingError) {
+                return try await step()
+            } catch {
+                if !isSaid { logger.warning("Redis does not answer yet", metadata: ["error": "\(error)"]) }
+                isSaid = true
+            }
+            try await Task.sleep(for: Self.retryPause)
+        }
+    }
+
+    private static var host: String {
+        var name = [CChar](repeating: 0, count: 256)
+        gethostname(&name, name.count - 1)
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

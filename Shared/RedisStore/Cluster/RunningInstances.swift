@@ -1,0 +1,50 @@
+internal import ClusterState
+package import SignalingProtocol
+
+/// A process that shows that it runs.
+package struct RunningInstance: Equatable, Sendable {
+    /// The process's name and a random part, new for each run.
+    package let id: String
+    /// What it tells of itself.
+    package let record: InstanceRecord
+}
+
+/// The cluster's running processes, as each of them renews them; see ``ClusterInstance``.
+package enum RunningInstances {
+    /// How long a process counts as running after its last heartbeat.
+    package static let timeToLive = Duration.seconds(20)
+
+    /// Asks Redis for all of them, sorted by kind and id. Meant for people: it reads every record.
+    /// - Throws: `SignalingError` when Redis does not answer or a record cannot be read.
+    package static func list(_ connection: RedisConnection) async throws(SignalingError) -> [RunningInstance] {
+        let ids = try await living(connection)
+        let hashes = try await connection.answers(
+            to: ids.map { RedisCommand("HGETALL", .string(KeySpace.instance($0))) })
+        var instances: [RunningInstance] = []
+        for (id, hash) in zip(ids, hashes) {
+            // Without a record it has ended in between.
+            guard let record = try InstanceRecord(hash: hash) else { continue }
+            instances.append(RunningInstance(id: id, record: record))
+        }
+        return instances.sorted { ($0.record.kind, $0.id) < ($1.record.kind, $1.id) }
+    }
+
+    /// The levels of the running processes.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    static func levels(_ connection: RedisConnection) async throws(SignalingError) -> [Int64] {
+        let ids = Set(try await living(connection))
+        let reply = try await connection.answer(
+            to: RedisCommand("ZRANGE", .string(KeySpace.instanceLevels), 0, -1, "WITHSCORES"))
+        let words = reply.texts
+        return stride(from: 0, to: words.count - 1, by: 2).compactMap {
+            ids.contains(words[$0]) ? Int64(words[$0 + 1]) : nil
+        }
+    }
+
+    private static func living(_ connection: RedisConnection) async throws(SignalingError) -> [String] {
+        let last = try await connection.time() - timeToLive.wholeMilliseconds
+        return try await connection.answer(
+            to: RedisCommand("ZRANGE", .string(KeySpace.instances), .string("(\(last)"), "+inf", "BYSCORE")
+        ).texts
+    }
+}

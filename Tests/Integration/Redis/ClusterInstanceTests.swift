@@ -1,0 +1,179 @@
+import ClusterState
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ClusterInstanceTests {
+    private static func instance(
+        _ name: String, _ scene: RedisScene, level: Int64 = 2, layout: RedisLayout = .current,
+        pause: Duration = .milliseconds(100)
+    ) throws -> ClusterInstance {
+        var terms = ClusterInstance.Terms()
+        (terms.level, terms.layout, terms.pause) = (level, layout, pause)
+        return ClusterInstance(
+            kind: "probe", name: name, redis: try scene.server.configuration, terms: terms, logger: RedisScene.logger)
+    }
+
+    private static func joined(_ name: String, _ scene: RedisScene, level: Int64) async throws -> ClusterInstance {
+        let instance = try instance(name, scene, level: level)
+        try await instance.check(on: scene.eventLoop)
+        try await instance.join(on: scene.connection)
+        return instance
+    }
+
+    private static func refusal(_ instance: ClusterInstance, _ scene: RedisScene) async throws -> ClusterRefusal? {
+        do {
+            try await instance.check(on: scene.eventLoop)
+            return nil
+        } catch let refusal as ClusterRefusal {
+            return refusal
+        }
+    }
+
+    private static func keys(_ scene: RedisScene) async throws -> Set<String> {
+        // The scene's own connection names its libraries at some moment.
+        Set(try await scene.connection.execute(RedisCommand("KEYS", "*")).texts).subtracting([KeySpace.libraries])
+    }
+
+    @Test func theClusterHasTheLeastLevelOfTheRunning() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let old = try await Self.joined("old", scene, level: 1)
+            #expect(old.clusterLevel == 1)
+            let new = try await Self.joined("new", scene, level: 2)
+            #expect(new.clusterLevel == 1)
+            let running = try await RunningInstances.list(scene.connection)
+            #expect(running.map(\.id) == [new.id, old.id] && running.map(\.record.level) == [2, 1])
+            #expect(running.allSatisfy { $0.record.kind == "probe" && !$0.record.host.isEmpty && $0.record.since > 0 })
+
+            let staying = Task { await new.stay(on: scene.connection) }
+            await old.leave(on: scene.connection)
+            try await waitUntil("the higher level") { new.clusterLevel == 2 ? nil : "\(new.clusterLevel)" }
+            #expect(try await RunningInstances.list(scene.connection).map(\.id) == [new.id])
+            staying.cancel()
+            await staying.value
+        }
+    }
+
+    @Test func beforeItHasJoinedTheLevelIsThatOfTheReleaseBefore() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let instance = try Self.instance("one", scene, level: 4)
+            #expect(instance.clusterLevel == 3 && !instance.hasJoined)
+        }
+    }
+
+    @Test(arguments: [1, 5] as [Int64]) func whoseLevelIsMoreThanOneApartIsRefusedAndWritesNothing(level: Int64)
+        async throws
+    {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            _ = try await Self.joined("running", scene, level: 3)
+            let before = try await Self.keys(scene)
+            let libraries = try await scene.connection.execute(RedisCommand("FUNCTION", "LIST"))
+            let stranger = try Self.instance("stranger", scene, level: level)
+            #expect(try await Self.refusal(stranger, scene) == .level(own: level, running: 3))
+            #expect(try await Self.keys(scene) == before)
+            #expect(try await scene.connection.execute(RedisCommand("FUNCTION", "LIST")) == libraries)
+        }
+    }
+
+    @Test func oneThatJoinedBetweenCheckAndJoinIsNoticed() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let late = try Self.instance("late", scene, level: 1)
+            try await late.check(on: scene.eventLoop)
+            let first = try await Self.joined("first", scene, level: 3)
+            await #expect(throws: ClusterRefusal.level(own: 1, running: 3)) {
+                try await late.join(on: scene.connection)
+            }
+            #expect(!late.hasJoined)
+            #expect(try await RunningInstances.list(scene.connection).map(\.id) == [first.id])
+        }
+    }
+
+    @Test func whoNoLongerRenewsDoesNotCount() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let past = try await scene.connection.time() - RunningInstances.timeToLive.wholeMilliseconds - 1
+            for command in [
+                RedisCommand("ZADD", .string(KeySpace.instances), .int64(past), "dead"),
+                RedisCommand("ZADD", .string(KeySpace.instanceLevels), 9, "dead"),
+            ] { _ = try await scene.connection.execute(command) }
+            let instance = try await Self.joined("one", scene, level: 2)
+            #expect(instance.clusterLevel == 2)
+            let levels = RedisCommand("ZRANGE", .string(KeySpace.instanceLevels), 0, -1)
+            #expect(try await scene.connection.execute(levels).texts == [instance.id])
+            let left = try await scene.connection.execute(RedisCommand("PTTL", .string(KeySpace.instance(instance.id))))
+            let most = RunningInstances.timeToLive.wholeMilliseconds
+            #expect((most - 10_000...most).contains(left.int ?? -1))
+        }
+    }
+
+    @Test func whoLowersTheLevelWaitsUntilTheOthersKnow() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let new = try await Self.joined("new", scene, level: 2)
+            let staying = Task { await new.stay(on: scene.connection) }
+            let old = try Self.instance("old", scene, level: 1, pause: .seconds(1))
+            try await old.check(on: scene.eventLoop)
+            #expect(new.clusterLevel == 2)
+            let begun = ContinuousClock.now
+            try await old.join(on: scene.connection)
+            #expect(ContinuousClock.now - begun >= .milliseconds(1500))
+            #expect(new.clusterLevel == 1)
+            staying.cancel()
+            await staying.value
+        }
+    }
+
+    private static let other = RedisLayout(flavour: .cluster, buckets: 4096, partitions: 24, keys: 2)
+
+    @Test func theLayoutIsWrittenOnceAndAnotherIsRefused() async throws {
+        try await RedisScene.run(libraries: []) { scene in
+            #expect(try await Self.refusal(Self.instance("first", scene), scene) == nil)
+            let written = try await scene.connection.execute(RedisCommand("HGETALL", .string(KeySpace.layout))).texts
+            #expect(written == ["flavour", "single", "buckets", "0", "partitions", "1", "keys", "1"])
+            #expect(try await Self.refusal(Self.instance("second", scene), scene) == nil)
+            let refusal = try await Self.refusal(Self.instance("other", scene, layout: Self.other), scene)
+            #expect(refusal == .layout(found: RedisLayout.current.description, needed: Self.other))
+            let line = try #require(refusal?.description)
+            #expect(line.contains("flavour single, 0 buckets") && line.contains("flavour cluster, 4096 buckets"))
+            #expect(try await Self.keys(scene) == [KeySpace.layout])
+        }
+    }
+
+    @Test func aLayoutThatCannotBeReadIsRefused() async throws {
+        try await RedisScene.run(libraries: []) { scene in
+            _ = try await scene.connection.execute(
+                RedisCommand("HSET", .string(KeySpace.layout), "flavour", "novel", "buckets", 3))
+            let refusal = try await Self.refusal(Self.instance("first", scene), scene)
+            #expect(refusal == .layout(found: "flavour novel, buckets 3", needed: .current))
+        }
+    }
+
+    @Test func ofTwoLayoutsAtTheSameTimeOneWins() async throws {
+        try await RedisScene.run(libraries: []) { scene in
+            for _ in 0..<20 {
+                _ = try await scene.connection.execute(RedisCommand("FLUSHALL"))
+                async let one = try await Self.refusal(Self.instance("one", scene), scene)
+                async let two = try await Self.refusal(Self.instance("two", scene, layout: Self.other), scene)
+                let refusals = try await [one, two]
+                #expect(refusals.filter { $0 == nil }.count == 1, "\(refusals)")
+            }
+        }
+    }
+
+    @Test func aHeartbeatWritesTheLayoutAgainWhenRedisHasLostIt() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let instance = try await Self.joined("one", scene, level: 2)
+            _ = try await scene.connection.execute(RedisCommand("FLUSHALL"))
+            let staying = Task { await instance.stay(on: scene.connection) }
+            try await waitUntil("the record and the layout") {
+                let running = try await RunningInstances.list(scene.connection).map(\.id)
+                return running == [instance.id] ? nil : "\(running)"
+            }
+            let layout = try await scene.connection.execute(RedisCommand("HGET", .string(KeySpace.layout), "flavour"))
+            #expect(layout.string == "single")
+            let other = try Self.instance("other", scene, layout: Self.other)
+            #expect(try await Self.refusal(other, scene) != nil)
+            staying.cancel()
+            await staying.value
+        }
+    }
+}
