@@ -43,7 +43,7 @@ struct VersionsCommand: AsyncParsableCommand {
                 let record = instance.record
                 return Instance(
                     id: instance.id, kind: record.kind, level: record.level, version: record.version,
-                    host: record.host, since: record.since)
+                    host: record.host, since: record.since.milliseconds)
             }
             heldBackBy = least == levels.max() ? [] : instances.filter { $0.record.level == least }.map(\.id)
         }

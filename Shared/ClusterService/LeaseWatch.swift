@@ -8,9 +8,9 @@ package struct EndedLease: Equatable, Sendable {
     package let isGivenBack: Bool
     /// From when on what the holder held counts as abandoned, in ms of Redis' clock: its last heartbeat, or the time at
     /// which Redis began to answer, if that was later.
-    package let abandonedAt: Int64
+    package let abandonedAt: RedisTime
     /// When the end was found, in ms of Redis' clock.
-    package let now: Int64
+    package let now: RedisTime
 }
 
 /// Tells whether the holders of a fleet's leases are gone. Used by the service that deals with what they held.
@@ -39,10 +39,14 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
     /// - Returns: nil while the lease is alive, or may be.
     package func ended(_ holder: Holder) async throws(SignalingError) -> EndedLease? {
         let now = try await redis.time()
-        guard let heartbeat = try await lastHeartbeat(of: holder) else { return nil }
-        guard heartbeat != 0 else { return EndedLease(isGivenBack: true, abandonedAt: now, now: now) }
-        guard let since = uptime.since?.milliseconds else {
-            try await lookAgain(at: holder, at: now + Self.pause.wholeMilliseconds)
+        let heartbeat: RedisTime
+        switch try await state(of: holder) {
+        case .alive: return nil
+        case .ended: return EndedLease(isGivenBack: true, abandonedAt: now, now: now)
+        case .lost(let last): heartbeat = last
+        }
+        guard let since = uptime.since else {
+            try await lookAgain(at: holder, at: now + Self.pause)
             return nil
         }
         let earliest = since + Holder.fleet.watchDelay
@@ -54,14 +58,13 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
     }
 
     /// Makes the holder's timer fire again, because not everything that it held has been dealt with.
-    /// - Parameter time: in ms of Redis' clock.
-    package func lookAgain(at holder: Holder, at time: Int64) async throws(SignalingError) {
+    package func lookAgain(at holder: Holder, at time: RedisTime) async throws(SignalingError) {
         try await timers.set(timer(holder), at: time)
     }
 
     /// Whether the holder has a lease again.
     package func isBack(_ holder: Holder) async throws(SignalingError) -> Bool {
-        try await lastHeartbeat(of: holder) == nil
+        try await state(of: holder) == .alive
     }
 
     /// Forgets a holder, once everything that it held has been dealt with. No effect while its lease is alive.
@@ -73,10 +76,9 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
         }
     }
 
-    /// The time of the last heartbeat in ms of Redis' clock; nil while the lease is alive, 0 when the holder ended it.
-    private func lastHeartbeat(of holder: Holder) async throws(SignalingError) -> Int64? {
+    private func state(of holder: Holder) async throws(SignalingError) -> LeaseState {
         do {
-            return try await leases.lost(holder)
+            return try await leases.state(of: holder)
         } catch {
             throw error.signaling
         }

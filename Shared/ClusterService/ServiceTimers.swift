@@ -1,3 +1,4 @@
+package import ClusterState
 package import Logging
 package import RedisStore
 package import SignalingProtocol
@@ -19,17 +20,15 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
     }
 
     /// The Redis command that sets or moves a timer, for the caller to send in a pipeline.
-    /// - Parameter time: in ms of Redis' clock.
-    package func setting(_ timer: Timer, at time: Int64) -> RedisCommand {
-        due.scheduling(timer.member, atMilliseconds: time)
+    package func setting(_ timer: Timer, at time: RedisTime) -> RedisCommand {
+        due.scheduling(timer.member, at: time)
     }
 
     /// Sets or moves a timer.
-    /// - Parameter time: in ms of Redis' clock.
     /// - Throws: `SignalingError` when Redis does not answer.
-    package func set(_ timer: Timer, at time: Int64) async throws(SignalingError) {
+    package func set(_ timer: Timer, at time: RedisTime) async throws(SignalingError) {
         do {
-            try await due.schedule(timer.member, atMilliseconds: time)
+            try await due.schedule(timer.member, at: time)
         } catch {
             throw error.signaling
         }
@@ -38,7 +37,7 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
     /// Sets or moves a timer to fire after `delay`.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func set(_ timer: Timer, after delay: Duration) async throws(SignalingError) {
-        try await set(timer, at: try await redis.time() + delay.wholeMilliseconds)
+        try await set(timer, at: try await redis.time() + delay)
     }
 
     /// Removes a timer; no effect if there is none.

@@ -1,5 +1,5 @@
 internal import ClusterState
-package import NIOCore
+internal import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
@@ -15,7 +15,11 @@ package final class MailboxBatch {
 
     /// How long a message with a command id may be sent again if the connection to Redis breaks before the reply: as long as
     /// its sender waits.
-    package static let patience = TimeAmount.seconds(8)
+    package static let patience = Duration.seconds(8)
+    private static let patienceAmount = TimeAmount(patience)
+
+    /// When a command that is sent now may no longer be sent again.
+    static var repeatedUntil: NIODeadline { .now() + patienceAmount }
 
     /// A call that is being assembled.
     private struct Call {
@@ -115,7 +119,7 @@ package final class MailboxBatch {
         command.append(contentsOf: call.keys)
         command.append(gateway.rawValue)
         command.append(contentsOf: call.arguments)
-        connection.send(command, repeatedUntil: call.isRepeatable ? .now() + Self.patience : nil) { reply in
+        connection.send(command, repeatedUntil: call.isRepeatable ? Self.repeatedUntil : nil) { reply in
             for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {
                 completion(result)
             }

@@ -29,7 +29,7 @@ package struct MessageStore: Sendable {
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
         // A message with a command id is sent again if the connection breaks before the reply.
-        let until = message.command.map { _ in NIODeadline.now() + MailboxBatch.patience }
+        let until = message.command.map { _ in MailboxBatch.repeatedUntil }
         perform(Self.command(message), repeatedUntil: until, Self.sent, completion)
     }
 

@@ -28,7 +28,7 @@ final class ClientDriver {
         machine = ClientStateMachine(configuration: configuration)
         bootstrap = LinkBootstrap(
             eventLoop: eventLoop, tls: configuration.tls,
-            timeout: .milliseconds(configuration.timing.stepTime.milliseconds))
+            timeout: configuration.timing.stepTime)
     }
 
     var status: ClientStatus { machine.status }

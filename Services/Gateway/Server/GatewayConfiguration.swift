@@ -1,5 +1,5 @@
 internal import GatewayLogic
-package import NIOCore
+internal import NIOCore
 package import ServiceKit
 internal import SignalingProtocol
 
@@ -37,13 +37,13 @@ package struct GatewayConfiguration: Sendable {
     /// Networks of proxies; connections from them must begin with a PROXY protocol header.
     var proxyNetworks: [AddressNetwork] = []
     /// A connection that sends nothing for this long is taken for dead and closed (clients ping every 10 s).
-    package var idleTimeout = TimeAmount.seconds(45)
+    package var idleTimeout = Duration.seconds(45)
     /// A connection that has not asked to log in after this time is closed.
-    package var loginTimeout = TimeAmount.seconds(30)
+    package var loginTimeout = Duration.seconds(30)
     /// How long a client's request waits for a service's answer.
-    package var commandTimeout = TimeAmount.seconds(8)
+    package var commandTimeout = Duration.seconds(8)
     /// The time over which a stopping gateway spreads its disconnects, so that not all its clients reconnect at once.
-    package var drainTime = TimeAmount.seconds(5)
+    package var drainTime = Duration.seconds(5)
 
     /// Whether a session ends when its login token expires (code 105); otherwise the token is only checked at the login.
     package var enforcesTokenExpiry = false
@@ -130,10 +130,9 @@ extension GatewayConfiguration {
         messageTimeToLiveBound = environment.int(
             "GATEWAY_MESSAGE_TTL", default: messageTimeToLiveBound, in: 1...Limits.messageTimeToLive,
             "seconds a message may wait for its receiver at most")
-        let drain = environment.duration(
-            "GATEWAY_DRAIN", default: .seconds(5), in: .zero ... .seconds(20),
+        drainTime = environment.duration(
+            "GATEWAY_DRAIN", default: drainTime, in: .zero ... .seconds(20),
             "over how long a stopping gateway spreads its clients' reconnects")
-        drainTime = .seconds(drain.components.seconds)
     }
 
     private mutating func readTestEcho(_ environment: inout EnvironmentReader) {
@@ -153,7 +152,7 @@ extension GatewayConfiguration {
         case (let certificate?, let key?): tls = TLSFiles(certificateChain: certificate, privateKey: key)
         case (nil, nil): break
         case (.some, nil), (nil, .some):
-            environment.reject("GATEWAY_TLS_CERTIFICATE", "and HELIOGRAPH_GATEWAY_TLS_KEY go together")
+            environment.reject("GATEWAY_TLS_CERTIFICATE", "and HELIOGRAPH_GATEWAY_TLS_KEY must be set together")
         }
     }
 

@@ -218,14 +218,14 @@ package final class GatewayService: Service {
     /// Removes the gateway from discovery, then disconnects its clients bit by bit over the drain time, so that they
     /// reconnect elsewhere; their sessions stay alive.
     private func drain() async {
-        logger.notice("draining", metadata: ["seconds": "\(configuration.drainTime)"])
+        logger.notice("draining", metadata: ["over": "\(configuration.drainTime)"])
         await eachShard(of: shards) { _ = await self.beat($0) }
-        let pause = Duration.nanoseconds(configuration.drainTime.nanoseconds) / Self.drainSteps
+        let pause = configuration.drainTime / Self.drainSteps
         for step in (1...Self.drainSteps).reversed() {
             await eachShard(of: shards) { await $0.drain(oneIn: step) }
             try? await Task.sleep(for: pause)
         }
-        let deadline = ContinuousClock.now + .nanoseconds(configuration.commandTimeout.nanoseconds)
+        let deadline = ContinuousClock.now + configuration.commandTimeout
         await eachShard(of: shards) { await self.leave($0, by: deadline) }
     }
 

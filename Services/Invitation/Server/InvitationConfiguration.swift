@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import InvitationLogic
 internal import RedisStore
 package import ServiceKit

@@ -10,7 +10,7 @@ internal import Synchronization
 /// too.
 final class BridgeLease: Sendable {
     /// How long after its last renewal the lease is about to end.
-    private static let patience = Duration.milliseconds(BridgeID.fleet.timeToLive - BridgeID.fleet.interval)
+    private static let patience = BridgeID.fleet.timeToLive - BridgeID.fleet.interval
     /// How often that is checked.
     private static let watchInterval = Duration.milliseconds(250)
 
@@ -50,7 +50,7 @@ final class BridgeLease: Sendable {
 
     /// Renews the lease periodically, until cancelled.
     func renew() async {
-        while await Task.pause(.milliseconds(BridgeID.fleet.interval)) {
+        while await Task.pause(BridgeID.fleet.interval) {
             do {
                 let isDraining = await calls.isDraining
                 let sent = ContinuousClock.now

@@ -10,13 +10,13 @@ package protocol LeaseHolder: ByteIdentifier {
 
 /// The leases of one kind of process: their keys, their times, and the service that acts when one ends.
 package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
-    /// How long a lease lives after a heartbeat, in milliseconds.
-    package let timeToLive: Int64
-    /// The time from a heartbeat to the watcher's check, in milliseconds. Slightly longer than the lease: a check in the
-    /// lease's last millisecond would find it alive, and no other check follows.
-    package var watchDelay: Int64 { timeToLive + 10 }
-    /// The time between heartbeats in milliseconds.
-    package let interval: Int64
+    /// How long a lease lives after a heartbeat.
+    package let timeToLive: Duration
+    /// The time from a heartbeat to the watcher's check. Slightly longer than the lease: a check in the lease's last
+    /// millisecond would find it alive, and no other check follows.
+    package var watchDelay: Duration { timeToLive + .milliseconds(10) }
+    /// The time between heartbeats.
+    package let interval: Duration
     /// The key of a holder's lease.
     package let lease: @Sendable (Holder) -> String
     /// The key of the sorted set of holders, scored by the time of their last heartbeat.
@@ -32,13 +32,13 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
 extension GatewayID: LeaseHolder {
     /// The leases of gateways, one for each shard: presence detaches the sessions of a lost gateway.
     package static let fleet = LeaseFleet<GatewayID>(
-        timeToLive: 10_000, interval: 2000, lease: KeySpace.lease, members: KeySpace.gateways,
+        timeToLive: .seconds(10), interval: .seconds(2), lease: KeySpace.lease, members: KeySpace.gateways,
         draining: KeySpace.drainingGateways, watcher: .presence, holdings: KeySpace.sessions)
 }
 
 extension BridgeID: LeaseHolder {
     /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
     package static let fleet = LeaseFleet<BridgeID>(
-        timeToLive: 8000, interval: 1000, lease: KeySpace.bridgeLease, members: KeySpace.bridges,
+        timeToLive: .seconds(8), interval: .seconds(1), lease: KeySpace.bridgeLease, members: KeySpace.bridges,
         draining: KeySpace.drainingBridges, watcher: .invitation, holdings: KeySpace.calls)
 }

@@ -19,7 +19,8 @@ extension [LuaConstant] {
 
     /// Constants of the libraries about users.
     static let sessions: [LuaConstant] = [
-        .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LEASE_MS", GatewayID.fleet.timeToLive),
+        .integer("ATTRIBUTES", Limits.attributesPerOwner),
+        .integer("LEASE_MS", milliseconds(GatewayID.fleet.timeToLive)),
         .integer("FLOOR_MS", milliseconds(ClusterBounds.attributeFloorLifetime)),
         .integer("LEAST_TIMEOUT", Limits.connectionTimeout.lowerBound),
         .integer("MOST_TIMEOUT", Limits.connectionTimeout.upperBound),

@@ -8,6 +8,15 @@ package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// Makes a moment from a number that Redis returned.
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// Reads decimal milliseconds, as functions return them among other texts; nil for other text.
+    package init?(text: String) {
+        guard let milliseconds = Int64(text) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// Makes a moment from microseconds, as the numbers of changes count them; the fraction of a millisecond is dropped.
+    package init(microseconds: Int64) { milliseconds = microseconds / 1000 }
+
     /// Reads the reply to TIME, seconds and microseconds; nil when a part is missing.
     package init?(seconds: Int64?, microseconds: Int64?) {
         guard let seconds, let microseconds else { return nil }
@@ -21,8 +30,7 @@ package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     /// A later moment; fractions of a millisecond are dropped.
     package static func + (time: RedisTime, span: Duration) -> RedisTime {
-        let (seconds, attoseconds) = span.components
-        return RedisTime(milliseconds: time.milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        RedisTime(milliseconds: time.milliseconds + span.wholeMilliseconds)
     }
 
     /// The time span from `right` to `left`.

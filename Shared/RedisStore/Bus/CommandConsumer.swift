@@ -226,6 +226,6 @@ package struct CommandConsumer: Service {
     private func pause(_ failures: Int) async {
         var generator = SystemRandomNumberGenerator()
         let wait = BackOff(base: .milliseconds(100)).delay(attempt: failures, using: &generator)
-        await connection.eventLoop.pause(until: .now() + wait)
+        await connection.eventLoop.pause(for: wait)
     }
 }

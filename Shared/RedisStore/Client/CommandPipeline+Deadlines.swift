@@ -4,14 +4,16 @@ internal import NIOCore
 // One timer serves all deadlines, because replies arrive in order and nearly all commands have the same time limit.
 extension CommandPipeline {
     /// The shortest time between two checks of the deadlines.
-    private static let deadlineStep = TimeAmount.milliseconds(20)
+    private static let deadlineStep = Duration.milliseconds(20)
 
     func armTimer(_ deadline: NIODeadline) {
         if let timer {
             guard deadline < timer.deadline else { return }
             timer.task.cancel()
         }
-        let task = eventLoop.assumeIsolated().scheduleTask(deadline: max(deadline, .now() + Self.deadlineStep)) {
+        let task = eventLoop.assumeIsolated().scheduleTask(
+            deadline: max(deadline, .now() + TimeAmount(Self.deadlineStep))
+        ) {
             self.checkDeadlines()
         }
         timer = (deadline, task)

@@ -12,7 +12,7 @@ extension CommandPipeline: RedisLinkOwner {
     func linkUp() {
         status.connections.add(1, ordering: .acquiringAndReleasing)
         status.isUp.store(true, ordering: .releasing)
-        let deadline = NIODeadline.now() + configuration.commandTimeout
+        let deadline = NIODeadline.now() + commandTimeout
         while var pending = waiting.popFirst() {
             if pending.repeatedUntil != nil { pending.deadline = deadline }
             write(pending)

@@ -24,10 +24,12 @@ final class CommandPipeline {
     }
 
     /// How often Redis is asked for its time, which also reveals a dead connection.
-    private static let clockPause = TimeAmount.seconds(2)
+    private static let clockPause = Duration.seconds(2)
 
     let eventLoop: any EventLoop
     let configuration: RedisConfiguration
+    /// The time limit of a command, converted once because every command needs it.
+    let commandTimeout: TimeAmount
     let libraries: [RedisFunctionLibrary]
     let link: RedisLink
     let status: ConnectionStatus
@@ -62,6 +64,7 @@ final class CommandPipeline {
     /// - Parameter clock: to be kept; nil for a connection that does not ask for the time.
     init(link: RedisLink, clock: RedisClock?, status: ConnectionStatus) {
         configuration = link.configuration
+        commandTimeout = TimeAmount(configuration.commandTimeout)
         self.link = link
         eventLoop = link.eventLoop
         libraries = link.libraries
@@ -77,7 +80,8 @@ final class CommandPipeline {
         link.start(owner: self)
         guard clock != nil else { return }
         let pipeline = NIOLoopBound(self, eventLoop: eventLoop)
-        clockTask = eventLoop.scheduleRepeatedTask(initialDelay: .nextTick - .now(), delay: Self.clockPause) { _ in
+        clockTask = eventLoop.scheduleRepeatedTask(initialDelay: .nextTick - .now(), delay: TimeAmount(Self.clockPause))
+        { _ in
             pipeline.value.askTime()
         }
     }
@@ -110,7 +114,7 @@ final class CommandPipeline {
             return completion(.failure(.full("bytes of pending Redis commands", bound: configuration.maxPendingBytes)))
         }
         bytesPending += bytes
-        let deadline = NIODeadline.now() + configuration.commandTimeout
+        let deadline = NIODeadline.now() + commandTimeout
         var pending = Pending(command: command, deadline: deadline, repeatedUntil: until, completion: completion)
         if !link.isUp {
             if let until { pending.deadline = until }

@@ -24,6 +24,9 @@ extension EventLoop {
     /// Waits until a time, the task's cancellation or a graceful shutdown.
     func pause(until deadline: NIODeadline) async { await pause(for: scheduleTask(deadline: deadline) {}) }
 
+    /// Waits for a time span, or until the task's cancellation or a graceful shutdown.
+    func pause(for span: Duration) async { await pause(until: .now() + TimeAmount(span)) }
+
     /// Waits until a timer of this loop fires or is cancelled, or until the task's cancellation or a graceful shutdown.
     func pause(for timer: Scheduled<Void>) async {
         await withGracefulShutdownHandler {

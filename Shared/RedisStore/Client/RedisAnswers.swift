@@ -1,20 +1,12 @@
 package import ClusterState
 package import SignalingProtocol
 
-extension Duration {
-    /// The duration in whole milliseconds, as Redis and its functions count it.
-    package var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
-}
-
 extension RedisArgument {
     /// A duration in whole milliseconds, as decimal text.
     package static func milliseconds(_ span: Duration) -> RedisArgument { .int64(span.wholeMilliseconds) }
 
-    /// A time of Redis' clock in milliseconds, as decimal text.
-    package static func time(_ time: RedisTime) -> RedisArgument { .int64(time.milliseconds) }
+    /// A moment of Redis' clock in milliseconds, as decimal text.
+    package static func time(_ moment: RedisTime) -> RedisArgument { .int64(moment.milliseconds) }
 
     /// A deadline in milliseconds, as decimal text; 0 when there is none.
     package static func deadline(_ deadline: RedisTime?) -> RedisArgument { .int64(deadline?.milliseconds ?? 0) }
@@ -46,14 +38,11 @@ extension RedisConnection {
         return values
     }
 
-    /// Asks Redis for its time, in milliseconds since 1970.
+    /// Asks Redis for its time.
     /// - Throws: as ``answer(to:)`` does.
-    package func time() async throws(SignalingError) -> Int64 {
-        let reply = try await answer(to: RedisCommand("TIME"))
-        guard let parts = reply.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
-            throw .unreadableAnswer
-        }
-        return seconds * 1000 + micros / 1000
+    package func time() async throws(SignalingError) -> RedisTime {
+        guard let time = try await answer(to: RedisCommand("TIME")).time else { throw .unreadableAnswer }
+        return time
     }
 }
 

@@ -1,4 +1,3 @@
-package import NIOCore
 internal import SignalingProtocol
 
 /// The Redis server's address and credentials, with a connection's time and size limits.
@@ -18,9 +17,9 @@ package struct RedisConfiguration: Sendable, Equatable {
     /// A PEM file with the authorities that may sign the server's certificate; nil (default) for the system's.
     package var certificateAuthorityFile: String?
     /// The time limit of one attempt to connect, and again of the handshake after it; default 3 s each.
-    package var connectTimeout: TimeAmount = .seconds(3)
+    package var connectTimeout: Duration = .seconds(3)
     /// The time limit of a command, including the wait for a connection; default 5 s.
-    package var commandTimeout: TimeAmount = .seconds(5)
+    package var commandTimeout: Duration = .seconds(5)
     /// The pauses between attempts to connect.
     package var backOff = BackOff()
     /// The largest number of commands that wait for a connection or a reply; default 65,536. Further ones fail with `FULL`.
@@ -32,7 +31,7 @@ package struct RedisConfiguration: Sendable, Equatable {
     /// The largest number of a subscriber's topics; default 1,000,000. Further ones fail with `FULL`.
     package var maxTopics = 1_000_000
     /// How long a subscriber receives nothing before it sends PING, and then again before it reconnects; default 5 s.
-    package var subscriberIdleTimeout: TimeAmount = .seconds(5)
+    package var subscriberIdleTimeout: Duration = .seconds(5)
 
     /// Parses `redis://[[user]:password@]host[:port][/database]`, or `rediss://...` for TLS, optionally followed by
     /// `?cacert=FILE` (``certificateAuthorityFile``). User, password and file are percent-decoded; an IPv6 address is

@@ -109,10 +109,10 @@ final class RedisLink {
             logger.log(
                 level: wasUp || failures == 0 ? .warning : .debug, "no connection to Redis, trying again",
                 metadata: [
-                    "error": "\(error)", "attempt": "\(failures)", "wait_ms": "\(delay.nanoseconds / 1_000_000)",
+                    "error": "\(error)", "attempt": "\(failures)", "wait_ms": "\(delay.wholeMilliseconds)",
                 ])
             if wasUp { owner?.linkDown(error) }
-            eventLoop.assumeIsolated().scheduleTask(in: delay) {
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
                 self.perform(self.machine.waited(), because: .closed)
             }
         case .discard:
@@ -155,7 +155,7 @@ final class RedisLink {
     private func bootstrap(_ tls: NIOSSLContext?, serverName: String?) -> ClientBootstrap {
         let link = NIOLoopBound(self, eventLoop: eventLoop)
         return ClientBootstrap(group: eventLoop)
-            .connectTimeout(configuration.connectTimeout)
+            .connectTimeout(TimeAmount(configuration.connectTimeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(
@@ -195,7 +195,7 @@ final class RedisLink {
         for command in handshake { command.encode(into: &buffer) }
         repliesToAwait = handshake.count
         handshakeSent = .now
-        handshakeTimer = eventLoop.assumeIsolated().scheduleTask(in: configuration.connectTimeout) {
+        handshakeTimer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(configuration.connectTimeout)) {
             if self.machine.isHandshaking { self.drop(.timeout) }
         }
         write(buffer)

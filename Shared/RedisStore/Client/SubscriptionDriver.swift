@@ -57,7 +57,7 @@ final class SubscriptionDriver {
         guard table.wantedCount < configuration.maxTopics || table.isWanted(topic) else {
             return completion(.failure(.full("topics of a Redis subscriber", bound: configuration.maxTopics)))
         }
-        let waiter = Waiter(deadline: .now() + configuration.commandTimeout, completion: completion)
+        let waiter = Waiter(deadline: .now() + TimeAmount(configuration.commandTimeout), completion: completion)
         switch table.want(topic, isUp: link.isUp, waiter: waiter) {
         case .confirmed: completion(.success(()))
         case .wait: break
@@ -91,13 +91,14 @@ final class SubscriptionDriver {
         let now = NIODeadline.now()
         for waiter in table.removeWaiters(where: { $0.deadline <= now }) { waiter.completion(.failure(.timeout)) }
         guard link.isUp else { return }
+        let silence = TimeAmount(configuration.subscriberIdleTimeout)
         if hasHeard {
             hasHeard = false
             lastHeard = now
             pingedAt = nil
         } else if let pingedAt {
-            if now - pingedAt >= configuration.subscriberIdleTimeout { link.drop(.timeout) }
-        } else if now - lastHeard >= configuration.subscriberIdleTimeout {
+            if now - pingedAt >= silence { link.drop(.timeout) }
+        } else if now - lastHeard >= silence {
             pingedAt = now
             write(RedisCommand("PING"))
         }

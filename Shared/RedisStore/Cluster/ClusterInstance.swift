@@ -40,7 +40,7 @@ package final class ClusterInstance: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var since: Int64?
+        var since: RedisTime?
         var clusterLevel: Int64
     }
 
@@ -138,7 +138,7 @@ package final class ClusterInstance: Sendable {
 
     /// - Returns: the least and the highest level of the running processes.
     private func renew(
-        on connection: RedisConnection, since: Int64
+        on connection: RedisConnection, since: RedisTime
     ) async throws(SignalingError) -> (least: Int64, highest: Int64) {
         let record = InstanceRecord(
             kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since)

@@ -12,10 +12,10 @@ package struct InstanceRecord: Equatable, Sendable {
     package var version: String
     /// The name of the machine or container.
     package var host: String
-    /// When it joined (ms, Redis' clock).
-    package var since: Int64
+    /// When it joined.
+    package var since: RedisTime
 
-    package init(kind: String, level: Int64, version: String, host: String, since: Int64) {
+    package init(kind: String, level: Int64, version: String, host: String, since: RedisTime) {
         self.kind = kind
         self.level = level
         self.version = version

@@ -42,7 +42,7 @@ package enum RunningInstances {
     }
 
     private static func living(_ connection: RedisConnection) async throws(SignalingError) -> [String] {
-        let last = try await connection.time() - timeToLive.wholeMilliseconds
+        let last = try await connection.time() + (.zero - timeToLive)
         return try await connection.answer(
             to: RedisCommand("ZRANGE", .string(KeySpace.instances), .string("(\(last)"), "+inf", "BYSCORE")
         ).texts

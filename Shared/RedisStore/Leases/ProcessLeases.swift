@@ -2,6 +2,16 @@ package import ClusterState
 package import SignalingProtocol
 internal import SignalingWire
 
+/// What a watcher finds of a lease.
+package enum LeaseState: Equatable, Sendable {
+    /// The lease is alive.
+    case alive
+    /// The lease has expired.
+    case lost(lastHeartbeat: RedisTime)
+    /// The holder ended the lease itself, or nothing is known of it.
+    case ended
+}
+
 /// The leases by which processes of one kind show that they are alive; library `heliograph_gateways`.
 ///
 /// A process renews its lease (`heartbeat`) every ``LeaseFleet/interval``, for the first time before it holds
@@ -21,10 +31,11 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     }
 
     /// Checks a lease; called by the watcher when the holder's timer fires.
-    /// - Returns: nil while the lease is alive; else the time of the last heartbeat (ms, Redis' clock), 0 when unknown.
     /// - Throws: `RedisError`.
-    package func lost(_ holder: Holder) async throws(RedisError) -> Int64? {
-        try await connection.execute(call("gateway_lost", holder, [.string(holder.rawValue)])).int
+    package func state(of holder: Holder) async throws(RedisError) -> LeaseState {
+        let reply = try await connection.execute(call("gateway_lost", holder, [.string(holder.rawValue)]))
+        guard let heartbeat = reply.int else { return .alive }
+        return heartbeat == 0 ? .ended : .lost(lastHeartbeat: RedisTime(milliseconds: heartbeat))
     }
 
     /// Forgets a lost holder; called by the watcher when it has dealt with everything that the process held. No effect while
@@ -42,8 +53,8 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     ) async throws(RedisError) -> Bool {
         let fleet = Holder.fleet
         let arguments: [RedisArgument] = [
-            .string(holder.rawValue), .bytes(record), .int64(fleet.timeToLive), discoverable ? 1 : 0,
-            .int64(fleet.watchDelay),
+            .string(holder.rawValue), .bytes(record), .milliseconds(fleet.timeToLive), discoverable ? 1 : 0,
+            .milliseconds(fleet.watchDelay),
         ]
         return try await connection.execute(call("gateway_heartbeat", holder, arguments)).int == 1
     }
@@ -84,7 +95,7 @@ extension ProcessLeases<GatewayID> {
     package func list() async throws(RedisError) -> [LiveGateway] {
         let fleet = GatewayID.fleet
         let start = fleet.lease(GatewayID(""))
-        let command = call("gateway_list", GatewayID(""), [.string(start), .int64(fleet.timeToLive)])
+        let command = call("gateway_list", GatewayID(""), [.string(start), .milliseconds(fleet.timeToLive)])
         let replies = try await connection.execute(command).array ?? []
         return stride(from: 0, to: replies.count - 1, by: 2).compactMap { index in
             guard let id = replies[index].string, let record = replies[index + 1].bytes,

@@ -25,9 +25,9 @@ final class LibraryUpkeep {
     }
 
     /// The pause after a successful round, and after a failed one.
-    static let pause = (success: TimeAmount.hours(1), failure: TimeAmount.minutes(1))
-    /// How long, in milliseconds, a library must not have been recorded before it is deleted.
-    static let grace: Int64 = 7 * 86_400_000
+    static let pause = (success: Duration.seconds(3600), failure: Duration.seconds(60))
+    /// How long a library must not have been recorded before it is deleted.
+    static let grace = Duration.seconds(7 * 86_400)
 
     private let used: [String]
     private let logger: Logger
@@ -38,10 +38,10 @@ final class LibraryUpkeep {
         self.logger = logger
     }
 
-    /// Derives a plan from the libraries on the server and the time at which each was last recorded (ms).
-    static func plan(used: [String], present: [String], named: [String: Int64], now: Int64) -> Plan {
+    /// Derives a plan from the libraries on the server and the time at which each was last recorded.
+    static func plan(used: [String], present: [String], named: [String: RedisTime], now: RedisTime) -> Plan {
         let others = Set(present).subtracting(used).filter { $0.wholeMatch(of: ours) != nil }
-        let stale = others.filter { named[$0].map { $0 < now - grace } == true }
+        let stale = others.filter { named[$0].map { $0 + grace < now } == true }
         return Plan(
             used: used, found: others.filter { named[$0] == nil }.sorted(), stale: stale.sorted(),
             gone: named.keys.filter { !others.contains($0) && !used.contains($0) }.sorted())
@@ -52,8 +52,8 @@ final class LibraryUpkeep {
 
     /// Starts a round if one is due. Called from time to time while the connection is up.
     func tick(_ connection: CommandPipeline) {
-        guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now?.milliseconds else { return }
-        next = .now() + Self.pause.success
+        guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now else { return }
+        next = .now() + TimeAmount(Self.pause.success)
         let commands = [
             RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_*"),
             RedisCommand("ZRANGE", .string(KeySpace.libraries), 0, -1, "WITHSCORES"),
@@ -68,10 +68,10 @@ final class LibraryUpkeep {
         for (index, command) in commands.enumerated() { connection.send(command) { results.set(index, $0) } }
     }
 
-    private func perform(_ plan: Plan, _ now: Int64, _ connection: CommandPipeline) {
+    private func perform(_ plan: Plan, _ now: RedisTime, _ connection: CommandPipeline) {
         var naming = RedisCommand("ZADD", .string(KeySpace.libraries))
         for name in plan.used + plan.found {
-            naming.append(.int64(now))
+            naming.append(.time(now))
             naming.append(.string(name))
         }
         connection.send(naming) { [self] result in
@@ -93,7 +93,7 @@ final class LibraryUpkeep {
     }
 
     private func failed() {
-        next = .now() + Self.pause.failure
+        next = .now() + TimeAmount(Self.pause.failure)
         logger.debug("could not register the function libraries in use")
     }
 
@@ -105,12 +105,12 @@ final class LibraryUpkeep {
         }
     }
 
-    private static func scores(_ reply: RedisValue) -> [String: Int64] {
+    private static func scores(_ reply: RedisValue) -> [String: RedisTime] {
         let parts = reply.array ?? []
-        var scores: [String: Int64] = [:]
+        var scores: [String: RedisTime] = [:]
         for index in stride(from: 0, to: parts.count - 1, by: 2) {
             guard let name = parts[index].string, let score = parts[index + 1].string else { continue }
-            scores[name] = Double(score).map { Int64($0) }
+            scores[name] = Double(score).map { RedisTime(milliseconds: Int64($0)) }
         }
         return scores
     }

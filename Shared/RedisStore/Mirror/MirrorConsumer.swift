@@ -61,7 +61,7 @@ package struct MirrorConsumer: Service {
     private static let batchSize = 500
     /// The pause after a batch that was not full, so that the next statement copies several changes: a statement for many
     /// costs little more than one for a single change.
-    private static let batchPause = TimeAmount.milliseconds(500)
+    private static let batchPause = Duration.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. After an error of Redis or of the handler it tries again.
     package func run() async throws {
@@ -91,20 +91,18 @@ package struct MirrorConsumer: Service {
                 batch = []
                 failures = 0
                 for result in await connection.execute(group.finish(ids)) { _ = try result.get() }
-                if ids.count < Self.batchSize { await pause(Self.batchPause) }
+                if ids.count < Self.batchSize { await connection.eventLoop.pause(for: Self.batchPause) }
             } catch {
                 logger.warning(
                     "could not copy changes", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
                 var generator = SystemRandomNumberGenerator()
                 let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
                 failures += 1
-                await pause(wait)
+                await connection.eventLoop.pause(for: wait)
             }
         }
         await reader.close()
     }
-
-    private func pause(_ time: TimeAmount) async { await connection.eventLoop.pause(until: .now() + time) }
 }
 
 extension RedisConnection {

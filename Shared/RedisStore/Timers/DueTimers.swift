@@ -31,16 +31,14 @@ package struct DueTimers: Sendable {
     }
 
     /// The Redis command that sets or moves a timer, for the caller to send in a pipeline.
-    /// - Parameter due: in ms of Redis' clock.
-    package func scheduling(_ member: String, atMilliseconds due: Int64) -> RedisCommand {
-        wakeUp.hears(of: RedisTime(milliseconds: due))
-        return .function("heliograph_due_set", tag: key, .int64(due), .string(member))
+    package func scheduling(_ member: String, at due: RedisTime) -> RedisCommand {
+        wakeUp.hears(of: due)
+        return .function("heliograph_due_set", tag: key, .time(due), .string(member))
     }
 
     /// Sets or moves a timer.
-    /// - Parameter due: in ms of Redis' clock.
-    package func schedule(_ member: String, atMilliseconds due: Int64) async throws(RedisError) {
-        _ = try await connection.execute(scheduling(member, atMilliseconds: due))
+    package func schedule(_ member: String, at due: RedisTime) async throws(RedisError) {
+        _ = try await connection.execute(scheduling(member, at: due))
     }
 
     /// Removes a timer, if it exists.
@@ -53,9 +51,8 @@ package struct DueTimers: Sendable {
     ///   - limit: the largest number of timers; default 100.
     ///   - lease: how long they are hidden from other claims; default 10 s.
     package func claim(limit: Int = 100, lease: Duration = .seconds(10)) async throws(RedisError) -> [DueTimer] {
-        let milliseconds = Int64(lease / .milliseconds(1))
         let reply = try await connection.execute(
-            .function("heliograph_due_claim", tag: key, .int(limit), .int64(milliseconds)))
+            .function("heliograph_due_claim", tag: key, .int(limit), .milliseconds(lease)))
         guard let flat = reply.array, flat.count.isMultiple(of: 2) else { throw .shape("the reply to due_claim") }
         var timers: [DueTimer] = []
         for index in stride(from: 0, to: flat.count, by: 2) {
@@ -70,7 +67,7 @@ package struct DueTimers: Sendable {
     /// Removes handled timers, except those that were set again since they were claimed.
     package func done(_ timers: [DueTimer]) async throws(RedisError) {
         guard !timers.isEmpty else { return }
-        let arguments = timers.flatMap { [RedisArgument.string($0.member), .int64($0.claimEnd.milliseconds)] }
+        let arguments = timers.flatMap { [RedisArgument.string($0.member), .time($0.claimEnd)] }
         _ = try await connection.execute(.function("heliograph_due_done", tag: key, arguments: arguments))
     }
 

@@ -39,14 +39,12 @@ package struct SingletonJob: Service {
                         "could not finish a job's round", metadata: ["round": "\(key)", "error": "\(error)"])
                 }
                 // Randomised, so that the processes do not all try at the same moment.
-                let quarter = TimeAmount(period).nanoseconds / 4
-                let wait = quarter + .random(in: 0...quarter)
-                await connection.eventLoop.pause(until: .now() + .nanoseconds(wait))
+                await connection.eventLoop.pause(for: period / 4 * Double.random(in: 1...2))
             }
         }
     }
 
-    private var milliseconds: RedisArgument { .int64(Int64(period / .milliseconds(1))) }
+    private var milliseconds: RedisArgument { .milliseconds(period) }
 
     private func isOurs() async throws -> Bool {
         try await connection.execute(RedisCommand("SET", .string(key), "1", "NX", "PX", milliseconds)).string == "OK"

@@ -19,7 +19,7 @@ final class TimerWakeUp: Sendable {
 
     /// How long after a timer's time the process checks. The command that set the timer must have arrived, and timers due
     /// slightly later are claimed with it.
-    private static let slack = TimeAmount.milliseconds(10)
+    private static let slack = Duration.milliseconds(10)
 
     private let clock = RedisClock()
     private let state = Mutex(State())
@@ -56,7 +56,7 @@ final class TimerWakeUp: Sendable {
             let timer: Scheduled<Void>? = state.withLock { state in
                 var time = tick
                 if let due = state.due, let now = clock.now {
-                    time = min(tick, max(earliest, .now() + TimeAmount(due - now) + Self.slack))
+                    time = min(tick, max(earliest, .now() + TimeAmount(due - now + Self.slack)))
                 }
                 state.timer = time > .now() ? eventLoop.scheduleTask(deadline: time) {} : nil
                 return state.timer

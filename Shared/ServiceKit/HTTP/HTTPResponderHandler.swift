@@ -15,7 +15,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
         /// time.
         case asRequested
         /// After one request; also closed, answered or not, if this handler is still in the pipeline after the given time.
-        case oneRequest(within: TimeAmount)
+        case oneRequest(within: Duration)
     }
 
     private let responder: any HTTPResponder
@@ -40,7 +40,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
     package func handlerAdded(context: ChannelHandlerContext) {
         guard case .oneRequest(let time) = persistence else { return }
         let channel = context.channel
-        timeout = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+        timeout = context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }

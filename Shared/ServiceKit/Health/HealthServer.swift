@@ -10,7 +10,7 @@ package struct HealthServer: Service {
     /// The largest number of open connections; further ones are closed at once.
     static let connectionBound = 256
     /// How long a connection may be idle before it is closed.
-    static let idleTimeout: TimeAmount = .seconds(30)
+    static let idleTimeout: Duration = .seconds(30)
 
     private let host: String
     private let port: Int
@@ -64,7 +64,7 @@ package struct HealthServer: Service {
                 channel.eventLoop.makeCompletedFuture {
                     guard connections.admit(channel) else { throw ChannelError.operationUnsupported }
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idleTimeout))
+                    try pipeline.addHandler(IdleStateHandler(allTimeout: TimeAmount(Self.idleTimeout)))
                     try pipeline.configureHTTPServerPipeline()
                     try pipeline.addHandler(HTTPResponderHandler(responder, persistence: .asRequested))
                 }

@@ -38,7 +38,7 @@ final class DiscoveryRequest: ChannelInboundHandler {
         connecting.whenFailure { _ in promise.succeed([]) }
         let timeout = bootstrap.timeout
         connecting.whenSuccess { channel in
-            let limit = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+            let limit = channel.eventLoop.scheduleTask(in: timeout.amount) { channel.close(promise: nil) }
             channel.closeFuture.whenComplete { _ in limit.cancel() }
         }
         return promise.futureResult

@@ -9,7 +9,7 @@ struct LinkBootstrap: Sendable {
     let eventLoop: any EventLoop
     let tls: ClientTLS
     /// The time limit for connecting, and again for the handshakes after it.
-    let timeout: TimeAmount
+    let timeout: ClientDuration
 
     /// Connects and performs the handshakes.
     /// - Parameter makeLink: creates the link on the event loop, once the gateway has agreed to WebSocket; nil when the
@@ -24,14 +24,14 @@ struct LinkBootstrap: Sendable {
         }.connect(host: endpoint.host, port: endpoint.port)
         connecting.whenFailure { upgraded.fail($0) }
         connecting.whenSuccess { channel in
-            let limit = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+            let limit = channel.eventLoop.scheduleTask(in: timeout.amount) { channel.close(promise: nil) }
             upgraded.futureResult.whenComplete { _ in limit.cancel() }
         }
         return upgraded.futureResult
     }
 
     var bootstrap: ClientBootstrap {
-        ClientBootstrap(group: eventLoop).connectTimeout(timeout)
+        ClientBootstrap(group: eventLoop).connectTimeout(timeout.amount)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
 
@@ -129,4 +129,9 @@ private final class UpgradeRequest: ChannelInboundHandler, RemovableChannelHandl
 extension GatewayEndpoint {
     /// The value of the `Host` header.
     var hostHeader: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension ClientDuration {
+    /// As NIO's calls take it.
+    var amount: TimeAmount { .milliseconds(milliseconds) }
 }

@@ -1,5 +1,6 @@
 import ClusterState
 import RedisStore
+import Testing
 
 /// Calls the functions of running processes.
 extension FunctionDrivers {

@@ -63,7 +63,7 @@ final class StageBridge: Sendable {
         tasks.append(
             Task {
                 while !Task.isCancelled {
-                    try await letPass(.milliseconds(BridgeID.fleet.interval), "a bridge renews its lease so often")
+                    try await letPass(BridgeID.fleet.interval, "a bridge renews its lease so often")
                     _ = try await leases.heartbeat(id)
                 }
             })

@@ -22,8 +22,9 @@ import Testing
             #expect(try await leases.list().map(\.id) == [two.id])
             try await leases.leave(two.id)
             #expect(try await leases.list().isEmpty)
+            #expect(try await leases.state(of: two.id) == .ended)
             #expect(try await !leases.heartbeat(two.id, .ofTest))
-            #expect(try await leases.lost(one.id) == nil)
+            #expect(try await leases.state(of: one.id) == .alive)
         }
     }
 

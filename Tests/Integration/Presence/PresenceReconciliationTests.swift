@@ -20,7 +20,7 @@ import Testing
             let older = try await stage.login("alice", on: one)
             try await waitUntil("the clock to go on") {
                 let now = try await stage.connection.time()
-                return now > older.hold.since ? nil : "the same millisecond"
+                return now.milliseconds > older.hold.since ? nil : "the same millisecond"
             }
             let newer = try await stage.login("alice", on: two)
             _ = try await stage.redis("FLUSHALL")
@@ -155,11 +155,11 @@ import Testing
             let session = try await stage.login("alice", on: gateway)
             let functions = PresenceFunctions(redis: stage.connection)
             let now = try await stage.connection.time()
-            let long = now - 3_600_000
+            let long = now + .seconds(-3600)
             _ = try await stage.redis(
                 "HSET", tag(session) + ":session", "state", "detached", "detached", "\(long)", "timeout", "20")
             let (user, id) = (session.line.user, session.line.session)
-            #expect(try await functions.due(user, id, since: now) == .wait(until: now + 10_000))
+            #expect(try await functions.due(user, id, since: now) == .wait(until: now + .seconds(10)))
             guard case .ended = try await functions.due(user, id, since: long) else {
                 Issue.record("not ended")
                 return
@@ -192,7 +192,7 @@ import Testing
             let command = CloseSession(user: other.line.user, session: other.line.session, reason: .leaveLogout)
             #expect(try await functions.close(command, CommandID("c"), deadline: nil) != nil)
             let timers = DueTimers(service: .presence, connection: stage.connection)
-            try await timers.schedule("session x", atMilliseconds: 1)
+            try await timers.schedule("session x", at: RedisTime(milliseconds: 1))
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "0")
         }
     }

@@ -44,7 +44,10 @@ import Testing
             #expect(new.clusterLevel == 1)
             let running = try await RunningInstances.list(scene.connection)
             #expect(running.map(\.id) == [new.id, old.id] && running.map(\.record.level) == [2, 1])
-            #expect(running.allSatisfy { $0.record.kind == "probe" && !$0.record.host.isEmpty && $0.record.since > 0 })
+            #expect(
+                running.allSatisfy {
+                    $0.record.kind == "probe" && !$0.record.host.isEmpty && $0.record.since.milliseconds > 0
+                })
 
             let staying = Task { await new.stay(on: scene.connection) }
             await old.leave(on: scene.connection)
@@ -91,9 +94,9 @@ import Testing
 
     @Test func whoNoLongerRenewsDoesNotCount() async throws {
         try await RedisScene.run(libraries: [.instances]) { scene in
-            let past = try await scene.connection.time() - RunningInstances.timeToLive.wholeMilliseconds - 1
+            let past = try await scene.connection.time() + (.zero - RunningInstances.timeToLive - .milliseconds(1))
             for command in [
-                RedisCommand("ZADD", .string(KeySpace.instances), .int64(past), "dead"),
+                RedisCommand("ZADD", .string(KeySpace.instances), .time(past), "dead"),
                 RedisCommand("ZADD", .string(KeySpace.instanceLevels), 9, "dead"),
             ] { _ = try await scene.connection.execute(command) }
             let instance = try await Self.joined("one", scene, level: 2)

@@ -6,24 +6,24 @@ import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct RedisTimerTests {
-    private static func now(_ scene: RedisScene) async throws -> Int64 {
-        let parts = try await scene.connection.execute(RedisCommand("TIME")).array ?? []
-        return (parts.first?.int ?? 0) * 1000 + (parts.last?.int ?? 0) / 1000
-    }
+    private static func now(_ scene: RedisScene) async throws -> RedisTime { try await scene.connection.time() }
+
+    /// Long ago, a time for each number.
+    private static func past(_ number: Int64) -> RedisTime { RedisTime(milliseconds: number) }
 
     @Test func claimedInOrderWhenDue() async throws {
         try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .invitation, connection: scene.connection)
             let now = try await Self.now(scene)
-            try await timers.schedule("b c", atMilliseconds: now - 10)
-            try await timers.schedule("a", atMilliseconds: now - 20)
-            try await timers.schedule("later", atMilliseconds: now + 60_000)
-            try await timers.schedule("cancelled", atMilliseconds: now - 30)
+            try await timers.schedule("b c", at: now + .milliseconds(-10))
+            try await timers.schedule("a", at: now + .milliseconds(-20))
+            try await timers.schedule("later", at: now + .seconds(60))
+            try await timers.schedule("cancelled", at: now + .milliseconds(-30))
             try await timers.cancel("cancelled")
             #expect(try await timers.claim(limit: 1).map(\.member) == ["a"])
             let second = try await timers.claim(limit: 10)
             #expect(second.map(\.member) == ["b c"])
-            #expect(second.allSatisfy { $0.claimEnd.milliseconds >= now + 10_000 })
+            #expect(second.allSatisfy { $0.claimEnd >= now + .seconds(10) })
             #expect(try await timers.claim() == [])
         }
     }
@@ -31,7 +31,7 @@ import Testing
     @Test func aDeadClaimantLosesItAndALateOneRemovesNothing() async throws {
         try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .invitation, connection: scene.connection)
-            try await timers.schedule("a", atMilliseconds: 1)
+            try await timers.schedule("a", at: Self.past(1))
             let first = try await timers.claim(lease: .milliseconds(100))
             #expect(first.map(\.member) == ["a"])
             var second: [DueTimer] = []
@@ -51,9 +51,9 @@ import Testing
     @Test func setAnewWhileClaimedStays() async throws {
         try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
-            try await timers.schedule("a", atMilliseconds: 1)
+            try await timers.schedule("a", at: Self.past(1))
             let claimed = try await timers.claim()
-            try await timers.schedule("a", atMilliseconds: 5)
+            try await timers.schedule("a", at: Self.past(5))
             try await timers.done(claimed)
             #expect(try await timers.claim().map(\.member) == ["a"])
         }
@@ -62,10 +62,10 @@ import Testing
     @Test func setAnewForTheVeryEndOfTheClaimStays() async throws {
         try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
-            try await timers.schedule("a", atMilliseconds: 1)
+            try await timers.schedule("a", at: Self.past(1))
             let claimed = try await timers.claim(lease: .milliseconds(1))
             for timer in claimed {
-                try await timers.schedule(timer.member, atMilliseconds: timer.claimEnd.milliseconds)
+                try await timers.schedule(timer.member, at: timer.claimEnd)
             }
             try await timers.done(claimed)
             try await waitUntil("its time") { try await timers.claim().map(\.member) == ["a"] ? nil : "nothing is due" }
@@ -76,7 +76,7 @@ import Testing
         try await RedisScene.run(libraries: [.timers]) { scene in
             let timers = DueTimers(service: .presence, connection: scene.connection)
             let fired = Recording<String>()
-            for number in 0..<250 { try await timers.schedule("t-\(number)", atMilliseconds: Int64(number)) }
+            for number in 0..<250 { try await timers.schedule("t-\(number)", at: Self.past(Int64(number))) }
             // This process claims the timer and dies before it acts.
             _ = try await timers.claim(limit: 50, lease: .milliseconds(500))
             try await scene.server.kill()
@@ -110,11 +110,11 @@ import Testing
             let other = DueTimers(service: .presence, connection: scene.connection)
             let fired = Recording<String>()
             let runner = Task { await timers.run(every: .milliseconds(20)) { fired.add($0.member) } }
-            try await other.schedule("theirs", atMilliseconds: 1)
+            try await other.schedule("theirs", at: Self.past(1))
             try await waitUntil("the other's timer") { fired.all.contains("theirs") ? nil : "not fired" }
             let start = ContinuousClock.now
             for number in 1...10 {
-                try await timers.schedule("t-\(number)", atMilliseconds: try await Self.now(scene) + 30)
+                try await timers.schedule("t-\(number)", at: try await Self.now(scene) + .milliseconds(30))
                 try await waitUntil("a timer of this process") {
                     fired.all.contains("t-\(number)") ? nil : "\(number) not fired"
                 }

@@ -21,4 +21,15 @@ import Testing
     @Test func fractionsOfAMillisecondAreDropped() {
         #expect(Self.moment + .microseconds(1999) == Self.moment + .milliseconds(1))
     }
+
+    @Test func otherFormsOfTheSameMoment() {
+        #expect(RedisTime(text: "1700000000123") == Self.moment)
+        #expect(RedisTime(text: "soon") == nil)
+        #expect(RedisTime(microseconds: 1_700_000_000_123_999) == Self.moment)
+    }
+
+    @Test(arguments: [(.seconds(8), 8000), (.microseconds(1999), 1), (.milliseconds(-5), -5)] as [(Duration, Int64)])
+    func aSpanInWholeMilliseconds(span: Duration, milliseconds: Int64) {
+        #expect(span.wholeMilliseconds == milliseconds)
+    }
 }

@@ -100,7 +100,7 @@ struct HTTPResponderHandlerTests {
     @Test("A one-request connection is closed after the answer, even if the client asked for keep-alive")
     func oneRequest() async throws {
         let answers = try await exchange(
-            "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", .oneRequest(within: .minutes(1)))
+            "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", .oneRequest(within: .seconds(60)))
         #expect(answers == answer(#""/a""#, "close"))
     }
 
@@ -131,7 +131,7 @@ struct HTTPResponderHandlerTests {
             let pipeline = channel.pipeline.syncOperations
             // Without pipelining assistance both requests reach the handler at once.
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
-            try pipeline.addHandler(HTTPResponderHandler(echo, persistence: .oneRequest(within: .minutes(1))))
+            try pipeline.addHandler(HTTPResponderHandler(echo, persistence: .oneRequest(within: .seconds(60))))
         }
         #expect(answers == answer(#""/a""#, "close"))
         #expect(echo.requests.withLock { $0 } == ["/a"])

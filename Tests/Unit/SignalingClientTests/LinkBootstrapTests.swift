@@ -27,7 +27,7 @@ struct LinkBootstrapTests {
     /// Connects to a server and waits until the server sees the connection close.
     /// - Returns: whether the link was opened.
     private func opens(
-        timeout: TimeAmount = .hours(1), _ serve: @escaping @Sendable (any Channel) throws -> Void
+        timeout: ClientDuration = .seconds(3600), _ serve: @escaping @Sendable (any Channel) throws -> Void
     ) async throws -> Bool {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let accepted = loop.makePromise(of: (any Channel).self)

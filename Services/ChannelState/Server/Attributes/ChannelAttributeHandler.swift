@@ -1,5 +1,6 @@
 internal import ChannelStateLogic
 internal import ClusterService
+internal import ClusterState
 internal import Metrics
 internal import PostgresStore
 internal import RedisStore
@@ -68,9 +69,9 @@ struct ChannelAttributeHandler: Sendable {
                 begun = try await functions.begin(command, channel, context)
             }
             // If this process dies after the commit and the command is not redelivered, the timer publishes the change.
-            var due: [(ChannelTimer, Int64)] = [(.attributes(channel), begun.now + Self.patience.wholeMilliseconds)]
+            var due: [(ChannelTimer, RedisTime)] = [(.attributes(channel), begun.now + Self.patience)]
             if begun.members == 0, channel.name.special == nil {
-                due.append((.expiry(channel), begun.now + Int64(Limits.channelTimeToLive) * 1000))
+                due.append((.expiry(channel), begun.now + .seconds(Limits.channelTimeToLive)))
             }
             _ = try await functions.redis.answers(to: scheduling(due) + [ChannelFunctions.acts(actor, context)])
         } catch {
@@ -98,11 +99,11 @@ struct ChannelAttributeHandler: Sendable {
         }
     }
 
-    private func schedule(_ due: [(timer: ChannelTimer, at: Int64)]) async throws(SignalingError) {
+    private func schedule(_ due: [(timer: ChannelTimer, at: RedisTime)]) async throws(SignalingError) {
         _ = try await functions.redis.answers(to: scheduling(due))
     }
 
-    private func scheduling(_ due: [(timer: ChannelTimer, at: Int64)]) -> [RedisCommand] {
+    private func scheduling(_ due: [(timer: ChannelTimer, at: RedisTime)]) -> [RedisCommand] {
         due.map { timers.setting($0.timer, at: $0.at) }
     }
 }

@@ -8,8 +8,7 @@ extension ChannelFunctions {
     struct Begun: Equatable {
         var attributesAreCached: Bool
         var members: Int
-        /// In ms of Redis' clock.
-        var now: Int64
+        var now: RedisTime
     }
 
     /// Counts a change that is about to be committed. When nothing is cached, it must be called again after loading.
@@ -27,7 +26,7 @@ extension ChannelFunctions {
         guard let parts = reply.array, parts.count == 3, let cached = parts[0].int, let members = parts[1].int,
             let now = parts[2].int
         else { throw .unreadableAnswer }
-        return Begun(attributesAreCached: cached == 1, members: Int(members), now: now)
+        return Begun(attributesAreCached: cached == 1, members: Int(members), now: RedisTime(milliseconds: now))
     }
 
     /// The command that asks whether the session may act, as the last check before the act takes effect. It refuses a
@@ -157,8 +156,8 @@ extension ChannelFunctions {
     }
 
     enum Expiry: Equatable {
-        /// Too early; check again at this time (ms).
-        case wait(until: Int64)
+        /// Too early; check again at this time.
+        case wait(until: RedisTime)
         /// The channel's time to live has passed.
         case due
         /// Nobody has ever joined: only the cache must be dropped.
@@ -171,7 +170,7 @@ extension ChannelFunctions {
         let texts = try await redis.answer(to: .function("channel_expiry", tag: KeySpace.tag(channel))).texts
         switch texts.first {
         case "wait":
-            guard texts.count == 2, let until = Int64(texts[1]) else { throw .unreadableAnswer }
+            guard texts.count == 2, let until = RedisTime(text: texts[1]) else { throw .unreadableAnswer }
             return .wait(until: until)
         case "due": return .due
         case "idle": return .idle

@@ -5,16 +5,16 @@ internal import SignalingProtocol
 
 /// The counters of channels.
 extension ChannelFunctions {
-    /// When each counter must be announced (ms of Redis' clock); without counters that are off or have not changed.
-    typealias Telling = [ChannelCounter: Int64]
+    /// When each counter must be announced ; without counters that are off or have not changed.
+    typealias Telling = [ChannelCounter: RedisTime]
 
     /// Parses the times of `num` and `total`; 0 means never.
     static func telling(_ texts: some Collection<String>) throws(SignalingError) -> Telling {
         let order: [ChannelCounter] = [.members, .total]
         var telling: Telling = [:]
         for (counter, text) in zip(order, texts) {
-            guard let due = Int64(text) else { throw .unreadableAnswer }
-            if due > 0 { telling[counter] = due }
+            guard let due = RedisTime(text: text) else { throw .unreadableAnswer }
+            if due.milliseconds > 0 { telling[counter] = due }
         }
         return telling
     }
@@ -27,8 +27,8 @@ extension ChannelFunctions {
     enum Told: Equatable {
         /// The counter was announced.
         case told
-        /// Too early; check again at this time (ms).
-        case wait(until: Int64)
+        /// Too early; check again at this time.
+        case wait(until: RedisTime)
         /// There was nothing to announce: the counter has not changed or is off, or the channel is empty.
         case nothing
     }
@@ -41,7 +41,7 @@ extension ChannelFunctions {
         switch texts.first {
         case "told": return .told
         case "wait":
-            guard texts.count == 2, let until = Int64(texts[1]) else { throw .unreadableAnswer }
+            guard texts.count == 2, let until = RedisTime(text: texts[1]) else { throw .unreadableAnswer }
             return .wait(until: until)
         default: return .nothing
         }

@@ -83,8 +83,8 @@ struct ChannelFunctions: Sendable {
         var count: Int
         var change: Int64
         var uid: UInt32
-        /// How long, in seconds, the channel exists after it became empty.
-        var timeToLive: Int64
+        /// How long the channel exists after it became empty.
+        var timeToLive: Duration
         var telling: Telling
     }
 
@@ -126,10 +126,10 @@ struct ChannelFunctions: Sendable {
         let texts = reply.texts
         if texts.isEmpty { return nil }
         guard texts.count == 5, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
-            let timeToLive = Int64(texts[3])
+            let seconds = Int64(texts[3])
         else { throw .unreadableAnswer }
         return Left(
-            count: count, change: change, uid: uid, timeToLive: timeToLive, telling: try telling(texts[4...4]))
+            count: count, change: change, uid: uid, timeToLive: .seconds(seconds), telling: try telling(texts[4...4]))
     }
 
     struct Reasserted: Equatable {

@@ -45,8 +45,8 @@ struct MemberMirrorCheck: Sendable {
         } while last != nil
     }
 
-    private func born(_ now: Int64) async throws -> Int64 {
-        let text = String(now * 1000)
+    private func born(_ now: RedisTime) async throws -> Int64 {
+        let text = String(now.milliseconds * 1000)
         let kept = try await functions.redis.answer(
             to: RedisCommand("SET", .string(Self.birth), .string(text), "NX", "GET")
         ).string

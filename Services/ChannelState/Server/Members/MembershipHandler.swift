@@ -88,7 +88,7 @@ struct MembershipHandler: Sendable {
             after.append(
                 MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))
             if left.count == 0, channel.name.special == nil {
-                let due = left.change / 1000 + left.timeToLive * 1000
+                let due = RedisTime(microseconds: left.change) + left.timeToLive
                 after.append(timers.setting(.expiry(channel), at: due))
             }
             after += counters.scheduling(left.telling, channel)
@@ -112,7 +112,7 @@ struct MembershipHandler: Sendable {
         if joined.count == 1, channel.name.special == nil {
             // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose
             // it.
-            let due = joined.change / 1000 + Int64(Limits.channelTimeToLive) * 1000
+            let due = RedisTime(microseconds: joined.change) + .seconds(Limits.channelTimeToLive)
             after.append(timers.setting(.expiry(channel), at: due))
         }
         if joined.outcome == .joined, joined.hasAudience {

@@ -57,7 +57,7 @@ struct MembershipReassertion: Sendable {
         after += counters.scheduling(reasserted.telling, channel)
         if channel.name.special == nil {
             // Redis may also have lost the timer that ends the channel.
-            let due = change / 1000 + Int64(Limits.channelTimeToLive) * 1000
+            let due = RedisTime(microseconds: change) + .seconds(Limits.channelTimeToLive)
             after.append(timers.setting(.expiry(channel), at: due))
         }
         _ = try await functions.redis.answers(to: after)
@@ -77,7 +77,7 @@ struct MembershipReassertion: Sendable {
         ]
         after += counters.scheduling(left.telling, channel)
         if left.count == 0, channel.name.special == nil {
-            let due = left.change / 1000 + left.timeToLive * 1000
+            let due = RedisTime(microseconds: left.change) + left.timeToLive
             after.append(timers.setting(.expiry(channel), at: due))
         }
         _ = try await functions.redis.answers(to: after)

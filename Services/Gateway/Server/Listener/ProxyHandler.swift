@@ -9,7 +9,7 @@ internal import NIOCore
 final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
-    private static let timeout = TimeAmount.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     private let enter: (SocketAddress?) throws -> Void
     private var bytes = ByteBuffer()
@@ -22,7 +22,7 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        timeout = context.eventLoop.scheduleTask(in: Self.timeout) { channel.close(promise: nil) }
+        timeout = context.eventLoop.scheduleTask(in: TimeAmount(Self.timeout)) { channel.close(promise: nil) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }

@@ -14,7 +14,7 @@ struct PublicListener: Sendable {
     private static let backlog: Int32 = 4096
     private static let answering = "answering"
     /// How long a connection may take to become a WebSocket, or to request discovery and receive the answer.
-    private static let handshakeTimeout = TimeAmount.seconds(10)
+    private static let handshakeTimeout = Duration.seconds(10)
     static let tlsHandler = "tls"
 
     let configuration: GatewayConfiguration

@@ -8,8 +8,8 @@ internal import SignalingProtocol
 /// The requests of ``ClientSession`` to Redis and the services; the replies become its events.
 extension ClientConnection {
     /// The time limit of requests that settle a join.
-    private static let settlementTimeout = TimeAmount.seconds(2)
-    private static let settlementPause = TimeAmount.seconds(1)
+    private static let settlementTimeout = Duration.seconds(2)
+    private static let settlementPause = Duration.seconds(1)
 
     func ask(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {
@@ -37,17 +37,17 @@ extension ClientConnection {
 
     /// When a call must be answered: counted from its arrival, however long it has waited for its turn.
     func deadline(of turn: CallTurn, on shard: isolated GatewayShard) -> NIODeadline {
-        .uptimeNanoseconds(turn.arrivedAt) + shard.configuration.commandTimeout
+        .uptimeNanoseconds(turn.arrivedAt + shard.environment.callTimeout)
     }
 
-    private func later(_ pause: TimeAmount, _ event: SessionEvent, on shard: isolated GatewayShard) {
-        shard.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in handle(event, on: shard) }
+    private func later(_ pause: Duration, _ event: SessionEvent, on shard: isolated GatewayShard) {
+        shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause)) { [self] in handle(event, on: shard) }
     }
 
     // MARK: - Presence
 
     private func askApp(_ app: AppID, on shard: isolated GatewayShard) {
-        loginDeadline = .now() + shard.configuration.commandTimeout
+        loginDeadline = .now() + shard.commandTimeout
         shard.apps.find(app) { [self] settings in
             let (session, secret) = shard.nameSession()
             handle(.appAnswered(settings, session: session, secret: secret), on: shard)
@@ -70,7 +70,7 @@ extension ClientConnection {
             if case .success(let settings) = settings { handle(.limits(settings.limits), on: shard) }
         }
         let command = ResumeSession(gateway: shard.id, line: session.line)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+        shard.sender.send(command, within: shard.commandTimeout) { [self] result in
             handle(.resumed(result), on: shard)
             shard.resumeAnswered(of: id, on: self)
         }
@@ -78,7 +78,7 @@ extension ClientConnection {
 
     private func endSession(_ session: SessionID, of user: UserKey, on shard: isolated GatewayShard) {
         let command = CloseSession(user: user, session: session, reason: .leaveOther)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
+        shard.sender.send(command, within: shard.commandTimeout) { result in
             // The session could not be ended; without a connection it times out.
             if case .failure = result { shard.detach(session, of: user) }
         }
@@ -156,7 +156,7 @@ extension ClientConnection {
     private func undoJoin(_ name: ChannelName, _ settlement: Int, on shard: isolated GatewayShard) {
         guard let active = session.lastActive else { return }
         let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser)
-        shard.sender.send(command, within: Self.settlementTimeout) { [self] result in
+        shard.sender.send(command, within: TimeAmount(Self.settlementTimeout)) { [self] result in
             handle(.joinUndone(settlement: settlement, result.failure == nil), on: shard)
         }
     }
@@ -164,7 +164,7 @@ extension ClientConnection {
     private func askMembership(_ key: ChannelKey, _ settlement: Int, on shard: isolated GatewayShard) {
         guard let active = session.lastActive else { return }
         let query = QueryMember(channel: key, account: active.user.account)
-        shard.sender.send(query, within: Self.settlementTimeout) { [self] result in
+        shard.sender.send(query, within: TimeAmount(Self.settlementTimeout)) { [self] result in
             handle(.membershipTold(settlement: settlement, isMember: try? result.get().isMember), on: shard)
         }
     }

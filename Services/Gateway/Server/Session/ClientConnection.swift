@@ -247,8 +247,8 @@ final class ClientConnection: ChannelInboundHandler {
             if waiting < waitingAtSweep { lastRead = now }
             waitingAtSweep = waiting
         }
-        if now - lastRead > configuration.idleTimeout
-            || (session.isFresh && now - openedAt > configuration.loginTimeout)
+        if now - lastRead > TimeAmount(configuration.idleTimeout)
+            || (session.isFresh && now - openedAt > TimeAmount(configuration.loginTimeout))
         {
             handle(.close(.goingAway), on: shard)
         }

@@ -15,7 +15,7 @@ internal import NIOCore
 /// socket and keeps the order. Measured in `Docs/decisions/0006-fan-out.md`.
 final class FrameOutlet {
     /// How long a client may take to read the last frame.
-    private static let closeTimeout = TimeAmount.seconds(5)
+    private static let closeTimeout = Duration.seconds(5)
 
     private let isPlain: Bool
     private let budget: OutputBudget?
@@ -133,7 +133,7 @@ final class FrameOutlet {
         guard let rest else { return channel.close(promise: nil) }
         rest.whenComplete { _ in channel.close(promise: nil) }
         // A client that does not read must not keep the socket open.
-        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { self.closeAtOnce() }
+        channel.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.closeTimeout)) { self.closeAtOnce() }
     }
 
     private func takenAtOnce(of frames: ByteBuffer) -> Int {

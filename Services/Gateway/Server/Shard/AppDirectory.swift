@@ -13,7 +13,7 @@ final class AppDirectory {
     /// The largest number of cached apps.
     static let bound = 4096
     /// How long to wait for the settings of an unknown app.
-    private static let patience = TimeAmount.seconds(8)
+    private static let patience = Duration.seconds(8)
 
     private struct Entry {
         var settings: AppSettings
@@ -35,13 +35,13 @@ final class AppDirectory {
     ///   - freshness: how long settings are used without a new request.
     ///   - renewal: how long to wait for newer settings before the cached ones are used.
     init(
-        sender: CommandSender, unknownBound: Int = 4096, freshness: TimeAmount = .seconds(5),
-        renewal: TimeAmount = .seconds(2)
+        sender: CommandSender, unknownBound: Int = 4096, freshness: Duration = .seconds(5),
+        renewal: Duration = .seconds(2)
     ) {
         self.sender = sender
         self.unknownBound = unknownBound
-        self.freshness = freshness
-        self.renewal = renewal
+        self.freshness = TimeAmount(freshness)
+        self.renewal = TimeAmount(renewal)
     }
 
     /// Passes an app's settings to the callback; at once when they are fresh.
@@ -63,7 +63,7 @@ final class AppDirectory {
         }
         waiting[app, default: []].append(callback)
         guard waiting[app]?.count == 1 else { return }
-        let time = entries[app] == nil ? Self.patience : renewal
+        let time = entries[app] == nil ? TimeAmount(Self.patience) : renewal
         sender.send(GetApp(app: app), within: time) { self.answered(app, $0) }
     }
 

@@ -28,7 +28,7 @@ extension GatewayShard {
     func tellDetached() {
         for request in detaching.next(isResuming: isResuming) {
             let command = DetachSession(gateway: id, user: request.user, session: request.session)
-            sender.send(command, within: configuration.commandTimeout) { [self] result in
+            sender.send(command, within: commandTimeout) { [self] result in
                 switch result {
                 case .success:
                     detaching.confirmed(request)

@@ -11,7 +11,7 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
 
     init(_ configuration: GatewayConfiguration, clock: RedisClock) {
         self.clock = clock
-        callTimeout = UInt64(configuration.commandTimeout.nanoseconds)
+        callTimeout = UInt64(TimeAmount(configuration.commandTimeout).nanoseconds)
         enforcesTokenExpiry = configuration.enforcesTokenExpiry
     }
 

@@ -112,7 +112,7 @@ struct CallDriver: Sendable {
             case .withdrawInvitation(let callee, let version):
                 try await withdraw(UserKey(app: app, account: callee), version)
             case .schedule(let timer, let time):
-                try await timers.set(.call(CallTimerReference(timer, tag: tag)), at: time.milliseconds)
+                try await timers.set(.call(CallTimerReference(timer, tag: tag)), at: time)
             case .cancel(let timer, _):
                 try await timers.cancel(.call(CallTimerReference(timer, tag: tag)))
             case .remember(let call, let account):
@@ -182,7 +182,7 @@ struct CallDriver: Sendable {
     /// its other calls were ended.
     private func hold(_ call: CallReference, _ bridge: BridgeID, _ now: RedisTime) async throws(SignalingError) {
         try await records.hold(call, by: bridge)
-        try await timers.set(.bridge(bridge), at: now.milliseconds + BridgeID.fleet.watchDelay)
+        try await timers.set(.bridge(bridge), at: now + BridgeID.fleet.watchDelay)
     }
 
     private func withdraw(_ user: UserKey, _ version: Int64) async throws(SignalingError) {

@@ -81,7 +81,7 @@ actor CallReconciliation: Service {
 
     private func end(_ record: CallRecord) async throws {
         guard let call = Call(record) else { return }
-        let now = RedisTime(milliseconds: try await redis.time())
+        let now = try await redis.time()
         let command = CommandID(record.id).derived("lost")
         for (index, delivery) in call.lostDeliveries.enumerated() {
             let mail = CallMail(delivery, in: call.channel).message(command.derived("\(index)"), now: now)

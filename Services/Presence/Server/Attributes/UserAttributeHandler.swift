@@ -1,4 +1,5 @@
 internal import ClusterService
+internal import ClusterState
 internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
@@ -30,7 +31,7 @@ struct UserAttributeHandler: Sendable {
         try UserAttributeRules.check(command.attribute)
         // If this process dies after the commit and the command is not redelivered, the timer updates the cache.
         let due = timers.setting(
-            .attributes(command.user), at: try await functions.redis.time() + Self.patience.wholeMilliseconds)
+            .attributes(command.user), at: try await functions.redis.time() + Self.patience)
         do {
             _ = try await functions.redis.answers(to: [due, PresenceFunctions.begin(command, context)])
         } catch {

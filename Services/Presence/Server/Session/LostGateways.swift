@@ -32,7 +32,7 @@ struct LostGateways: Sendable {
             let kept = try await detach(routes, of: gateway, lease)
             // The gateway is back and reasserts what it holds.
             if try await watch.isBack(gateway) { return }
-            if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause.wholeMilliseconds) }
+            if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause) }
         }
         try await watch.lookAgain(at: gateway, at: lease.now)
     }

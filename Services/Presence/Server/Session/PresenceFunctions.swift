@@ -112,24 +112,25 @@ struct PresenceFunctions: Sendable {
     }
 
     struct Detached: Equatable {
-        /// When the session times out, in ms.
-        var over: Int64
+        /// When the session times out.
+        var over: RedisTime
         var change: Int64
         var uid: UInt32
         var device: String
-        var since: Int64
+        /// When the session began.
+        var since: RedisTime
     }
 
-    /// - Parameter loss: when the gateway was lost, and when that was found (ms of Redis' clock); nil when the gateway
+    /// - Parameter loss: when the gateway was lost, and when that was found; nil when the gateway
     ///   itself reports the lost connection.
     static func detach(
-        _ route: SessionRoute, from gateway: GatewayID, lostSince loss: (Int64, foundAt: Int64)? = nil, _ id: CommandID,
-        deadline: RedisTime?
+        _ route: SessionRoute, from gateway: GatewayID, lostSince loss: (RedisTime, foundAt: RedisTime)? = nil,
+        _ id: CommandID, deadline: RedisTime?
     ) -> RedisCommand {
         .function(
             "session_detach", tag: KeySpace.tag(route.user), .string(id.rawValue), .deadline(deadline),
-            .string(gateway.rawValue), .string(route.session.rawValue), .int64(loss?.0 ?? 0), .int64(loss?.foundAt ?? 0)
-        )
+            .string(gateway.rawValue), .string(route.session.rawValue), .int64(loss?.0.milliseconds ?? 0),
+            .int64(loss?.foundAt.milliseconds ?? 0))
     }
 
     /// The result of a detach.
@@ -147,8 +148,8 @@ struct PresenceFunctions: Sendable {
         let fields = reply.texts
         if fields.isEmpty { return .absent }
         if fields == ["kept"] { return .kept }
-        guard fields.count == 5, let over = Int64(fields[0]), let change = Int64(fields[1]),
-            let uid = UInt32(fields[2]), let since = Int64(fields[4])
+        guard fields.count == 5, let over = RedisTime(text: fields[0]), let change = Int64(fields[1]),
+            let uid = UInt32(fields[2]), let since = RedisTime(text: fields[4])
         else { throw .unreadableAnswer }
         return .detached(Detached(over: over, change: change, uid: uid, device: fields[3], since: since))
     }
@@ -166,21 +167,22 @@ struct PresenceFunctions: Sendable {
 
     enum Due: Equatable {
         case ended(EndedSession)
-        case wait(until: Int64)
+        case wait(until: RedisTime)
         case none
     }
 
-    /// - Parameter since: when Redis began to answer, in ms: clients could not resume before.
-    func due(_ user: UserKey, _ session: SessionID, since: Int64) async throws(SignalingError) -> Due {
+    /// - Parameter since: when Redis began to answer: clients could not resume before. Nil when that does not matter.
+    func due(_ user: UserKey, _ session: SessionID, since: RedisTime?) async throws(SignalingError) -> Due {
         let reply = try await redis.answer(
-            to: .function("session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since)))
+            to: .function(
+                "session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since?.milliseconds ?? 0)))
         let fields = reply.texts
         switch fields.first {
         case "ended":
             guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw .unreadableAnswer }
             return .ended(ended)
         case "wait":
-            guard fields.count == 2, let until = Int64(fields[1]) else { throw .unreadableAnswer }
+            guard fields.count == 2, let until = RedisTime(text: fields[1]) else { throw .unreadableAnswer }
             return .wait(until: until)
         default: return .none
         }
@@ -194,7 +196,7 @@ struct PresenceFunctions: Sendable {
 
     struct MovedDeadline: Equatable {
         var session: SessionID
-        var over: Int64
+        var over: RedisTime
     }
 
     /// The command that asks whether the session may set the attribute, as the last check before the commit in
@@ -225,7 +227,7 @@ struct PresenceFunctions: Sendable {
         )
         let fields = reply.texts
         var moved: MovedDeadline?
-        if fields.count == 3, let over = Int64(fields[2]) {
+        if fields.count == 3, let over = RedisTime(text: fields[2]) {
             moved = MovedDeadline(session: SessionID(fields[1]), over: over)
         }
         return Committed(isKnown: fields.first == "known", moved: moved)

@@ -26,7 +26,7 @@ struct PresenceTimerHandler: Sendable {
     }
 
     private func look(at session: SessionID, of user: UserKey) async throws(SignalingError) {
-        guard let since = uptime.since?.milliseconds else {
+        guard let since = uptime.since else {
             return try await timers.set(.session(user, session), after: Self.pause)
         }
         switch try await functions.due(user, session, since: since) {

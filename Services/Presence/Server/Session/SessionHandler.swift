@@ -30,7 +30,8 @@ struct SessionHandler: Sendable {
         }
         let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
-            try await timers.set(.gateway(command.gateway), at: opened.hold.since + GatewayID.fleet.watchDelay)
+            try await timers.set(
+                .gateway(command.gateway), at: RedisTime(milliseconds: opened.hold.since) + GatewayID.fleet.watchDelay)
         }
         if let replaced = opened.replaced {
             await afterwards(command.line) { () async throws(SignalingError) in
@@ -152,7 +153,7 @@ struct SessionHandler: Sendable {
     ) -> [RedisCommand] {
         var row = PresenceMirrorRow(
             of: Actor(user: route.user, uid: detached.uid, session: route.session), version: detached.change,
-            gateway: gateway, device: detached.device, since: detached.since)
+            gateway: gateway, device: detached.device, since: detached.since.milliseconds)
         row.detached = true
         PresenceMetrics.detached.increment()
         log("session detached", route.user, route.session, gateway)

@@ -60,7 +60,7 @@ struct SessionReassertion: Sendable {
         try await timers.set(.session(user, older), after: SessionEnding.patience)
         let result = try PresenceFunctions.reasserted(
             try await functions.redis.answer(to: PresenceFunctions.reassert(held, on: gateway, replacing: older)))
-        if case .ended(let ended) = try await functions.due(user, older, since: 0) {
+        if case .ended(let ended) = try await functions.due(user, older, since: nil) {
             try await ending.carryOut(ended, of: user)
         }
         return result

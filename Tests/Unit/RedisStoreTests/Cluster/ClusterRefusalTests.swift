@@ -17,7 +17,8 @@ import Testing
     }
 
     @Test func recordsAreReadAsWritten() throws {
-        let record = InstanceRecord(kind: "presence", level: 7, version: "1.2", host: "a", since: 1_700_000_000_000)
+        let record = InstanceRecord(
+            kind: "presence", level: 7, version: "1.2", host: "a", since: RedisTime(milliseconds: 1_700_000_000_000))
         #expect(try InstanceRecord(from: Self.reader(record)) == record)
         let layout = RedisLayout(flavour: .cluster, buckets: 4096, partitions: 24, keys: 2)
         #expect(try RedisLayout(from: Self.reader(layout)) == layout)

@@ -1,20 +1,21 @@
+import ClusterState
 import Testing
 
 @testable import RedisStore
 
 @Suite struct LibraryUpkeepTests {
-    private static let now: Int64 = 1_000_000_000_000
-    private static let old = now - 7 * 24 * 3_600_000 - 1
+    private static let now = RedisTime(milliseconds: 1_000_000_000_000)
+    private static let old = now + (.zero - .seconds(7 * 86_400) - .milliseconds(1))
     private static let mine = "heliograph_mine_00000000"
     private static let other = "heliograph_other_0123abcd"
 
-    private static func plan(_ present: [String], _ named: [String: Int64]) -> LibraryUpkeep.Plan {
+    private static func plan(_ present: [String], _ named: [String: RedisTime]) -> LibraryUpkeep.Plan {
         LibraryUpkeep.plan(used: [mine], present: present, named: named, now: now)
     }
 
     @Test func whatNobodyNamedForSevenDaysIsDeleted() {
         #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old]).stale == [Self.other])
-        #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old + 1]).stale == [])
+        #expect(Self.plan([Self.mine, Self.other], [Self.other: Self.old + .milliseconds(1)]).stale == [])
     }
 
     @Test func oneThatIsSeenForTheFirstTimeHasSevenDays() {
