@@ -1,4 +1,4 @@
-"""Fixtures: Tests/EndToEnd's clusters and raw clients, and a browser with pages that use the web client."""
+"""Fixtures: Tests/Support's clusters and raw clients, and a browser with pages that use the web client."""
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "EndToEnd")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "Support")]
 
 from chromium import Browser, Page  # noqa: E402
 from fixtures import make_stack, people, pytest_pyfunc_call, stack  # noqa: E402, F401

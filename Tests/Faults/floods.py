@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "EndToEnd"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Support"))
 
 from raw_socket import frame, handshake  # noqa: E402
 from waiting import before_next_try, give_way, let_pass  # noqa: E402

@@ -1,4 +1,4 @@
-"""Fixtures, also for Tests/Browser, Tests/SIP and Tests/Faults: one cluster for tests that break nothing, clusters of their own for the others."""
+"""Fixtures of all Python tests: one cluster for tests that break nothing, clusters of their own for the others."""
 
 import asyncio
 import inspect
