@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "Support")]
+sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support")]
 
 from peers import LOOPBACK, Peers, free_port  # noqa: E402
 from scenarios import Called, Caller, pause, scenario, sdp  # noqa: E402

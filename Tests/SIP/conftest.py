@@ -1,4 +1,4 @@
-"""Fixtures: the clusters and raw clients of Tests/Support; scene.py adds telephones."""
+"""Fixtures: the clusters and raw clients of Tests/Support; Tests/SIP/Support/scene.py adds telephones."""
 
 import sys
 import uuid
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "Support")]
+sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support")]
 
 from certificates import make_certificate  # noqa: E402
 from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
