@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import fanout, growth, idle, latency, pairs, storm
+from .scenarios import fanout, growth, idle, latency, pairs, storm
 from .servers import Server
 
 

@@ -1,8 +1,8 @@
 """C1: idle connections."""
 
-from .load import Load
-from .processes import total_rss_kib
-from .servers import Server
+from ..load import Load
+from ..processes import total_rss_kib
+from ..servers import Server
 
 # The first connections are not counted: what a server sets up once is no cost of a connection.
 FIRST = 200

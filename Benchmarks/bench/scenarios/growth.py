@@ -2,10 +2,10 @@
 
 import socket
 
+from ..heliograph import Heliograph
+from ..load import Load
+from ..processes import total_rss_kib
 from . import fanout
-from .heliograph import Heliograph
-from .load import Load
-from .processes import total_rss_kib
 
 PROBES = 500
 ROUNDS = 4

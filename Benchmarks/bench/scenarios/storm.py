@@ -1,7 +1,7 @@
 """A reconnect storm: thousands of clients resume at once, while others talk."""
 
-from .heliograph import Heliograph
-from .load import Load
+from ..heliograph import Heliograph
+from ..load import Load
 
 
 def storm(kind: str, members: int = 5000, others: int = 100, rate: float = 50, channels: int = 100) -> dict:

@@ -1,7 +1,7 @@
 """P1: pairs of users, each answering the other's message at once."""
 
-from .load import Load
-from .servers import Server
+from ..load import Load
+from ..servers import Server
 
 
 def closed_loop(server: Server, seconds: float, pairs: int = 100, pushes: bool = True) -> dict:

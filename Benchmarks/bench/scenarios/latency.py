@@ -1,9 +1,9 @@
 """Latency from a client of one gateway to a client of another, compared with Redis alone in the same run."""
 
+from ..heliograph import Heliograph
+from ..load import Load
+from ..servers import Server
 from .fanout import is_whole
-from .heliograph import Heliograph
-from .load import Load
-from .servers import Server
 
 
 class StackRedis(Server):

@@ -2,8 +2,8 @@
 
 from math import ceil
 
-from .load import Load
-from .servers import Server
+from ..load import Load
+from ..servers import Server
 
 P99_BOUND_US = 100_000
 # The share of the asked rate that must be kept: with less, the generator or the server did not keep up.
