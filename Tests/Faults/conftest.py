@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "Support")]
+sys.path[:0] = [str(HERE), str(HERE / "Checker"), str(HERE.parent / "Support")]
 
 import fixtures  # noqa: E402
 import report  # noqa: E402
