@@ -39,15 +39,15 @@ extension SignalingReason {
     public static let tokenErrorMalformed = Self(rawValue: "TokenErrorMalformed")
     /// The token was made for another app.
     public static let tokenErrorApp = Self(rawValue: "TokenErrorApp")
-    /// The token was made for another app id.
-    public static let tokenErrorDigest = Self(rawValue: "TokenErrorDigest")
     /// The token's digest does not match this account and expiry.
-    public static let tokenErrorExpired = Self(rawValue: "TokenErrorExpired")
+    public static let tokenErrorDigest = Self(rawValue: "TokenErrorDigest")
     /// The token had expired at the time of the login.
-    public static let tokenExpired = Self(rawValue: "token_expired")
+    public static let tokenErrorExpired = Self(rawValue: "TokenErrorExpired")
     /// The token expired during the session, which has ended.
-    public static let alreadyLoggedIn = Self(rawValue: "already_logged_in")
+    public static let tokenExpired = Self(rawValue: "token_expired")
     /// The connection already has a session.
+    public static let alreadyLoggedIn = Self(rawValue: "already_logged_in")
+    /// There is no session: the client has not logged in, or not yet.
     public static let notLoggedIn = Self(rawValue: "not_logged_in")
     /// The line's session has ended, or the line is not that of this connection's session.
     public static let badLine = Self(rawValue: "bad_line")
