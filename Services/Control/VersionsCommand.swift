@@ -31,7 +31,7 @@ struct VersionsCommand: AsyncParsableCommand {
         /// This program's level.
         var level: Int64
         var instances: [Instance]
-        /// Ids of the processes of the cluster's level, when others have a higher one.
+        /// Ids of the processes that keep the cluster at its level, if others have a higher one.
         var heldBackBy: [String]
 
         init(_ instances: [RunningInstance]) {

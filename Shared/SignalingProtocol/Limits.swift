@@ -39,7 +39,8 @@ package enum Limits {
     package static let mailboxPage = 1...1000
     /// Members listed in the answer to a join: the latest.
     package static let userListLatest = 200
-    /// Members that `channel_query_userlist_all` lists when the client gives no number.
+    /// The largest `num` of `channel_query_userlist_all`, and its default. The answer lists fewer members: channel-state
+    /// bounds their number and bytes (`MemberQueries`).
     package static let userListAll = 1_000_000
     /// Channel messages of one session per second. Messages to users are counted separately, with the same bound.
     package static let messagesPerSecond = 60

@@ -1,21 +1,21 @@
 /// How the cluster's data are laid out in Redis. Written once, by the first process; a process of another layout must not serve,
 /// because it would look for the same data elsewhere.
 package struct RedisLayout: Equatable, Sendable, CustomStringConvertible {
-    /// What Redis is.
+    /// Whether Redis is one server or a cluster.
     package enum Flavour: String, CaseIterable, Sendable {
-        /// One server, or a server with replicas: every key and topic is at one place.
+        /// One server, with or without replicas: it holds all keys and topics.
         case single
         /// Redis Cluster.
         case cluster
     }
 
-    /// What Redis is.
+    /// Whether Redis is one server or a cluster.
     package var flavour: Flavour
     /// The number of hash tags that users share; 0 when each user has a tag.
     package var buckets: Int
     /// The number of streams and of sets of timers that each service has.
     package var partitions: Int
-    /// Goes up when names or types of keys change otherwise.
+    /// The version of the keys: increased when names or types of keys change in any other way.
     package var keys: Int
 
     package init(flavour: Flavour, buckets: Int, partitions: Int, keys: Int) {

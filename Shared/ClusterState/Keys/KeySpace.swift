@@ -82,7 +82,7 @@ package enum KeySpace {
     /// Sorted set: ids of running processes, scored by their level.
     package static let instanceLevels = control + "levels"
 
-    /// Hash with time to live: what a running process tells of itself.
+    /// Hash with time to live: a running process's description of itself.
     /// - Parameter id: the process's name and a random part.
     package static func instance(_ id: String) -> String { control + "i:" + id }
 

@@ -11,18 +11,19 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// This process among the cluster's: whether it may serve, and the level of the cluster.
+/// This process's registration in the cluster: whether it may serve, and the lowest level that runs.
 ///
-/// In this order: ``check()`` before anything is written, ``join(on:)`` before anything is served, ``stay(on:)`` while serving,
-/// ``leave(on:)`` at the end. The connection of the last three must keep ``RedisFunctionLibrary/instances`` loaded.
+/// To be called in this order: ``check(on:)`` before anything is written, ``join(on:)`` before anything is served,
+/// ``stay(on:)`` while serving, ``leave(on:)`` at the end. The connection of the last three must keep
+/// ``RedisFunctionLibrary/instances`` loaded.
 package final class ClusterInstance: Sendable {
-    /// What the process goes by. Others than the defaults are for tests.
+    /// The build's level and layout, and the pace of heartbeats. Only tests set other values than the defaults.
     package struct Terms: Sendable {
         /// The build's level.
         package var level = ClusterLevel.current
         /// The layout of Redis that the build needs.
         package var layout = RedisLayout.current
-        /// The time between heartbeats; each is up to a quarter earlier or later, so that processes started together spread.
+        /// The time between heartbeats, varied at random by up to a quarter, so that processes started together spread out.
         package var pause = Duration.seconds(5)
 
         package init() {}
@@ -44,7 +45,7 @@ package final class ClusterInstance: Sendable {
         var clusterLevel: Int64
     }
 
-    /// Describes a process that has not joined.
+    /// Creates the registration of a process that has not joined yet.
     /// - Parameter name: the process's name among its kind.
     package init(
         kind: String, name: String, redis configuration: RedisConfiguration, terms: Terms = Terms(), logger: Logger
@@ -57,8 +58,8 @@ package final class ClusterInstance: Sendable {
         state = Mutex(State(since: nil, clusterLevel: terms.level - 1))
     }
 
-    /// The least level of the running processes, at most some seconds old: only forms that this level reads may be written. One
-    /// less than the build's own before the process has joined. Keeps its value while Redis does not answer.
+    /// The lowest level of the running processes, as of the last heartbeat: only formats that a build of this level can read may
+    /// be written. Before the process has joined, one less than the build's own. Keeps its value while Redis does not answer.
     package var clusterLevel: Int64 { state.withLock { $0.clusterLevel } }
 
     /// Whether the process has joined; until then it does not serve.
@@ -82,8 +83,8 @@ package final class ClusterInstance: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Makes the process one of the cluster's. Where that lowers the cluster's level, it returns only after the others have
-    /// learnt it.
+    /// Registers the process as running. If this lowers the cluster's level, returns only after the other processes have
+    /// learnt the new level.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func join(on connection: RedisConnection) async throws {
         let before = try await untilAnswered { () async throws(SignalingError) in
@@ -126,7 +127,7 @@ package final class ClusterInstance: Sendable {
         }
     }
 
-    /// Ends the process's record, which would otherwise end by itself within ``RunningInstances/timeToLive``.
+    /// Deletes the process's record, which would otherwise expire after ``RunningInstances/timeToLive``.
     package func leave(on connection: RedisConnection) async {
         guard hasJoined, connection.isConnected else { return }
         do throws(SignalingError) {
@@ -184,7 +185,8 @@ package final class ClusterInstance: Sendable {
         return hash
     }
 
-    /// Judges the layout's hash; an empty one is fine, one that cannot be read is not.
+    /// Compares the layout's hash with the layout that the build needs. Nil when they are equal or the hash is empty; a hash that
+    /// cannot be parsed is refused.
     private func refusal(layout found: RedisValue) -> ClusterRefusal? {
         let words = found.texts
         guard !words.isEmpty else { return nil }

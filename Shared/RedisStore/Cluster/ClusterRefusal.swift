@@ -1,10 +1,10 @@
 package import ClusterState
 
-/// Why a process must not serve this cluster. Trying again does not help as long as the cluster is as it is.
+/// Why a process must not serve this cluster. Trying again helps only after the cluster itself has changed.
 package enum ClusterRefusal: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The data in Redis are laid out in another way; the text is what the record there says.
+    /// The data in Redis have another layout; `found` is that layout as recorded there.
     case layout(found: String, needed: RedisLayout)
-    /// Processes of a level run that is more than one apart.
+    /// There are running processes whose level differs from this build's by more than one.
     case level(own: Int64, running: Int64)
 
     /// One line for the log.
@@ -18,7 +18,7 @@ package enum ClusterRefusal: Error, Equatable, Sendable, CustomStringConvertible
         }
     }
 
-    /// Judges the levels of the running processes; none is fine.
+    /// Compares the build's level with those of the running processes; nil when all are neighbouring or none runs.
     init?(own: Int64, running levels: [Int64]) {
         guard let far = levels.max(by: { abs($0 - own) < abs($1 - own) }), abs(far - own) > 1 else { return nil }
         self = .level(own: own, running: far)

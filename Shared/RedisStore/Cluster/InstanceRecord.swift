@@ -2,9 +2,9 @@ package import ClusterState
 internal import SignalingProtocol
 package import SignalingWire
 
-/// What a process tells of itself while it runs, for operators and for the level of the cluster.
+/// A running process's description of itself, shown to operators by `heliographctl versions`.
 package struct InstanceRecord: Equatable, Sendable {
-    /// What the process is, such as `presence`.
+    /// The kind of process, such as `presence`.
     package var kind: String
     /// The build's level.
     package var level: Int64
@@ -48,7 +48,7 @@ extension RedisLayout: FieldRecord {
 }
 
 extension FieldRecord {
-    /// The names and values, one after the other, as a hash is written.
+    /// The names and values in turn, as arguments of HSET.
     var words: [RedisArgument] {
         var writer = FieldWriter()
         write(to: &writer)

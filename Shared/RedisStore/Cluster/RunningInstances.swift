@@ -1,15 +1,15 @@
 internal import ClusterState
 package import SignalingProtocol
 
-/// A process that shows that it runs.
+/// A running process, as its heartbeats show it.
 package struct RunningInstance: Equatable, Sendable {
     /// The process's name and a random part, new for each run.
     package let id: String
-    /// What it tells of itself.
+    /// The process's description of itself.
     package let record: InstanceRecord
 }
 
-/// The cluster's running processes, as each of them renews them; see ``ClusterInstance``.
+/// The cluster's running processes. Each renews its own record by heartbeats, see ``ClusterInstance``.
 package enum RunningInstances {
     /// How long a process counts as running after its last heartbeat.
     package static let timeToLive = Duration.seconds(20)
@@ -22,7 +22,7 @@ package enum RunningInstances {
             to: ids.map { RedisCommand("HGETALL", .string(KeySpace.instance($0))) })
         var instances: [RunningInstance] = []
         for (id, hash) in zip(ids, hashes) {
-            // Without a record it has ended in between.
+            // A process without a record has ended since the ids were read.
             guard let record = try InstanceRecord(hash: hash) else { continue }
             instances.append(RunningInstance(id: id, record: record))
         }

@@ -13,11 +13,11 @@ internal import SignalingProtocol
 struct MemberMirrorCheck: Sendable {
     /// The number of rows checked in one pipeline.
     private static let page = 500
-    /// How long to wait for gateways to reassert what they hold after Redis is back: several times what they need.
+    /// How long gateways get, after Redis is back, to reassert what they hold: several times as long as that takes.
     private static let settling = Duration.seconds(30)
     /// The pause between two pages.
     private static let pause = Duration.milliseconds(100)
-    /// The key of the time (us) since which Redis has kept its data; set whenever it is missing.
+    /// String: the time (us) since which Redis has kept its data. A check that finds no such key sets it.
     private static let birth = "channel-state:birth"
 
     let functions: ChannelFunctions

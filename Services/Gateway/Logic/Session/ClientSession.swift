@@ -5,9 +5,11 @@ internal import SignalingWire
 /// One client's connection and the session on it: the login, the order of its calls, its mailbox, and its place in a
 /// channel.
 ///
-/// All events enter through ``handle(_:_:)``, which returns actions. The driver (`ClientConnection`) performs them and
-/// decides nothing. Channel events are passed in only if they need a decision: ``SessionAction/showAll(after:)`` sets
-/// the id above which the channel's fan-out sends them to the client by itself.
+/// All events enter through ``handle(_:_:)``, which returns actions for the driver (`ClientConnection`) to perform. Of
+/// its own accord the driver only closes connections: idle ones, and those whose input or output exceeds a bound.
+///
+/// Channel events are passed in only if they need a decision: ``SessionAction/showAll(after:)`` sets the id above which
+/// the channel's fan-out sends them to the client by itself.
 package struct ClientSession: ~Copyable {
     /// The state of the login, from the connection's first frame to its end.
     var login = ConnectionStateMachine()

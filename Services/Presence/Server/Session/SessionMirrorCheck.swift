@@ -19,7 +19,7 @@ struct SessionMirrorCheck: Sendable {
     let store: MirrorStore
     let ending: SessionEnding
     let uptime: RedisUptime
-    /// How long to wait for gateways to reassert what they hold after Redis is back: several times what they need.
+    /// How long gateways get, after Redis is back, to reassert what they hold: several times as long as that takes.
     var settling = Duration.seconds(30)
 
     /// Checks all rows.

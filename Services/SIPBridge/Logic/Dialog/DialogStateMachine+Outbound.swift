@@ -46,7 +46,7 @@ extension DialogStateMachine {
             return [.sendCancel, .schedule(.cancelled, after: durations.transaction)]
         case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
             .over:
-            return []  // From another telephone that the INVITE reached, or late.
+            return []  // Late, or from another telephone that the INVITE was forked to.
         }
     }
 
@@ -87,7 +87,7 @@ extension DialogStateMachine {
         case .cancelling:
             return [.cancel(.cancelled)] + finish()
         case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
-            return []  // It was too late to matter.
+            return []  // No INVITE of ours waits for a response.
         }
     }
 

@@ -146,7 +146,7 @@ extension DialogStateMachine {
             return [.report(.ended(.inviteNetwork), DialogNote(reason))] + leave()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering, .up,
             .leaving, .over:
-            return []  // It was too late to matter.
+            return []  // The call has ended, or the request was answered already.
         }
     }
 
