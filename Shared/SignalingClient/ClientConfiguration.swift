@@ -50,7 +50,7 @@ public struct ClientConfiguration: Sendable {
 public enum GatewaySource: Sendable, Equatable {
     /// Base URLs that answer `GET /getaddr`, such as `https://signal.example.org`: `http` leads to plain WebSocket,
     /// `https` to TLS. They are asked one after the other, in random order, before each attempt to connect. Other URLs
-    /// are ignored. Source: wire protocol, section 1.
+    /// are ignored. Source: `Docs/protocol.md`, "Finding a gateway".
     case discovery([String])
     /// Gateways whose addresses are known; one is chosen at random.
     case addresses([GatewayEndpoint])
@@ -116,8 +116,8 @@ public struct ClientTiming: Sendable, Equatable {
     public var pingInterval = ClientDuration.seconds(10)
     /// How many pings in a row may go without an answer before the connection counts as dead; default 3.
     public var missedPongs = 3
-    /// The number of processed messages after which they are acknowledged to the gateway; default 30. Source: wire
-    /// protocol, section 12.18.
+    /// The number of processed messages after which they are acknowledged to the gateway; default 30. Source:
+    /// `Docs/protocol.md`, "The mailbox".
     public var acknowledgeCount = 30
     /// How long a processed message may wait for its acknowledgement; default 1 s. If the app is killed, unacknowledged
     /// messages are delivered again at the next login.

@@ -15,7 +15,7 @@ public struct ChannelMember: Sendable, Hashable {
     }
 }
 
-/// Channels: a user is in one at a time. Source: wire protocol, sections 4 and 6.
+/// Channels: a user is in one at a time. Source: `Docs/protocol.md`, "Functions" and "Events of a channel".
 extension SignalingClient {
     /// The state of a channel at the time of joining it.
     public struct JoinedChannel: Sendable, Equatable {

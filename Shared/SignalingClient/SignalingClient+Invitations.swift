@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Calls: invitations to a channel. Source: wire protocol, section 7.
+/// Calls: invitations to a channel. Source: `Docs/protocol.md`, "Events of calls".
 extension SignalingClient {
     /// Invites a user, or a telephone, to a channel. The progress is reported by ``SignalingEvent/call(_:)``.
     /// - Parameters:

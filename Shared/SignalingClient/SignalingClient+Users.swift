@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Users: status, attributes, messages. Source: wire protocol, section 4.
+/// Users: status, attributes, messages. Source: `Docs/protocol.md`, "Functions".
 extension SignalingClient {
     /// Returns whether a user is online. A user whose connection was lost stays online for `_conn_timeout`.
     /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003.

@@ -1,7 +1,7 @@
 @_exported public import enum SignalingProtocol.SignalingCode
 @_exported public import struct SignalingProtocol.SignalingError
 
-/// Something that happened to a client. Source: Signaling API, callbacks; wire protocol, sections 5 to 7.
+/// Something that happened to a client. Source: Signaling API, callbacks; `Docs/protocol.md`.
 public enum SignalingEvent: Sendable, Equatable {
     /// The login succeeded. `uid` is the account's numeric id within its app.
     case loggedIn(uid: UInt32)
@@ -57,7 +57,7 @@ public enum ChannelAttributeChange: Sendable, Equatable {
     case clear
 }
 
-/// Something that happened in a call. Source: Signaling API, "Call invitations"; wire protocol, section 7.
+/// Something that happened in a call. Source: Signaling API, "Call invitations"; `Docs/protocol.md`.
 public struct CallEvent: Sendable, Equatable {
     /// The kinds of events in a call.
     public enum Kind: Sendable, Equatable {

@@ -5,7 +5,7 @@ package import ServiceKit
 
 /// The settings of the invitation service.
 package struct InvitationConfiguration: Sendable {
-    /// How long an acknowledged invitation rings; default 60 s. Source: wire protocol, section 12.
+    /// How long an acknowledged invitation rings; default 60 s.
     package var ringLimit: Duration = .seconds(60)
     /// How many days the call log keeps a call; 0: for ever. Default 400.
     package var callsKeptDays = 400

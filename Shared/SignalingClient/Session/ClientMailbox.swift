@@ -1,5 +1,5 @@
-/// Tracks which mailbox entries were processed and acknowledged, so that each is taken once. Source: wire protocol,
-/// sections 5 and 12.18.
+/// Tracks which mailbox entries were processed and acknowledged, so that each is taken once. Source:
+/// `Docs/protocol.md`, "The mailbox".
 struct ClientMailbox {
     /// The highest version that was passed to the app.
     private(set) var processed: Int64 = 0

@@ -1,6 +1,6 @@
 internal import SignalingWire
 
-/// The frames that a client sends, as text. Source: wire protocol, sections 3 and 4.
+/// The frames that a client sends, as text. Source: `Docs/protocol.md`, "Frames of clients" and "Calls".
 enum ClientRequest {
     static func login(_ configuration: ClientConfiguration) -> [UInt8] {
         frame(

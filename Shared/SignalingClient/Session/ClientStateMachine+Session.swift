@@ -57,7 +57,7 @@ extension ClientStateMachine {
         return (answer.push ? [] : pollMailbox()) + sendCalls(now: now)
     }
 
-    /// Handles a `close` frame, whose reason is a word or a code. Source: wire protocol, section 3.
+    /// Handles a `close` frame, whose reason is a word or a code. Source: `Docs/protocol.md`, `close`.
     mutating func closedByGateway(_ word: String, now: Int64) -> [Action] {
         if case .loggingOut = state { return end(Self.loggedOutByUser) }
         let code = Int(word).flatMap(SignalingCode.init(rawValue:))

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A `msg-v2` line, split into its fields. Source: wire protocol, section 5.
+/// A `msg-v2` line, split into its fields. Source: `Docs/protocol.md`, "Events of a channel" and "Events of calls".
 struct MessageText: Equatable {
     var source: String
     var type: String

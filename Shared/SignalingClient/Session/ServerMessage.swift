@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// One text frame of a gateway. Source: wire protocol, sections 2 to 6 and 12.
+/// One text frame of a gateway. Source: `Docs/protocol.md`, "Frames".
 enum ServerMessage: Equatable {
     /// `login_ret`.
     case loginAnswer(Result<SessionAnswer, SignalingError>)
@@ -98,7 +98,7 @@ enum ServerMessage: Equatable {
         return (SignalingError(code, reason, json["message"]?.string ?? reason.rawValue), json)
     }
 
-    /// The code for a refusal without one, as the hosted system sends it. Source: wire protocol, section 3.
+    /// The code for a refusal without one, as the hosted system sends it.
     private static func code(of reason: SignalingReason) -> SignalingCode {
         switch reason {
         case .tokenErrorExpired: .loginTokenExpired

@@ -49,7 +49,7 @@ struct DiscoveryURL: Equatable {
     }
 
     /// The gateways listed in an answer. It gives the ports for plain WebSocket; the port for TLS is one higher.
-    /// Source: wire protocol, section 1.
+    /// Source: `Docs/protocol.md`, "Finding a gateway".
     func endpoints(in body: [UInt8]) -> [GatewayEndpoint] {
         guard case .array(let entries)? = (try? JSONValue.parse(body))?["web"] else { return [] }
         return entries.compactMap { entry in

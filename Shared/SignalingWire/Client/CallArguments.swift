@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 
 /// Reads the arguments of a call within the API's bounds. Values that are not strings are taken as their compact JSON text
-/// (wire protocol, section 12.15).
+/// (`Docs/protocol.md`).
 struct CallArguments {
     let outline: JSONOutline
     let object: JSONOutline.Place

@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// The content of a mailbox entry about a call. Clients need all four keys. Source: wire protocol, section 7.
+/// The content of a mailbox entry about a call. Clients need all four keys. Source: `Docs/protocol.md`, "Events of calls".
 package struct CallContent: Equatable, Sendable {
     /// The channel that the call is about.
     package var channel: ChannelName

@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// A call of a function by a client, with validated arguments. Source: wire protocol, section 4.
+/// A call of a function by a client, with validated arguments. Source: `Docs/protocol.md`, "Functions".
 package struct ClientCall: Equatable, Sendable {
     /// Whether the call's `line` is that of the connection's session; other calls are refused.
     package var isOnItsLine: Bool

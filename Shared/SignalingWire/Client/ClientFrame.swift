@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// One text frame of a client: a JSON array `[name, argument]`. Source: wire protocol, sections 2 to 4.
+/// One text frame of a client: a JSON array `[name, argument]`. Source: `Docs/protocol.md`, "Frames".
 package enum ClientFrame: Equatable, Sendable {
     /// Asks for a new session.
     case login(LoginRequest)
@@ -60,7 +60,7 @@ package struct LoginRequest: Equatable, Sendable {
     package var token: String
     /// The kind of client (`device`), at most ``deviceBytes`` of visible ASCII.
     package var device: String
-    /// Whether the client takes pushed mailbox entries (wire protocol, section 12.18).
+    /// Whether the client takes pushed mailbox entries (`Docs/protocol.md`).
     package var push: Bool
 
     /// Longer values of `device` are cut to this many bytes.

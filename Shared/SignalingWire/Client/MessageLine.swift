@@ -1,7 +1,7 @@
 package import SignalingProtocol
 
 /// The text of a mailbox entry: `msg-v2 SRC DST FLAG TYPE TIME CONTENT`, the content being everything after the sixth
-/// space. Source: wire protocol, section 5.
+/// space. Source: `Docs/protocol.md`, "Events of a channel".
 package enum MessageLine {
     /// The head of a line: the fields before its type and content.
     package struct Header: Sendable {

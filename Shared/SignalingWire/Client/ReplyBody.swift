@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// The content of a successful call's answer, apart from `result`. Source: wire protocol, section 4.
+/// The content of a successful call's answer, apart from `result`. Source: `Docs/protocol.md`, "Functions".
 package enum ReplyBody: Equatable, Sendable {
     /// Only `result`.
     case done

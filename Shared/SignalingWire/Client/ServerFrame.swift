@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// What the gateway sends: the payload of one text frame each. Source: wire protocol, sections 2 to 6 and 12.
+/// What the gateway sends: the payload of one text frame each. Source: `Docs/protocol.md`, "Frames".
 package enum ServerFrame {
     /// `login_ret` of a successful login.
     package static func loginSucceeded(line: String, uid: UInt32, push: Bool) -> [UInt8] {

@@ -58,7 +58,7 @@ package enum JSONValue: Equatable, Sendable {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// A string as it is; any other value as compact JSON (wire protocol, section 12.15).
+    /// A string as it is; any other value as compact JSON (`Docs/protocol.md`).
     package var textOrCompact: String { string ?? compactText }
 
     /// The text of a string or a number; nil for other values, which cannot be a name.

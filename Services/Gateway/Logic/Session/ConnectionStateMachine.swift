@@ -282,7 +282,7 @@ package struct ConnectionStateMachine: ~Copyable {
         return session
     }
 
-    /// Checks the token. Source: wire protocol, sections 3 and 12.13.
+    /// Checks the token. Source: `Docs/protocol.md`, `login`.
     /// - Returns: when the token expires; 0 without a token.
     static func checkToken(
         _ token: String, user: UserKey, settings: AppSettings, now: Int64

@@ -5,7 +5,7 @@ package import SignalingProtocol
 ///
 /// The mailbox itself is in Redis. A bounded window of it is kept here, filled by reads and by publications to the
 /// gateway, so that a poll is answered without a round trip and in order with the notifies. Versions never decrease,
-/// but have gaps; a publication therefore contains the previous version. Source: wire protocol, sections 5 and 12.18.
+/// but have gaps; a publication therefore contains the previous version. Source: `Docs/protocol.md`, "The mailbox".
 package struct MailboxStateMachine: ~Copyable {
     /// The largest number of entries in the window; the others stay in Redis.
     package static let windowBound = 512

@@ -5,7 +5,7 @@ internal import SignalingWire
 
 /// Answers `GET /getaddr?vid=APP` from the leases of the live gateways.
 ///
-/// Source: wire protocol, sections 1 and 12.17. The answer is always 200 with a non-empty list: the web clients hang
+/// Source: `Docs/protocol.md`, "Finding a gateway". The answer is always 200 with a non-empty list: the web clients hang
 /// on anything else.
 actor Discovery {
     /// Entries are repeated up to this count. The oldest web clients never wrap around at the end of the list, and

@@ -6,7 +6,7 @@ package import SignalingProtocol
 ///
 /// One machine serves both directions, so that at most one call between two parties is pending in a channel. Each
 /// method handles one event. If it throws, that is the answer to a refused act, and nothing has changed. Sources:
-/// Signaling API, "Calls"; wire protocol, sections 7 and 12.
+/// Signaling API, "Calls"; `Docs/protocol.md`, "Events of calls".
 package struct CallStateMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
         /// No call is known. Can go to: waiting, ended (the callee must be online and is not, or the app has no trunk).
