@@ -93,7 +93,7 @@ package enum KeySpace {
     /// - Parameter name: the job's name, unique among all services.
     package static func round(_ name: String) -> String { "round:\(name)" }
 
-    /// Set: the calls that a sip-bridge holds.
+    /// Sorted set: the calls that a sip-bridge holds, scored by the time at which to forget them (ms).
     package static func calls(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":calls" }
 
     /// Set: ids of draining gateways, which discovery must not name.
