@@ -155,7 +155,8 @@ package struct InviteFromPhone: ServiceCommand {
     package var bridge: BridgeID
     /// JSON text for the user: `srcNum`, `destNum`, selected headers.
     package var extra: String
-    /// How long it may ring, in ms; nil for the service's own limit.
+    /// How long it may ring, in ms; nil for the service's own limit. A number, because this module must load on iOS
+    /// 15, which has no `Duration`.
     package var ring: Int64?
     /// The SIP side of the call, for the call log.
     package var record: PhoneRecord

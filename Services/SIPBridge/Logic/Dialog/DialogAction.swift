@@ -41,8 +41,8 @@ package enum DialogAction: Equatable, Sendable {
     case sendReinvite(SessionHeaders)
     /// End the dialog.
     case sendBye
-    /// Call ``DialogStateMachine/timerFired(_:dice:)`` after this many ms.
-    case schedule(DialogTimer, after: Int64)
+    /// Call ``DialogStateMachine/timerFired(_:dice:)`` after this time.
+    case schedule(DialogTimer, after: Duration)
     /// Cancel that timer.
     case cancel(DialogTimer)
     /// The call has ended: stop the media and all timers except those scheduled after this action.

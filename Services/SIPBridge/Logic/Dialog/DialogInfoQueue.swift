@@ -7,8 +7,8 @@ package struct DialogInfoQueue: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         /// Send an INFO with this content, then call ``answered(status:)``.
         case send(DTMFInfo)
-        /// Call ``paused()`` after this many ms.
-        case wait(Int64)
+        /// Call ``paused()`` after this time.
+        case wait(Duration)
         /// A digit was refused, with the response's status; nil when there was no response.
         case digitFailed(status: Int?)
         /// The peer does not support digits by INFO: all that waited are dropped.
@@ -17,10 +17,10 @@ package struct DialogInfoQueue: Equatable, Sendable {
 
     /// The largest number of waiting steps.
     package static let bound = 256
-    /// The pause between the response to a digit and the next digit, in ms, in which the peer plays the digit.
-    static let gap: Int64 = 160
-    /// The pause for one `,`, in ms.
-    static let pause: Int64 = 500
+    /// The pause between the response to a digit and the next digit, in which the peer plays the digit.
+    static let gap = Duration.milliseconds(160)
+    /// The pause for one `,`.
+    static let pause = Duration.milliseconds(500)
 
     private enum State: Equatable, Sendable {
         /// Nothing waits. Goes to sending, waiting.

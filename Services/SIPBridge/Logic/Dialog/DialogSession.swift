@@ -97,12 +97,12 @@ package struct SessionTimer: Equatable, Sendable {
         self.isOurs = isOurs
     }
 
-    /// When we refresh, in ms after the last refresh.
-    var refreshAfter: Int64 { Int64(interval) * 500 }
+    /// The time from one refresh to the next, when we send them: half the interval.
+    var refreshAfter: Duration { .seconds(interval) / 2 }
 
-    /// When we regard the session as expired, in ms after the last refresh: 32 s or a third of the interval before its
-    /// end, whichever is less (RFC 4028, 10).
-    var expireAfter: Int64 { Int64(interval) * 1000 - min(32_000, Int64(interval) * 1000 / 3) }
+    /// The time after the last refresh at which we regard the session as expired: 32 s or a third of the interval
+    /// before its end, whichever is less (RFC 4028, 10).
+    var expireAfter: Duration { .seconds(interval) - min(.seconds(32), .seconds(interval) / 3) }
 }
 
 /// The rules by which session timers are negotiated (RFC 4028).

@@ -57,8 +57,8 @@ enum DialogState: Equatable, Sendable {
     struct Answering: Equatable, Sendable {
         /// The INVITE that it answers.
         var invite: Arriving
-        /// The time from the last copy of the 2xx to the next, in ms.
-        var pause: Int64
+        /// The time from the last copy of the 2xx to the next.
+        var pause: Duration
         /// Whether the user has ended the call meanwhile: the BYE must wait for the ACK (RFC 3261, 15).
         var wantsEnd = false
     }
@@ -83,8 +83,8 @@ enum DialogState: Equatable, Sendable {
         enum Peers: Equatable, Sendable {
             /// The driver is making the response.
             case deciding(DialogOffer, SessionTimer)
-            /// The 2xx to a re-INVITE waits for its ACK; its next copy is due after `pause` ms.
-            case unacknowledged(pause: Int64, wantsDescription: Bool)
+            /// The 2xx to a re-INVITE waits for its ACK; its next copy is due after `pause`.
+            case unacknowledged(pause: Duration, wantsDescription: Bool)
         }
 
         /// Whether we have called, and so have chosen the Call-ID.

@@ -19,8 +19,8 @@ extension DialogStateMachine {
     }
 
     /// Called when trunk, dialog and offer are ready. From preparing to calling.
-    /// - Parameter ring: how long the telephone may ring, in ms.
-    package mutating func prepared(ring: Int64) -> [DialogAction] {
+    /// - Parameter ring: how long the telephone may ring.
+    package mutating func prepared(ring: Duration) -> [DialogAction] {
         guard state == .preparing else { return [] }  // An order came first.
         state = .calling(DialogState.Calling())
         return [.sendInvite(policy.request(nil, minimum: nil)), .schedule(.ring, after: ring)]

@@ -160,9 +160,9 @@ extension DialogStateMachine {
         case 491:
             // The side that chose the Call-ID waits 2.1 to 4 s, the other one 0 to 2 s, in steps of 10 ms (RFC 3261,
             // 14.1).
-            let pause = it.isCaller ? 2100 + Int64(dice % 191) * 10 : Int64(dice % 201) * 10
+            let pause = it.isCaller ? 2100 + dice % 191 * 10 : dice % 201 * 10
             state = .up(it)
-            return [.schedule(.glare, after: pause)]
+            return [.schedule(.glare, after: .milliseconds(pause))]
         case 422:
             guard let minimum = policy.minimumAfterRefusal(response.session, before: it.minimum) else { break }
             it.minimum = minimum

@@ -18,16 +18,16 @@ package enum DialogTimer: String, Sendable, CaseIterable {
     case linger
 }
 
-/// Durations of a dialog, in ms.
+/// Durations of a dialog.
 package struct DialogDurations: Equatable, Sendable {
     /// RFC 3261's T1: the first pause between copies of a 2xx.
-    package var t1: Int64 = 500
+    package var t1 = Duration.milliseconds(500)
     /// RFC 3261's T2: the longest pause.
-    package var t2: Int64 = 4000
+    package var t2 = Duration.seconds(4)
 
     /// The values of RFC 3261.
     package init() {}
 
     /// 64 × T1: how long to wait for an ACK, or for the final response to a cancelled INVITE.
-    var transaction: Int64 { 64 * t1 }
+    var transaction: Duration { t1 * 64 }
 }

@@ -4,10 +4,10 @@ package struct RegistrationTiming: Equatable, Sendable {
     package var expiry = 3_600
     /// The longest lifetime, in seconds, that a registrar may demand with 423.
     package var maxExpiry = 86_400
-    /// The first pause after a failure, in ms; it doubles each time.
-    package var firstPause: UInt64 = 2_000
-    /// The longest pause, in ms; also used after a refusal.
-    package var longestPause: UInt64 = 300_000
+    /// The first pause after a failure; it doubles each time.
+    package var firstPause = Duration.seconds(2)
+    /// The longest pause; also used after a refusal.
+    package var longestPause = Duration.seconds(300)
 
     /// The default durations.
     package init() {}
@@ -17,8 +17,8 @@ package struct RegistrationTiming: Equatable, Sendable {
 package enum RegistrationAction: Equatable, Sendable {
     /// Send REGISTER with this Expires; 0 removes the binding.
     case send(expiry: Int)
-    /// Wait this many ms, then call ``RegistrationStateMachine/timeIsUp()``. This replaces an earlier wait.
-    case wait(UInt64)
+    /// Wait this long, then call ``RegistrationStateMachine/timeIsUp()``. This replaces an earlier wait.
+    case wait(Duration)
     /// Report that calls can arrive, for this many seconds.
     case tellRegistered(seconds: Int)
     /// Report that the binding is lost or could not be made, with the response's status; nil when there was no
@@ -94,7 +94,7 @@ package struct RegistrationStateMachine: ~Copyable {
             guard let seconds, seconds > 0 else { return lost(status: nil, pause: nil) }
             failures = 0
             state = .registered
-            return [.tellRegistered(seconds: seconds), .wait(Self.refresh(after: seconds))]
+            return [.tellRegistered(seconds: seconds), .wait(Self.refresh(of: .seconds(seconds)))]
         case .unregistering(isSent: false):
             state = .unregistering(isSent: true)
             return [.send(expiry: 0)]
@@ -121,7 +121,7 @@ package struct RegistrationStateMachine: ~Copyable {
             }
             // The registrar's Retry-After has precedence; trying again soon after a refusal could get an account
             // locked.
-            let asked = retryAfter.map { UInt64(max(0, min($0, timing.maxExpiry))) * 1_000 }
+            let asked = retryAfter.map { Duration.seconds(max(0, min($0, timing.maxExpiry))) }
             let isRefusal = (400..<500).contains(status) && status != 408 && status != 480
             let pause = asked ?? (isRefusal ? timing.longestPause : nextPause(random: random))
             return lost(status: status, pause: pause)
@@ -157,7 +157,7 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    private mutating func lost(status: Int?, pause: UInt64?) -> [RegistrationAction] {
+    private mutating func lost(status: Int?, pause: Duration?) -> [RegistrationAction] {
         failures += 1
         state = .pausing
         return [.tellLost(status: status), .wait(pause ?? timing.longestPause)]
@@ -174,15 +174,15 @@ package struct RegistrationStateMachine: ~Copyable {
     }
 
     /// The pause doubles with each failure and is shortened by up to a half at random.
-    private func nextPause(random: Double) -> UInt64 {
-        let doubled = timing.firstPause << UInt64(min(failures, 16))
+    private func nextPause(random: Double) -> Duration {
+        let doubled = timing.firstPause * (1 << min(failures, 16))
         let pause = min(doubled, timing.longestPause)
-        return pause - UInt64(Double(pause) / 2 * min(max(random, 0), 1))
+        return pause - pause / 2 * min(max(random, 0), 1)
     }
 
-    /// When to refresh, in ms: a fifth of the lifetime before its end, but at most a minute before it.
-    private static func refresh(after seconds: Int) -> UInt64 {
-        let margin = min(seconds * 1_000 / 5, 60_000)
-        return UInt64(max(1_000, seconds * 1_000 - margin))
+    /// The time until the refresh of a binding with this lifetime: it is due a fifth of the lifetime before the end,
+    /// but at most a minute before it.
+    private static func refresh(of lifetime: Duration) -> Duration {
+        max(.seconds(1), lifetime - min(lifetime / 5, .seconds(60)))
     }
 }

@@ -14,9 +14,9 @@ struct OutboundCall {
     }
 
     private static let headerStart = "sip_header:"
-    /// Added to the ring limit, in ms: the invitation service ends the call at the limit, and the bridge only if it
+    /// Added to the ring limit: the invitation service ends the call at the limit, and the bridge only if it
     /// does not.
-    private static let ringGrace: Int64 = 10_000
+    private static let ringGrace = Duration.seconds(10)
 
     let trunk: SIPTrunk
     let target: String
@@ -28,7 +28,8 @@ struct OutboundCall {
         guard let user = trunk.authUser, let secret = trunk.secret else { return nil }
         return DigestCredentials(username: user, password: secret)
     }
-    var ring: Int64 { Int64(trunk.ringSeconds) * 1000 + Self.ringGrace }
+    /// How long the telephone may ring.
+    var ring: Duration { .seconds(trunk.ringSeconds) + Self.ringGrace }
 
     /// Derives the content.
     /// - Parameters:

@@ -94,7 +94,7 @@ extension PhoneCallDriver {
         for action in actions {
             switch action {
             case .send(let info): send(info)
-            case .wait(let milliseconds): wait(milliseconds)
+            case .wait(let pause): wait(pause)
             case .digitFailed(let status):
                 refuse(status.map { "INFO was answered with \($0)" } ?? "INFO was not answered")
             case .refused(let status): refuse("the telephone takes no digits by INFO: \(status)")
@@ -111,7 +111,7 @@ extension PhoneCallDriver {
         }
     }
 
-    private func wait(_ milliseconds: Int64) {
+    private func wait(_ pause: Duration) {
         let timer =
             digits.pause
             ?? SIPTimer { [weak self] in
@@ -119,6 +119,6 @@ extension PhoneCallDriver {
                 perform(digits.queue.paused())
             }
         digits.pause = timer
-        timer.start(after: .milliseconds(milliseconds))
+        timer.start(after: pause)
     }
 }

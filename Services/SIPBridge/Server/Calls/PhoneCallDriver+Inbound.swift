@@ -13,8 +13,8 @@ struct InboundCall {
     var extra: String
     /// The trunk that the call came through.
     var trunk: SIPTrunk
-    /// How long the caller is willing to wait, in ms; nil when unknown.
-    var ring: Int64?
+    /// How long the caller is willing to wait; nil when unknown.
+    var ring: Duration?
 }
 
 /// Calls from a telephone, and the peer's requests in calls of both directions.

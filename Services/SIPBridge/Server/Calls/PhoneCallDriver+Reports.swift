@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Logging
 internal import Metrics
 internal import SIPBridgeLogic
@@ -62,7 +63,8 @@ extension PhoneCallDriver {
         messages.append(
             .invitation(
                 InviteFromPhone(
-                    call: call, bridge: resources.bridge, extra: invitationExtra, ring: ring, record: record)))
+                    call: call, bridge: resources.bridge, extra: invitationExtra, ring: ring?.wholeMilliseconds,
+                    record: record)))
         onMessage?()
     }
 }

@@ -39,7 +39,7 @@ final class PhoneCallDriver {
     var inviteRequest: SIPServerRequest?
     var answer: SIPBody?
     var invitationExtra = ""
-    var ring: Int64?
+    var ring: Duration?
 
     /// The request or response of the event that is being handled.
     var requestAtHand: SIPServerRequest?
@@ -163,12 +163,12 @@ final class PhoneCallDriver {
         }
     }
 
-    private func schedule(_ kind: DialogTimer, after milliseconds: Int64) {
+    private func schedule(_ kind: DialogTimer, after delay: Duration) {
         let timer =
             timers[kind]
             ?? SIPTimer { [weak self] in self?.step { $0.timerFired(kind) } }
         timers[kind] = timer
-        timer.start(after: .milliseconds(milliseconds))
+        timer.start(after: delay)
     }
 
     private func startMedia() {

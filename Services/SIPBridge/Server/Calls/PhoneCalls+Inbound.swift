@@ -134,10 +134,10 @@ extension PhoneCalls {
         return (call, inbound)
     }
 
-    /// How long a call may ring, in ms: as set for the trunk, or less if the caller waits less (RFC 3261, 13.2.1).
-    private static func ring(_ message: SIPMessage, _ trunk: SIPTrunk) -> Int64 {
-        let limit = Int64(trunk.ringSeconds) * 1000
-        return message.header("Expires").flatMap { UInt32($0) }.map { min(limit, Int64($0) * 1000) } ?? limit
+    /// How long a call may ring: as set for the trunk, or less if the caller waits less (RFC 3261, 13.2.1).
+    private static func ring(_ message: SIPMessage, _ trunk: SIPTrunk) -> Duration {
+        let limit = Duration.seconds(trunk.ringSeconds)
+        return message.header("Expires").flatMap { UInt32($0) }.map { min(limit, .seconds($0)) } ?? limit
     }
 
     private func reply(_ request: SIPServerRequest, _ status: Int, _ headers: [SIPHeaderField] = []) {

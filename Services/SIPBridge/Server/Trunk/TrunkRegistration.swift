@@ -72,7 +72,7 @@ final class TrunkRegistration {
         for action in actions {
             switch action {
             case .send(let expiry): send(expiry)
-            case .wait(let milliseconds): timer?.start(after: .milliseconds(Int64(milliseconds)))
+            case .wait(let pause): timer?.start(after: pause)
             case .tellRegistered(let seconds): tell(.registered(seconds: seconds))
             case .tellLost(let status): tell(.lost(status: status))
             case .tellEnded: tell(.ended)

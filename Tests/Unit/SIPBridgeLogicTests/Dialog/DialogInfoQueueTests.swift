@@ -10,18 +10,18 @@ import Testing
         #expect(try queue.enqueue(DTMFDigits("12")) == [.send(.relay(one))])
         #expect(try queue.enqueue(DTMFDigits("1")) == [])
         #expect(queue.paused() == [])
-        #expect(queue.answered(status: 200) == [.wait(160)])
+        #expect(queue.answered(status: 200) == [.wait(.milliseconds(160))])
         #expect(queue.paused() == [.send(.relay(two))])
-        #expect(queue.answered(status: 200) == [.wait(160)])
+        #expect(queue.answered(status: 200) == [.wait(.milliseconds(160))])
         #expect(queue.paused() == [.send(.relay(one))])
-        #expect(queue.answered(status: 200) == [.wait(160)])
+        #expect(queue.answered(status: 200) == [.wait(.milliseconds(160))])
         #expect(queue.paused() == [])
         #expect(try queue.enqueue(DTMFDigits("2")) == [.send(.relay(two))])
     }
 
     @Test func aCommaIsAPause() throws {
         var queue = DialogInfoQueue()
-        #expect(try queue.enqueue(DTMFDigits(",1")) == [.wait(500)])
+        #expect(try queue.enqueue(DTMFDigits(",1")) == [.wait(.milliseconds(500))])
         #expect(queue.paused() == [.send(.relay(one))])
     }
 
@@ -29,7 +29,7 @@ import Testing
         var queue = DialogInfoQueue()
         _ = try queue.enqueue(DTMFDigits("12"))
         #expect(queue.answered(status: status) == [.send(.plain(one))])
-        #expect(queue.answered(status: 200) == [.wait(160)])
+        #expect(queue.answered(status: 200) == [.wait(.milliseconds(160))])
         #expect(queue.paused() == [.send(.plain(two))])
     }
 
@@ -46,9 +46,9 @@ import Testing
     @Test func aLostDigitDoesNotStopTheNext() throws {
         var queue = DialogInfoQueue()
         _ = try queue.enqueue(DTMFDigits("12"))
-        #expect(queue.answered(status: nil) == [.digitFailed(status: nil), .wait(160)])
+        #expect(queue.answered(status: nil) == [.digitFailed(status: nil), .wait(.milliseconds(160))])
         #expect(queue.paused() == [.send(.relay(two))])
-        #expect(queue.answered(status: 500) == [.digitFailed(status: 500), .wait(160)])
+        #expect(queue.answered(status: 500) == [.digitFailed(status: 500), .wait(.milliseconds(160))])
     }
 
     @Test func theQueueIsBounded() throws {

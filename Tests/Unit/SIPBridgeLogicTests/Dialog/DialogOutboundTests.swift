@@ -8,7 +8,7 @@ import Testing
         var script = DialogScript()
         #expect(script.act { $0.dial() } == ["report claimed"])
         #expect(script.act { $0.claimAnswered(stands: true) } == ["prepare"])
-        #expect(script.act { $0.prepared(ring: 60_000) } == ["INVITE Session-Expires: 1800", "ring in 60000"])
+        #expect(script.act { $0.prepared(ring: .seconds(60)) } == ["INVITE Session-Expires: 1800", "ring in 60000"])
         #expect(script.provisional(100) == [])
         #expect(script.provisional(180) == ["report ringing (180)"])
         #expect(script.final(200) == ["no ring", "ACK peer", "take description"])
@@ -130,7 +130,7 @@ import Testing
         for var script in [DialogScript.claiming(), .preparing()] {
             #expect(script.order(.end) == DialogScript.over)
             #expect(script.act { $0.claimAnswered(stands: true) } == [])
-            #expect(script.act { $0.prepared(ring: 1000) } == [])
+            #expect(script.act { $0.prepared(ring: .seconds(1)) } == [])
             #expect(script.act { $0.unprepared(.inviteOther, .noTrunk) } == [])
         }
     }

@@ -21,7 +21,7 @@ struct DialogScript {
 
     static func calling() -> DialogScript {
         var script = preparing()
-        _ = script.machine.prepared(ring: 60_000)
+        _ = script.machine.prepared(ring: .seconds(60))
         return script
     }
 
@@ -122,11 +122,15 @@ struct DialogScript {
         case .sendUpdate(let headers): "UPDATE\(describe(headers))"
         case .sendReinvite(let headers): "re-INVITE\(describe(headers))"
         case .sendBye: "BYE"
-        case .schedule(let timer, let after): "\(timer) in \(after)"
+        case .schedule(let timer, let after): "\(timer) in \(milliseconds(after))"
         case .cancel(let timer): "no \(timer)"
         case .close: "close"
         case .forget: "forget"
         }
+    }
+
+    private static func milliseconds(_ span: Duration) -> Int64 {
+        span.components.seconds * 1000 + span.components.attoseconds / 1_000_000_000_000_000
     }
 
     private static func describe(_ act: PhoneAct) -> String {

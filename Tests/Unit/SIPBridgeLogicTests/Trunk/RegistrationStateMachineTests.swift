@@ -8,9 +8,9 @@ struct RegistrationStateMachineTests {
     func life() {
         var machine = RegistrationStateMachine()
         #expect(machine.start() == [.send(expiry: 3_600)])
-        #expect(machine.accepted(seconds: 100) == [.tellRegistered(seconds: 100), .wait(80_000)])
+        #expect(machine.accepted(seconds: 100) == [.tellRegistered(seconds: 100), .wait(.seconds(80))])
         #expect(machine.timeIsUp() == [.send(expiry: 3_600)])
-        #expect(machine.accepted(seconds: 3_600) == [.tellRegistered(seconds: 3_600), .wait(3_540_000)])
+        #expect(machine.accepted(seconds: 3_600) == [.tellRegistered(seconds: 3_600), .wait(.seconds(3_540))])
         #expect(machine.stop() == [.send(expiry: 0)])
         #expect(machine.stop() == [])
         #expect(machine.accepted(seconds: nil) == [.tellEnded])
@@ -21,15 +21,15 @@ struct RegistrationStateMachineTests {
     func pauses() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
-        for pause: UInt64 in [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000] {
-            #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(pause)])
+        for pause in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
+            #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(.seconds(pause))])
             #expect(machine.timeIsUp() == [.send(expiry: 3_600)])
         }
-        #expect(machine.refused(status: 503, minExpiry: nil, retryAfter: nil, random: 0.5).last == .wait(225_000))
+        #expect(machine.refused(status: 503, minExpiry: nil, retryAfter: nil, random: 0.5).last == .wait(.seconds(225)))
         _ = machine.timeIsUp()
         _ = machine.accepted(seconds: 60)
         _ = machine.timeIsUp()
-        #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(2_000)])
+        #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(.seconds(2))])
     }
 
     @Test("After a refusal the pause is the longest one, unless the registrar sends Retry-After")
@@ -38,11 +38,11 @@ struct RegistrationStateMachineTests {
         _ = machine.start()
         #expect(
             machine.refused(status: 403, minExpiry: nil, retryAfter: nil, random: 0)
-                == [.tellLost(status: 403), .wait(300_000)])
+                == [.tellLost(status: 403), .wait(.seconds(300))])
         _ = machine.timeIsUp()
         #expect(
             machine.refused(status: 503, minExpiry: nil, retryAfter: 7, random: 0)
-                == [.tellLost(status: 503), .wait(7_000)])
+                == [.tellLost(status: 503), .wait(.seconds(7))])
     }
 
     @Test("A 423 raises the interval once, within bounds")
@@ -52,11 +52,11 @@ struct RegistrationStateMachineTests {
         #expect(machine.refused(status: 423, minExpiry: 7_200, retryAfter: nil, random: 0) == [.send(expiry: 7_200)])
         #expect(
             machine.refused(status: 423, minExpiry: 8_000, retryAfter: nil, random: 0)
-                == [.tellLost(status: 423), .wait(300_000)])
+                == [.tellLost(status: 423), .wait(.seconds(300))])
         _ = machine.timeIsUp()
         #expect(
             machine.refused(status: 423, minExpiry: 1_000_000, retryAfter: nil, random: 0)
-                == [.tellLost(status: 423), .wait(300_000)])
+                == [.tellLost(status: 423), .wait(.seconds(300))])
     }
 
     @Test("When stopped during a REGISTER, the unregistering one waits for its answer")
@@ -77,7 +77,7 @@ struct RegistrationStateMachineTests {
     func missing() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
-        #expect(machine.accepted(seconds: nil) == [.tellLost(status: nil), .wait(300_000)])
+        #expect(machine.accepted(seconds: nil) == [.tellLost(status: nil), .wait(.seconds(300))])
     }
 
     @Test("The expiry of our Contact in a response")
