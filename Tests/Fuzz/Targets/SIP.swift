@@ -22,7 +22,7 @@ extension FuzzTarget {
             var digits = DTMFInfoReceiver()
             _ = digits.receive(contentType: message.header("Content-Type") ?? "", body: message.body)
             var server = DigestServer(realm: "realm", secret: "secret")
-            let verdict = server.check(message, now: 1000) { _ in "password" }
+            let verdict = server.check(message, now: LocalTime(milliseconds: 1000)) { _ in "password" }
             if case .accepted = verdict { fatalError("does not hold: nobody knows the password") }
         },
         FuzzTarget("sdp") { input in

@@ -21,21 +21,21 @@ package struct DigestServer: Sendable {
 
     /// The realm of the users.
     package let realm: String
-    /// How long a nonce is valid, in ms.
-    package let lifetime: UInt64
+    /// How long a nonce is valid.
+    package let lifetime: Duration
     /// The number of remembered nonces; above it, answers count as stale until some nonces expire.
     package let maxNonces: Int
 
     private struct Use {
         var count: UInt32
-        var expiry: UInt64
+        var expiry: LocalTime
     }
     private let secret: String
     private var uses: [String: Use] = [:]
 
     /// Creates a server.
     /// - Parameter secret: signs nonces; known only to this process.
-    package init(realm: String, secret: String, lifetime: UInt64 = 300_000, maxNonces: Int = 10_000) {
+    package init(realm: String, secret: String, lifetime: Duration = .seconds(300), maxNonces: Int = 10_000) {
         self.realm = realm
         self.secret = secret
         self.lifetime = lifetime
@@ -46,11 +46,9 @@ package struct DigestServer: Sendable {
     ///
     /// MD5 comes first, because old peers look only at the first challenge and give up if they do not support it (sipp
     /// 3.6).
-    /// - Parameters:
-    ///   - now: ms of a monotonic clock.
-    ///   - salt: unpredictable hexadecimal digits.
-    package func challenges(now: UInt64, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
-        let nonce = signed("\(String(now, radix: 16)).\(salt)")
+    /// - Parameter salt: unpredictable hexadecimal digits.
+    package func challenges(now: LocalTime, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
+        let nonce = signed("\(String(now.milliseconds, radix: 16)).\(salt)")
         let stale = isStale ? ", stale=true" : ""
         return [DigestAlgorithm.md5, .sha256].map { algorithm in
             SIPHeaderField(
@@ -62,7 +60,7 @@ package struct DigestServer: Sendable {
 
     /// Checks a request's Authorization.
     /// - Parameter password: returns a user's password; nil when there is no such user.
-    package mutating func check(_ request: SIPMessage, now: UInt64, password: (String) -> String?) -> Verdict {
+    package mutating func check(_ request: SIPMessage, now: LocalTime, password: (String) -> String?) -> Verdict {
         let answers = request.headers("Authorization").compactMap { DigestParameters($0) }
         guard let answer = answers.first(where: { $0["realm"] == realm }) else { return .missing }
         guard let username = answer["username"], let nonce = answer["nonce"], let uri = answer["uri"],
@@ -84,7 +82,7 @@ package struct DigestServer: Sendable {
         return use(nonce, count: count, expiry: made + lifetime, now: now) ? .accepted(username: username) : .stale
     }
 
-    private mutating func use(_ nonce: String, count: UInt32, expiry: UInt64, now: UInt64) -> Bool {
+    private mutating func use(_ nonce: String, count: UInt32, expiry: LocalTime, now: LocalTime) -> Bool {
         if let known = uses[nonce] {
             guard count > known.count else { return false }
         } else if uses.count >= maxNonces {
@@ -98,11 +96,11 @@ package struct DigestServer: Sendable {
     private func signed(_ text: String) -> String { "\(text).\(ContentDigest.sha256.text(of: text, key: secret))" }
 
     /// When a nonce was created; nil when it is not ours.
-    private func time(of nonce: String) -> UInt64? {
+    private func time(of nonce: String) -> LocalTime? {
         guard let dot = nonce.lastIndex(of: ".") else { return nil }
         let text = String(nonce[..<dot])
         guard ConstantTime.equal(signed(text), nonce) else { return nil }
-        return UInt64(text.prefix { $0 != "." }, radix: 16)
+        return Int64(text.prefix { $0 != "." }, radix: 16).map { LocalTime(milliseconds: $0) }
     }
 
     /// Whether the URI in an answer is the requested one. Parameters are not compared, because they may be changed on

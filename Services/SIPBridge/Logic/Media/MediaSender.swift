@@ -31,13 +31,13 @@ package struct MediaSender: ~Copyable {
         package var unfinished: [DTMFSender.ID] = []
     }
 
-    /// The length of a frame in ms.
-    package static let frameMilliseconds: Int64 = 20
+    /// The length of a frame.
+    package static let frame = Duration.milliseconds(20)
     /// The largest number of frames sent together when the loop was late; older ones are skipped.
     package static let maxCatchUp: Int64 = 5
 
     private let firstTimestamp: UInt32
-    private let startedAt: Int64
+    private let startedAt: LocalTime
     /// The frame that is due next.
     private var nextFrame: Int64 = 0
     private var digits: DTMFSender
@@ -46,9 +46,8 @@ package struct MediaSender: ~Copyable {
     /// Starts a stream.
     /// - Parameters:
     ///   - firstTimestamp: a random number (RFC 3550, section 5.1).
-    ///   - now: ms of a monotonic clock.
     ///   - maySend: false while the peer is on hold.
-    package init(firstTimestamp: UInt32, now: Int64, maySend: Bool, timing: DTMFTiming = DTMFTiming()) {
+    package init(firstTimestamp: UInt32, now: LocalTime, maySend: Bool, timing: DTMFTiming = DTMFTiming()) {
         self.firstTimestamp = firstTimestamp
         startedAt = now
         self.maySend = maySend
@@ -65,10 +64,9 @@ package struct MediaSender: ~Copyable {
     }
 
     /// Called for each tick of the clock.
-    /// - Parameter now: ms of a monotonic clock.
-    package mutating func tick(now: Int64) -> Output {
+    package mutating func tick(now: LocalTime) -> Output {
         var output = Output()
-        let lastFrame = (now - startedAt) / Self.frameMilliseconds
+        let lastFrame = now.steps(of: Self.frame, since: startedAt)
         nextFrame = max(nextFrame, lastFrame - Self.maxCatchUp + 1)
         while nextFrame <= lastFrame {
             let timestamp = firstTimestamp &+ UInt32(truncatingIfNeeded: nextFrame * Int64(DTMFTiming.frame))

@@ -10,7 +10,7 @@ package struct AddressBudget: Sendable {
 
     private struct Bucket {
         var tokens: Double
-        var time: UInt64
+        var time: LocalTime
     }
     private var buckets: [String: Bucket] = [:]
 
@@ -22,8 +22,7 @@ package struct AddressBudget: Sendable {
     }
 
     /// Takes one token of an address; false when it has none.
-    /// - Parameter now: ms of a monotonic clock.
-    package mutating func take(_ address: String, now: UInt64) -> Bool {
+    package mutating func take(_ address: String, now: LocalTime) -> Bool {
         var bucket = buckets[address]
         if bucket == nil {
             if buckets.count >= maxAddresses { forgetIdle(now: now) }
@@ -38,12 +37,12 @@ package struct AddressBudget: Sendable {
         return true
     }
 
-    private func refilled(_ bucket: Bucket, now: UInt64) -> Bucket {
-        let elapsed = Double(now - min(now, bucket.time)) / 1000
+    private func refilled(_ bucket: Bucket, now: LocalTime) -> Bucket {
+        let elapsed = max(.zero, now - bucket.time) / .seconds(1)
         return Bucket(tokens: min(burst, bucket.tokens + elapsed * perSecond), time: max(now, bucket.time))
     }
 
-    private mutating func forgetIdle(now: UInt64) {
+    private mutating func forgetIdle(now: LocalTime) {
         buckets = buckets.filter { refilled($0.value, now: now).tokens < burst }
     }
 }

@@ -7,8 +7,8 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     package var ofStrangers = 256
     /// The largest number of connections opened by peers; default 4096.
     package var total = 4096
-    /// The shortest time between two searches for closed connections, in ms.
-    private static var pause: UInt64 { 100 }
+    /// The shortest time between two searches for closed connections.
+    private static var pause: Duration { .milliseconds(100) }
 
     /// A connection that a peer has opened.
     package struct Connection: Sendable {
@@ -30,7 +30,7 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     private var entries: [Int32: Connection] = [:]
     private var strangers: [String: Set<Int32>] = [:]
     private var strangerCount = 0
-    private var looked: UInt64?
+    private var looked: LocalTime?
 
     /// Creates a budget without connections.
     package init() {}
@@ -41,11 +41,10 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     /// Decides on a new connection, and counts it if it is accepted.
     /// - Parameters:
     ///   - descriptor: the connection's socket.
-    ///   - now: ms of a monotonic clock.
     ///   - isOpen: whether a descriptor still belongs to this peer; needed because the end of a connection is not
     ///     reported.
     package mutating func take(
-        _ descriptor: Int32, _ connection: Connection, now: UInt64, isOpen: (Int32, Peer) -> Bool
+        _ descriptor: Int32, _ connection: Connection, now: LocalTime, isOpen: (Int32, Peer) -> Bool
     ) -> Bool {
         let (address, isKnown) = (connection.address, connection.isKnown)
         remove(descriptor)

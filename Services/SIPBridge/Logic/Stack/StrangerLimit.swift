@@ -1,6 +1,4 @@
 /// Stops answering addresses whose requests were refused too often, such as scanners.
-///
-/// Times are ms of a monotonic clock.
 package struct StrangerLimit: Sendable {
     /// How to treat a request that is refused.
     package enum Verdict: Equatable, Sendable {
@@ -15,16 +13,16 @@ package struct StrangerLimit: Sendable {
     /// The number of refusals within the window after which the silence begins; default 10.
     package var refusals = 10
     /// How long refusals count; default 1 min.
-    package var window: Int64 = 60_000
+    package var window = Duration.seconds(60)
     /// How long the silence lasts; default 1 min.
-    package var silence: Int64 = 60_000
+    package var silence = Duration.seconds(60)
     /// The largest number of remembered addresses; default 10,000. Above it, the older half is forgotten.
     package var bound = 10_000
 
     private struct Source {
-        var since: Int64
+        var since: LocalTime
         var count: Int
-        var silentUntil: Int64?
+        var silentUntil: LocalTime?
     }
 
     private var sources: [String: Source] = [:]
@@ -36,12 +34,12 @@ package struct StrangerLimit: Sendable {
     package var count: Int { sources.count }
 
     /// Whether everything from this address is dropped at present.
-    package func isSilent(_ source: String, now: Int64) -> Bool {
+    package func isSilent(_ source: String, now: LocalTime) -> Bool {
         sources[source]?.silentUntil.map { now < $0 } ?? false
     }
 
     /// Counts a refused request.
-    package mutating func refused(_ source: String, now: Int64) -> Verdict {
+    package mutating func refused(_ source: String, now: LocalTime) -> Verdict {
         var known = sources[source] ?? Source(since: now, count: 0)
         if let until = known.silentUntil {
             if now < until { return .silence }
@@ -62,7 +60,7 @@ package struct StrangerLimit: Sendable {
 
     /// Forgets addresses whose time has passed, or else the older half, so that this is not necessary for each new
     /// address.
-    private mutating func forget(_ now: Int64) {
+    private mutating func forget(_ now: LocalTime) {
         sources = sources.filter { $0.value.silentUntil.map { now < $0 } ?? (now - $0.value.since < window) }
         guard sources.count >= bound else { return }
         let middle = sources.values.map(\.since).sorted()[sources.count / 2]

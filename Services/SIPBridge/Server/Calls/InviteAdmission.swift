@@ -35,7 +35,7 @@ final class InviteAdmission {
 
     /// Whether everything from this address is ignored at present, because it was refused too often.
     func isSilenced(_ host: String) -> Bool {
-        guard strangers.isSilent(host, now: Int64(SIPLoop.now)) else { return false }
+        guard strangers.isSilent(host, now: SIPLoop.now) else { return false }
         PhoneMetrics.count(.silenced)
         return true
     }
@@ -78,7 +78,7 @@ final class InviteAdmission {
 
     /// Counts a refused request, and returns how to treat it.
     private func refuse(_ message: SIPMessage) -> StrangerLimit.Verdict {
-        let verdict = strangers.refused(message.source.host, now: Int64(SIPLoop.now))
+        let verdict = strangers.refused(message.source.host, now: SIPLoop.now)
         switch verdict {
         case .refuse:
             PhoneMetrics.count(.refused)

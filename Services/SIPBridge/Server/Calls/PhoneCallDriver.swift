@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Logging
 internal import Metrics
 internal import PostgresStore
@@ -174,7 +175,7 @@ final class PhoneCallDriver {
     private func startMedia() {
         guard let media else { return }
         if direction == .inbound { result = .answered }
-        PhoneMetrics.setup.recordMilliseconds(Int64(SIPLoop.now - startedAt))
+        PhoneMetrics.setup.record(duration: SIPLoop.now - startedAt)
         media.onDigit = { [weak self] in self?.report(digit: $0, by: .event) }
         media.onRTPTimeout = { [weak self] in self?.step { $0.mediaTimedOut() } }
         media.start()
@@ -194,7 +195,7 @@ final class PhoneCallDriver {
             "the call is over",
             metadata: [
                 "direction": "\(direction.rawValue)", "result": "\(result.rawValue)",
-                "milliseconds": "\(SIPLoop.now - startedAt)",
+                "milliseconds": "\((SIPLoop.now - startedAt).wholeMilliseconds)",
             ])
         onClose?()
     }

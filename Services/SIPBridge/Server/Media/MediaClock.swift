@@ -6,11 +6,8 @@ internal import SIPBridgeLogic
 final class MediaClock {
     private var sessions: [ObjectIdentifier: MediaSession] = [:]
     private var timer: SIPTimer?
-    /// When the next tick is due, in ms.
-    private var next: Int64 = 0
-
-    /// In ms of a monotonic clock.
-    nonisolated static var now: Int64 { Int64(SIPLoop.now) }
+    /// When the next tick is due.
+    private var next = SIPLoop.now
 
     /// The number of running sessions.
     var count: Int { sessions.count }
@@ -19,7 +16,7 @@ final class MediaClock {
         sessions[ObjectIdentifier(session)] = session
         guard timer == nil else { return }
         timer = SIPTimer { [weak self] in self?.beat() }
-        next = Self.now
+        next = SIPLoop.now
         schedule()
     }
 
@@ -29,7 +26,7 @@ final class MediaClock {
     }
 
     private func beat() {
-        let now = Self.now
+        let now = SIPLoop.now
         // A tick may stop its own session or others; the tick of a stopped session does nothing.
         for session in Array(sessions.values) { session.tick(now: now) }
         schedule()
@@ -37,8 +34,8 @@ final class MediaClock {
 
     /// Counted from the last due time rather than from now, so that delays do not add up.
     private func schedule() {
-        let now = Self.now
-        next = max(next + MediaSender.frameMilliseconds, now + 1)
-        timer?.start(after: .milliseconds(next - now))
+        let now = SIPLoop.now
+        next = max(next + MediaSender.frame, now + .milliseconds(1))
+        timer?.start(after: next - now)
     }
 }

@@ -114,7 +114,7 @@ final class MediaSession {
             assert(sender != nil || stream == nil, "media without an agreement")
             return
         }
-        let now = MediaClock.now
+        let now = SIPLoop.now
         sender = MediaSender(
             firstTimestamp: .random(in: 0 ... .max), now: now, maySend: agreement.maySend, timing: configuration.timing)
         watch = MediaWatch(now: now, isExpecting: !agreement.isHold)
@@ -148,7 +148,7 @@ final class MediaSession {
     }
 
     /// Called for each tick of the clock.
-    func tick(now: Int64) {
+    func tick(now: LocalTime) {
         // The output is taken before any completion runs, because a completion may stop the session.
         guard let output = sender?.tick(now: now) else { return }
         sendPackets(output.packets)
@@ -167,7 +167,7 @@ final class MediaSession {
         if let output { sendPackets(output.packets) }
         try apply(new, to: stream)
         agreement = new
-        watch?.setExpecting(!new.isHold, now: MediaClock.now)
+        watch?.setExpecting(!new.isHold, now: SIPLoop.now)
         if sender != nil, new.peer != nil, new.peer != old?.peer {
             cre_rtp_start_reports(stream, MediaConfiguration.reportName, Self.clockRate)
         }
@@ -188,7 +188,7 @@ final class MediaSession {
 
 // Packets.
 extension MediaSession {
-    private static let silenceBytes = Int(clockRate) * Int(MediaSender.frameMilliseconds) / 1000
+    private static let silenceBytes = Int(clockRate) * Int(MediaSender.frame / .milliseconds(1)) / 1000
     private static let uLawSilence = [UInt8](repeating: 0xFF, count: silenceBytes)
     private static let aLawSilence = [UInt8](repeating: 0xD5, count: silenceBytes)
 
@@ -214,7 +214,7 @@ extension MediaSession {
     }
 
     private func received(_ packet: cre_rtp_packet) {
-        watch?.received(now: MediaClock.now)
+        watch?.received(now: SIPLoop.now)
         guard let type = agreement?.incomingEventType, packet.payload_type == type else { return }
         let bytes = UnsafeBufferPointer(start: packet.payload, count: packet.count)
         guard let payload = DTMFPacket(bytes),

@@ -1,5 +1,6 @@
 internal import CRe
 internal import Glibc
+internal import SIPBridgeLogic
 internal import Synchronization
 
 /// libre's event loop on its own thread, as an executor: jobs run between the loop's events. It runs until the process
@@ -34,8 +35,8 @@ final class SIPLoop: SerialExecutor {
         return launch.loop
     }
 
-    /// Milliseconds of the clock that timers use. May be read from any thread.
-    static var now: UInt64 { cre_loop_now() }
+    /// The present moment by the clock that timers use. May be read from any thread.
+    static var now: LocalTime { LocalTime(milliseconds: Int64(cre_loop_now())) }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

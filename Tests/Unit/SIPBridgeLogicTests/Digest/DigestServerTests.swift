@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Digest: checking answers")
 struct DigestServerTests {
-    private var server = DigestServer(realm: "a \"b\"", secret: "s", lifetime: 1_000, maxNonces: 2)
+    private var server = DigestServer(realm: "a \"b\"", secret: "s", lifetime: .seconds(1), maxNonces: 2)
 
     private func answer(
         _ challenge: SIPHeaderField, count: UInt32 = 1,
@@ -18,7 +18,7 @@ struct DigestServerTests {
         return SIPSample.request("INVITE", headers: [SIPHeaderField("Authorization", value)])
     }
 
-    private mutating func verdict(_ request: SIPMessage, now: UInt64 = 100) -> DigestServer.Verdict {
+    private mutating func verdict(_ request: SIPMessage, now: LocalTime = 100) -> DigestServer.Verdict {
         server.check(request, now: now) { $0 == "u" ? "p" : nil }
     }
 

@@ -11,7 +11,9 @@ struct MediaSenderTests {
         let first = UInt32.max - 159
         var sender = MediaSender(firstTimestamp: first, now: 1000, maySend: true)
         var packets: [MediaSender.Packet] = []
-        for now in stride(from: Int64(1000), to: 1200, by: 5) { packets += sender.tick(now: now).packets }
+        for now in stride(from: Int64(1000), to: 1200, by: 5) {
+            packets += sender.tick(now: LocalTime(milliseconds: now)).packets
+        }
         #expect(packets.count == 10)
         #expect(packets.allSatisfy { isSilence($0) && !$0.marker })
         #expect(packets.map(\.timestamp) == (0..<10).map { (frame: UInt32) in first &+ frame * 160 })
@@ -24,7 +26,7 @@ struct MediaSenderTests {
         var packets: [MediaSender.Packet] = []
         var finished: [Int] = []
         for frame in 0..<20 {
-            let output = sender.tick(now: Int64(frame) * 20)
+            let output = sender.tick(now: LocalTime(milliseconds: Int64(frame) * 20))
             packets += output.packets
             finished += output.finished
         }
@@ -39,7 +41,7 @@ struct MediaSenderTests {
     func late() {
         var sender = MediaSender(firstTimestamp: 0, now: 0, maySend: true)
         var sent: [[UInt32]] = []
-        for now: Int64 in [0, 59, 2000, 2000, 1990] { sent.append(sender.tick(now: now).packets.map(\.timestamp)) }
+        for now: LocalTime in [0, 59, 2000, 2000, 1990] { sent.append(sender.tick(now: now).packets.map(\.timestamp)) }
         #expect(sent == [[0], [160, 320], [15_360, 15_520, 15_680, 15_840, 16_000], [], []])
     }
 
@@ -52,7 +54,9 @@ struct MediaSenderTests {
         #expect(flushed.packets.count == 3)
         #expect(flushed.packets.allSatisfy { $0.timestamp == 0 && !$0.marker })
         var held = 0
-        for now in stride(from: Int64(20), through: 10_000, by: 20) { held += sender.tick(now: now).packets.count }
+        for now in stride(from: Int64(20), through: 10_000, by: 20) {
+            held += sender.tick(now: LocalTime(milliseconds: now)).packets.count
+        }
         #expect(held == 0)
         let resumed = sender.change(maySend: true, takesDigits: true)
         #expect(resumed == MediaSender.Output())

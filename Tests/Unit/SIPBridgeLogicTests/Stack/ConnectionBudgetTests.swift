@@ -10,7 +10,7 @@ import Testing
 
     private func take(
         _ budget: inout ConnectionBudget<Int>, _ descriptor: Int32, _ address: String, isKnown: Bool = false,
-        now: UInt64 = 0
+        now: LocalTime = 0
     ) -> Bool {
         let sockets = sockets
         sockets.open[descriptor] = Int(descriptor)

@@ -25,7 +25,7 @@ import Testing
         var limit = StrangerLimit()
         for minute in 0..<20 {
             for second in 0..<10 {
-                #expect(limit.refused("a", now: Int64(minute) * 60_000 + Int64(second)) == .refuse)
+                #expect(limit.refused("a", now: LocalTime(milliseconds: Int64(minute * 60_000 + second))) == .refuse)
             }
         }
     }
@@ -41,7 +41,7 @@ import Testing
         var limit = StrangerLimit()
         limit.bound = 100
         for number in 0..<10_000 {
-            _ = limit.refused("\(number)", now: Int64(number))
+            _ = limit.refused("\(number)", now: LocalTime(milliseconds: Int64(number)))
             #expect(limit.count <= 100)
         }
         // The most recent addresses are remembered.
