@@ -4,7 +4,6 @@ package actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
     private let query: @Sendable (Key) async throws(PostgresError) -> Record?
     private var cache: RecordCache<Key, Record>
     private var reading: [Key: Task<Result<Record?, PostgresError>, Never>] = [:]
-    private let start = ContinuousClock.now
 
     /// Creates an empty cache that is filled by `query`.
     /// - Parameter bound: the largest number of cached keys; default 10,000.
@@ -16,7 +15,7 @@ package actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
     /// The record of a key; nil when there is none.
     /// - Throws: ``PostgresError`` when PostgreSQL does not answer and the key has never been read.
     package func find(_ key: Key) async throws(PostgresError) -> Record? {
-        let finding = cache.find(key, now: now)
+        let finding = cache.find(key, now: .now)
         if case .fresh(let record) = finding { return record }
         switch await read(key) {
         case .success(let record):
@@ -35,9 +34,7 @@ package actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
         reading[key] = task
         let result = await task.value
         reading[key] = nil
-        if case .success(let record) = result { cache.store(record, for: key, now: now) }
+        if case .success(let record) = result { cache.store(record, for: key, now: .now) }
         return result
     }
-
-    private var now: Int64 { Int64((ContinuousClock.now - start) / .milliseconds(1)) }
 }

@@ -126,13 +126,13 @@ package struct CallStore: Sendable {
 
     /// One page of calls without an end, by start time.
     /// - Parameters:
-    ///   - seconds: only calls that started longer ago than this.
+    ///   - age: only calls that started longer ago than this; fractions of a second are dropped.
     ///   - cursor: the `next` of the previous page; nil for the first.
     ///   - limit: the page's size.
     /// - Returns: the calls, and the cursor of the next page; nil after the last page.
     /// - Throws: ``PostgresError``.
     package func open(
-        longerThan seconds: Int, after cursor: OpenCallCursor?, limit: Int
+        longerThan age: Duration, after cursor: OpenCallCursor?, limit: Int
     ) async throws(PostgresError) -> (calls: [CallRecord], next: OpenCallCursor?) {
         let rows = try await pool.query(
             """
@@ -146,7 +146,7 @@ package struct CallStore: Sendable {
             ORDER BY started_at, app, id LIMIT $5
             """,
             [
-                .int(Int64(seconds)), .text(cursor?.started ?? "-infinity"), .text(cursor?.app ?? ""),
+                .int(age.components.seconds), .text(cursor?.started ?? "-infinity"), .text(cursor?.app ?? ""),
                 .text(cursor?.id ?? ""), .int(Int64(limit)),
             ])
         var calls: [CallRecord] = []

@@ -3,12 +3,12 @@
 ///
 /// Missing records are cached as well, so that repeated lookups of an unknown key do not cost a query each.
 package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable {
-    /// How long an entry is fresh, in milliseconds.
-    package static var freshness: Int64 { 1000 }
+    /// How long an entry is fresh.
+    package static var freshness: Duration { .seconds(1) }
 
     private struct Entry {
         var record: Record?
-        var readAt: Int64
+        var readAt: ContinuousClock.Instant
     }
 
     /// The largest number of cached keys.
@@ -30,17 +30,14 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     }
 
     /// Looks up a key.
-    /// - Parameter now: milliseconds of a monotonic clock.
-    package func find(_ key: Key, now: Int64) -> Finding {
+    package func find(_ key: Key, now: ContinuousClock.Instant) -> Finding {
         guard let entry = entries[key] else { return .missing }
-        return now - entry.readAt < Self.freshness ? .fresh(entry.record) : .stale(entry.record)
+        return entry.readAt.duration(to: now) < Self.freshness ? .fresh(entry.record) : .stale(entry.record)
     }
 
     /// Caches the result of a query.
-    /// - Parameters:
-    ///   - record: nil when there is no such record.
-    ///   - now: milliseconds of the clock that ``find(_:now:)`` uses.
-    package mutating func store(_ record: Record?, for key: Key, now: Int64) {
+    /// - Parameter record: nil when there is no such record.
+    package mutating func store(_ record: Record?, for key: Key, now: ContinuousClock.Instant) {
         if entries.count >= bound, entries[key] == nil {
             // Evict missing records first: a flood of unknown keys must not evict the records that keep the service going
             // during an outage.

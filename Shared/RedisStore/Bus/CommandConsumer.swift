@@ -158,10 +158,10 @@ package struct CommandConsumer: Service {
     private func claim(
         _ streams: [EntryHandler], _ count: Int, _ cursors: inout [String]
     ) async throws(RedisError) -> [StreamDelivery] {
-        let idle = Int64(limits.abandonedAfter / .milliseconds(1))
         var claimed: [StreamDelivery] = []
         for (place, stream) in streams.enumerated() {
-            let entries = try await stream.group.claim(minIdle: idle, count: count, cursor: &cursors[place])
+            let entries = try await stream.group.claim(
+                minIdle: limits.abandonedAfter, count: count, cursor: &cursors[place])
             guard !entries.isEmpty else { continue }
             stream.metrics.claimed.increment(by: entries.count)
             let deliveries = await stream.group.deliveries(of: entries.map(\.id))

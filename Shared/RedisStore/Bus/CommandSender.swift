@@ -33,13 +33,13 @@ package final class CommandSender: Sendable {
         /// The number of commands sent so far; makes their ids unique.
         var counter: UInt64 = 0
         var pending: [CommandID: Pending] = [:]
-        /// Ids of commands by deadline, in units of ``bucketNanoseconds``.
+        /// Ids of commands by deadline, in units of ``bucketWidth``.
         var buckets: [UInt64: [CommandID]] = [:]
         var isTimerArmed = false
     }
 
     /// The width of a bucket of deadlines: one timer for a bucket is cheaper than one for each command.
-    private static let bucketNanoseconds: UInt64 = 100_000_000
+    private static var bucketWidth: TimeAmount { .milliseconds(100) }
 
     private let sender: AskerID
     private let connection: RedisConnection
@@ -101,7 +101,7 @@ package final class CommandSender: Sendable {
                     }
                 })
         }
-        state.value.buckets[deadline.uptimeNanoseconds / Self.bucketNanoseconds, default: []].append(id)
+        state.value.buckets[Self.bucket(of: deadline), default: []].append(id)
         armTimer()
         post(id)
     }
@@ -165,15 +165,19 @@ package final class CommandSender: Sendable {
         return now + .nanoseconds(max(0, (deadline - .now()).nanoseconds))
     }
 
+    private static func bucket(of deadline: NIODeadline) -> UInt64 {
+        deadline.uptimeNanoseconds / UInt64(bucketWidth.nanoseconds)
+    }
+
     private func armTimer() {
         guard !state.value.isTimerArmed else { return }
         state.value.isTimerArmed = true
-        connection.eventLoop.scheduleTask(in: .nanoseconds(Int64(Self.bucketNanoseconds))) { self.expire() }
+        connection.eventLoop.scheduleTask(in: Self.bucketWidth) { self.expire() }
     }
 
     private func expire() {
         state.value.isTimerArmed = false
-        let present = NIODeadline.now().uptimeNanoseconds / Self.bucketNanoseconds
+        let present = Self.bucket(of: .now())
         for bucket in state.value.buckets.keys.filter({ $0 < present }).sorted() {
             for id in state.value.buckets.removeValue(forKey: bucket) ?? [] {
                 state.value.pending.removeValue(forKey: id)?.completion(.failure(.timeout()))

@@ -79,13 +79,12 @@ struct ConsumerGroup: Sendable {
         }
     }
 
-    /// Takes over at most `count` entries that other consumers have held for `minIdle` ms without renewing them.
+    /// Takes over at most `count` entries that other consumers have held for `minIdle` without renewing them.
     /// - Parameter cursor: where the previous scan ended, `0-0` at first; updated.
-    func claim(minIdle: Int64, count: Int, cursor: inout String) async throws(RedisError) -> [StreamEntry] {
+    func claim(minIdle: Duration, count: Int, cursor: inout String) async throws(RedisError) -> [StreamEntry] {
         let command = RedisCommand(
-            "XAUTOCLAIM", .string(stream), .string(Self.name), .string(consumer), .int64(minIdle), .string(cursor),
-            "COUNT",
-            .int(count))
+            "XAUTOCLAIM", .string(stream), .string(Self.name), .string(consumer), .milliseconds(minIdle),
+            .string(cursor), "COUNT", .int(count))
         do throws(RedisError) {
             // The reply is [next cursor, [entry, ...], [ids of deleted entries]].
             guard let parts = try await connection.execute(command).array, parts.count >= 2,

@@ -11,9 +11,6 @@ struct StreamEntry: Equatable, Sendable {
         left.id == right.id && left.fields.elementsEqual(right.fields, by: ==)
     }
 
-    /// When the entry was added, by Redis' clock.
-    var milliseconds: Int64 { id.split(separator: "-").first.flatMap { Int64($0) } ?? 0 }
-
     /// Reads `[id, [name, value, ...]]`; nil for an entry that has been deleted, whose fields are null.
     init?(_ value: RedisValue) {
         guard let parts = value.array, parts.count == 2, let id = parts[0].string, let flat = parts[1].array,

@@ -81,7 +81,7 @@ package struct MirrorConsumer: Service {
             do {
                 if batch.isEmpty, lastClaim.map({ $0.duration(to: .now) >= .seconds(5) }) ?? true {
                     lastClaim = .now
-                    batch = try await group.claim(minIdle: 10_000, count: Self.batchSize, cursor: &cursor)
+                    batch = try await group.claim(minIdle: .seconds(10), count: Self.batchSize, cursor: &cursor)
                     _ = try await group.removeConsumers(idle: 3_600_000)
                 }
                 if batch.isEmpty { batch = try await group.read(count: Self.batchSize) }

@@ -45,15 +45,15 @@ struct MemberMirrorCheck: Sendable {
         } while last != nil
     }
 
-    private func born(_ now: RedisTime) async throws -> Int64 {
+    private func born(_ now: RedisTime) async throws -> RedisTime {
         let text = String(now.milliseconds * 1000)
         let kept = try await functions.redis.answer(
             to: RedisCommand("SET", .string(Self.birth), .string(text), "NX", "GET")
         ).string
-        return Int64(kept ?? text) ?? 0
+        return RedisTime(microseconds: Int64(kept ?? text) ?? 0)
     }
 
-    private func look(at rows: [(row: MemberMirrorRow, info: String?)], born: Int64) async throws {
+    private func look(at rows: [(row: MemberMirrorRow, info: String?)], born: RedisTime) async throws {
         let members = rows.compactMap { row, info in info.map { (row, Self.actor(row, $0)) } }
         let sessions = try await functions.redis.answers(
             to: members.map {
@@ -69,7 +69,7 @@ struct MemberMirrorCheck: Sendable {
         }
         for (row, info) in rows where info == nil {
             ChannelMetrics.membersForgotten.increment()
-            let change = try await functions.memberForgotten(row, isTold: row.version < born)
+            let change = try await functions.memberForgotten(row, isTold: RedisTime(microseconds: row.version) < born)
             guard let change else { continue }
             _ = try await functions.redis.answer(
                 to: MemberMirror.entry(row.channel, row.account, uid: row.uid, present: false, change: change))

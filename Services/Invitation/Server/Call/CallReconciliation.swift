@@ -71,7 +71,7 @@ actor CallReconciliation: Service {
         guard try await CallLogStream(redis: redis).delay() < Self.delay else { return }
         for _ in 0..<Self.pages {
             let (calls, next) = try await store.open(
-                longerThan: Int(pause / .seconds(1)), after: cursor, limit: Self.page)
+                longerThan: pause, after: cursor, limit: Self.page)
             let held = try await records.ids(calls.map(\.tag))
             for (call, id) in zip(calls, held) where id?.rawValue != call.id { try await end(call) }
             cursor = next

@@ -26,7 +26,8 @@ struct CallLogStream: Sendable {
         return fields.encoded
     }
 
-    /// How long the oldest entry has been waiting to be copied; zero when there is none.
+    /// How long the oldest entry has been waiting to be copied, from its time to the last full second; zero when there is
+    /// none.
     func delay() async throws(SignalingError) -> Duration {
         let replies = try await redis.answers(to: [
             RedisCommand("TIME"),
@@ -34,9 +35,10 @@ struct CallLogStream: Sendable {
         ])
         let time = replies[0].array ?? []
         guard let entry = replies[1].array?.first?.array?.first?.string,
-            let added = entry.split(separator: "-").first.flatMap({ Int64($0) }), let seconds = time.first?.int
+            let added = entry.split(separator: "-").first.flatMap({ RedisTime(text: String($0)) }),
+            let now = RedisTime(seconds: time.first?.int, microseconds: 0)
         else { return .zero }
-        return .milliseconds(max(0, seconds * 1000 - added))
+        return max(.zero, now - added)
     }
 
     /// Copies entries into PostgreSQL. One that PostgreSQL refuses permanently is dropped, with a metric and a log
