@@ -27,9 +27,9 @@ package struct AddressTable: Sendable {
 
     /// The most addresses without an open connection that are remembered.
     package static let quietBound = 65_536
-    /// Milliseconds without activity after which an address is taken to have its whole allowance again, so that
+    /// The time without activity after which an address is taken to have its whole allowance again, so that
     /// forgetting it loses nothing.
-    static let quietTime: Int64 = 60_000
+    static let quietTime = Duration.seconds(60)
 
     private struct Entry {
         var connections = 0
@@ -100,7 +100,7 @@ package struct AddressTable: Sendable {
 
     private mutating func forgetQuiet(_ now: Int64) {
         guard entries.count - busy > Self.quietBound else { return }
-        entries = entries.filter { $0.value.connections > 0 || now - $0.value.lastAt < Self.quietTime }
+        entries = entries.filter { $0.value.connections > 0 || .milliseconds(now - $0.value.lastAt) < Self.quietTime }
         // Still too many, all of them active within the last minute: forgets every address without connections.
         if entries.count - busy > Self.quietBound / 2 { entries = entries.filter { $0.value.connections > 0 } }
     }

@@ -39,12 +39,12 @@ package struct TokenBucket: Sendable {
 
     /// Takes a token, in advance if the bucket is empty.
     /// - Parameter now: milliseconds of a monotonic clock.
-    /// - Returns: milliseconds to wait before the act.
-    package mutating func reserve(now: Int64) -> Int64 {
+    /// - Returns: how long to wait before the act.
+    package mutating func reserve(now: Int64) -> Duration {
         fill(now)
         tokens -= 1000
         let rate = Int(perSecond)
-        return tokens >= 0 ? 0 : Int64((-tokens + rate - 1) / rate)
+        return tokens >= 0 ? .zero : .milliseconds((-tokens + rate - 1) / rate)
     }
 
     /// Takes tokens for acts that are already done; the balance may become negative.

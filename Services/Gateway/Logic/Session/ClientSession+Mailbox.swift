@@ -72,10 +72,10 @@ extension ClientSession {
         _ actions: inout SessionActions
     ) {
         let delay = rates.pollDelay(now: Int64(environment.uptime / 1_000_000))
-        guard delay > 0 else { return askMailbox(turn, verClear: verClear, limit: limit, environment, &actions) }
+        guard delay > .zero else { return askMailbox(turn, verClear: verClear, limit: limit, environment, &actions) }
         poll = .delayed(turn, verClear: verClear, limit: limit)
         actions.append(.count(.pollDelayed))
-        actions.append(.startPollTimer(milliseconds: delay))
+        actions.append(.startPollTimer(after: delay))
     }
 
     private mutating func askMailbox(
@@ -88,8 +88,8 @@ extension ClientSession {
         let deadline = turn.arrivedAt + environment.callTimeout
         let now = environment.uptime
         poll = .asked(turn, verClear: verClear, hasTimer: true)
-        let left = deadline > now ? Int64((deadline - now) / 1_000_000) : 0
-        actions.append(.startPollTimer(milliseconds: max(1, left)))
+        let left = deadline > now ? Duration.nanoseconds(deadline - now) : .zero
+        actions.append(.startPollTimer(after: max(.milliseconds(1), left)))
     }
 
     private mutating func pollTimerFired(_ environment: any SessionEnvironment, _ actions: inout SessionActions) {

@@ -102,7 +102,7 @@ package enum SessionAction: Equatable, Sendable {
     /// Delete entries up to this version in Redis.
     case clearMailbox(through: Int64)
     /// Send ``SessionEvent/pollTimerFired`` after this time.
-    case startPollTimer(milliseconds: Int64)
+    case startPollTimer(after: Duration)
     /// Stop that timer.
     case cancelPollTimer
 

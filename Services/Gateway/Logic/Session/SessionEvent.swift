@@ -60,7 +60,7 @@ package enum SessionEvent: Sendable {
     case mailboxLoadDue
     /// ``SessionAction/clearMailbox(through:)`` has failed.
     case mailboxNotCleared(SignalingError)
-    /// The time of ``SessionAction/startPollTimer(milliseconds:)`` has passed.
+    /// The time of ``SessionAction/startPollTimer(after:)`` has passed.
     case pollTimerFired
 
     // MARK: The channel

@@ -74,8 +74,8 @@ package struct SessionRates: Sendable {
     /// Counts a poll when its turn comes. Polls are never refused: old clients poll as fast as they get answers, and
     /// cannot handle a refusal.
     /// - Parameter now: milliseconds of a monotonic clock.
-    /// - Returns: how long the answer must be delayed, in milliseconds.
-    package mutating func pollDelay(now: Int64) -> Int64 { polls.reserve(now: now) }
+    /// - Returns: how long the answer must be delayed.
+    package mutating func pollDelay(now: Int64) -> Duration { polls.reserve(now: now) }
 
     /// Counts the size of an answer: each ``SignalingProtocol/Limits/answerBytesPerAct`` bytes as one more act or poll.
     /// The size is known only afterwards, so the balance may become negative.

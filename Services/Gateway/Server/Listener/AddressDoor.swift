@@ -10,11 +10,19 @@ internal import Synchronization
 final class AddressDoor: Sendable {
     private struct State {
         var table: AddressTable
-        var warnedAt: Int64 = .min
+        var warnedAt: ContinuousClock.Instant?
+
+        /// Whether a warning may be logged now; counts as one.
+        mutating func takeWarning() -> Bool {
+            let now = ContinuousClock.now
+            if let warnedAt, now - warnedAt < AddressDoor.warningPause { return false }
+            warnedAt = now
+            return true
+        }
     }
 
-    /// At most one warning per this many milliseconds, so that a flood of connections does not fill the log.
-    private static let warningPause: Int64 = 1000
+    /// The shortest time between two warnings, so that a flood of connections does not fill the log.
+    private static let warningPause = Duration.seconds(1)
 
     private let exempt: [AddressNetwork]
     private let state: Mutex<State>
@@ -37,9 +45,7 @@ final class AddressDoor: Sendable {
         guard let key = key(of: address) else { return true }
         let (refusal, mayWarn) = state.withLock { state in
             let refusal = state.table.opened(key, now: Self.now)
-            let mayWarn = refusal != nil && Self.now - Self.warningPause >= state.warnedAt
-            if mayWarn { state.warnedAt = Self.now }
-            return (refusal, mayWarn)
+            return (refusal, refusal != nil && state.takeWarning())
         }
         guard let refusal else {
             channel.closeFuture.whenComplete { _ in self.state.withLock { $0.table.closed(key, now: Self.now) } }

@@ -24,7 +24,7 @@ extension ClientConnection {
         case .keepRates(let session): shard.keep(self.session.rates, of: session)
         case .detach(let session, let user): shard.detach(session, of: user)
         case .askWhoseSession(let session): shard.ask(about: session)
-        case .startPollTimer(let milliseconds): startPollTimer(milliseconds, on: shard)
+        case .startPollTimer(let delay): startPollTimer(delay, on: shard)
         case .cancelPollTimer: cancelPollTimer()
         case .enter(let key): enter(key, on: shard)
         case .leaveLocally: leaveLocally(on: shard)
@@ -48,9 +48,9 @@ extension ClientConnection {
         isGoingOn = false
     }
 
-    private func startPollTimer(_ milliseconds: Int64, on shard: isolated GatewayShard) {
+    private func startPollTimer(_ delay: Duration, on shard: isolated GatewayShard) {
         guard !session.isOver else { return }
-        pollTimer = shard.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [self] in
+        pollTimer = shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [self] in
             pollTimer = nil
             handle(.pollTimerFired, on: shard)
         }

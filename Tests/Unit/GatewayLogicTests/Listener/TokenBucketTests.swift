@@ -33,11 +33,11 @@ import Testing
 
     @Test func aTokenInAdvanceIsWaitedFor() {
         var bucket = TokenBucket(perSecond: 200, burst: 200, tokens: 1)
-        #expect(bucket.reserve(now: 0) == 0)
-        #expect(bucket.reserve(now: 0) == 5)
-        #expect(bucket.reserve(now: 5) == 5)
+        #expect(bucket.reserve(now: 0) == .zero)
+        #expect(bucket.reserve(now: 0) == .milliseconds(5))
+        #expect(bucket.reserve(now: 5) == .milliseconds(5))
         #expect(bucket.take(now: 10) == false)
-        #expect(bucket.reserve(now: 1000) == 0)
+        #expect(bucket.reserve(now: 1000) == .zero)
     }
 
     @Test func otherBoundsGiveNothingBack() {
@@ -52,8 +52,8 @@ import Testing
 
     @Test func theWaitForATokenIsRoundedUp() {
         var bucket = TokenBucket(perSecond: 3, burst: 3, tokens: 0)
-        #expect(bucket.reserve(now: 0) == 334)
-        #expect(bucket.reserve(now: 0) == 667)
+        #expect(bucket.reserve(now: 0) == .milliseconds(334))
+        #expect(bucket.reserve(now: 0) == .milliseconds(667))
     }
 
     @Test func aClockThatGoesBackTakesNothing() {

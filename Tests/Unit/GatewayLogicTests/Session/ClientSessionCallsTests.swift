@@ -169,7 +169,7 @@ import Testing
         var rates = talk.session.rates
         let act = ClientCall.Act.queryStatus(try Account("bob"))
         #expect((0..<Limits.actsBurst).allSatisfy { _ in rates.refusal(of: act, now: 1000) == nil })
-        #expect((0..<Limits.pollsBurst).contains { _ in rates.pollDelay(now: 1000) > 0 })
+        #expect((0..<Limits.pollsBurst).contains { _ in rates.pollDelay(now: 1000) > .zero })
     }
 
     // MARK: - Writability
@@ -236,7 +236,7 @@ import Testing
         try talk.resume(rates: rates)
         _ = try talk.calls("user_getmsg", 1, Self.poll)
         talk.clock.uptime += talk.clock.callTimeout
-        #expect(talk.tell(.pollTimerFired) == [.startPollTimer(milliseconds: 1)])
+        #expect(talk.tell(.pollTimerFired) == [.startPollTimer(after: .milliseconds(1))])
     }
 
     private static let poll = #""ver_clear":0,"limit":30"#
@@ -256,7 +256,7 @@ import Testing
     @Test func aPollThatRedisDoesNotAnswer() throws {
         let talk = try active()
         _ = talk.tell(.resynchronizeMailbox)
-        #expect(try talk.calls("user_getmsg", 1, Self.poll) == [.startPollTimer(milliseconds: 8000)])
+        #expect(try talk.calls("user_getmsg", 1, Self.poll) == [.startPollTimer(after: .seconds(8))])
         #expect(talk.tell(.mailboxLoaded(.failure(.unavailable("redis")))) == [.loadMailboxLater])
         #expect(talk.tell(.pollTimerFired) == [.count(.overdue), Talk.ok(1, .mailbox(cleared: 0, entries: []))])
         // The poll was answered without messages, so the client must be notified if there are some after all.

@@ -58,8 +58,8 @@ import Testing
         var rates = SessionRates()
         #expect(Self.admitted(&rates, try Self.act("user_logout")) == 2000)
         #expect(Self.admitted(&rates, try Self.act("user_getmsg", #","ver_clear":0,"max":30"#)) == 2000)
-        #expect((0..<Limits.pollsBurst).allSatisfy { _ in rates.pollDelay(now: 0) == 0 })
-        #expect(rates.pollDelay(now: 0) == 5)
+        #expect((0..<Limits.pollsBurst).allSatisfy { _ in rates.pollDelay(now: 0) == .zero })
+        #expect(rates.pollDelay(now: 0) == .milliseconds(5))
     }
 
     @Test func aLargeAnswerCountsAsSeveralActs() throws {
@@ -72,13 +72,13 @@ import Testing
         rates.answered(bytes: (Limits.actsPerSecond + 1) * Limits.answerBytesPerAct, isPoll: false)
         #expect(Self.admitted(&rates, act, now: 1000) == 0)
         #expect(Self.admitted(&rates, act, now: 2000) == Limits.actsPerSecond - 1)
-        #expect(rates.pollDelay(now: 2000) == 0)
+        #expect(rates.pollDelay(now: 2000) == .zero)
     }
 
     @Test func aLargePageCountsAsSeveralPolls() throws {
         var rates = SessionRates()
         rates.answered(bytes: Limits.pollsBurst * Limits.answerBytesPerAct, isPoll: true)
-        #expect(rates.pollDelay(now: 0) == 5)
+        #expect(rates.pollDelay(now: 0) == .milliseconds(5))
         #expect(Self.admitted(&rates, try Self.act("channel_query_num", #","name":"c""#)) == Limits.actsBurst)
     }
 
@@ -86,8 +86,8 @@ import Testing
         var rates = SessionRates(isResumed: true)
         let act = try Self.act("channel_query_num", #","name":"c""#)
         #expect(Self.admitted(&rates, act) == Limits.actsPerSecond)
-        #expect((0..<Limits.pollsPerSecond).allSatisfy { _ in rates.pollDelay(now: 0) == 0 })
-        #expect(rates.pollDelay(now: 0) == 5)
+        #expect((0..<Limits.pollsPerSecond).allSatisfy { _ in rates.pollDelay(now: 0) == .zero })
+        #expect(rates.pollDelay(now: 0) == .milliseconds(5))
     }
 
     @Test func anAppsLimitsHold() throws {
@@ -97,7 +97,7 @@ import Testing
         let act = try Self.act("channel_query_num", #","name":"c""#)
         rates.adopt(limits)
         #expect(Self.admitted(&rates, act, of: 100_000) == 100_000)
-        #expect((0..<100_000).allSatisfy { _ in rates.pollDelay(now: 0) == 0 })
+        #expect((0..<100_000).allSatisfy { _ in rates.pollDelay(now: 0) == .zero })
     }
 
     @Test func aSessionThatComesBackGoesOnWithItsRates() throws {
