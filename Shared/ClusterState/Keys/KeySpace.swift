@@ -93,6 +93,15 @@ package enum KeySpace {
     /// - Parameter name: the job's name, unique among all services.
     package static func round(_ name: String) -> String { "round:\(name)" }
 
+    /// String with time to live: held by the instance of channel-state that surveys the channels in PostgreSQL.
+    package static let channelSurvey = "survey:channel-state"
+
+    /// String with time to live: held by the instance of invitation that compares the call log with the calls in Redis.
+    package static let callReconciliation = "reconcile:invitation"
+
+    /// String: the time (us) since which Redis has kept its data; channel-state sets it whenever it is missing.
+    package static let dataBirth = "channel-state:birth"
+
     /// Sorted set: the calls that a sip-bridge holds, scored by the time at which to forget them (ms).
     package static func calls(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":calls" }
 

@@ -14,7 +14,6 @@ struct ChannelSurvey: Sendable {
     private static let page = 200
     /// How long after the start of a survey no other instance starts one.
     private static let turn = Duration.seconds(55)
-    private static let lock = "survey:channel-state"
 
     let functions: ChannelFunctions
     let store: AttributeStore
@@ -24,7 +23,7 @@ struct ChannelSurvey: Sendable {
 
     func run() async throws {
         let turn = try await functions.redis.answer(
-            to: RedisCommand("SET", .string(Self.lock), "1", "NX", "PX", .milliseconds(Self.turn)))
+            to: RedisCommand("SET", .string(KeySpace.channelSurvey), "1", "NX", "PX", .milliseconds(Self.turn)))
         guard !turn.isNull else { return }
         try await store.forgetJoined()
         var last: ChannelKey?

@@ -17,8 +17,6 @@ struct MemberMirrorCheck: Sendable {
     private static let settling = Duration.seconds(30)
     /// The pause between two pages.
     private static let pause = Duration.milliseconds(100)
-    /// String: the time (us) since which Redis has kept its data. A check that finds no such key sets it.
-    private static let birth = "channel-state:birth"
 
     let functions: ChannelFunctions
     let store: MirrorStore
@@ -45,10 +43,11 @@ struct MemberMirrorCheck: Sendable {
         } while last != nil
     }
 
+    /// - Returns: the time since which Redis has kept its data.
     private func born(_ now: RedisTime) async throws -> RedisTime {
         let text = String(now.milliseconds * 1000)
         let kept = try await functions.redis.answer(
-            to: RedisCommand("SET", .string(Self.birth), .string(text), "NX", "GET")
+            to: RedisCommand("SET", .string(KeySpace.dataBirth), .string(text), "NX", "GET")
         ).string
         return RedisTime(microseconds: Int64(kept ?? text) ?? 0)
     }

@@ -62,7 +62,7 @@ actor CallReconciliation: Service {
     private func isMyTurn() async throws -> Bool {
         let reply = try await redis.answer(
             to: RedisCommand(
-                "SET", "reconcile:invitation", .string(instance), "NX", "PX",
+                "SET", .string(KeySpace.callReconciliation), .string(instance), "NX", "PX",
                 .milliseconds(pause * 8 / 10)))
         return !reply.isNull
     }
