@@ -190,10 +190,7 @@ package final class GatewayService: Service {
 
     /// Runs an act at every shard after each pause, until cancelled.
     private func every(_ pause: Duration, _ act: @escaping @Sendable (GatewayShard) async -> Void) async {
-        while !Task.isCancelled {
-            do { try await Task.sleep(for: pause) } catch { return }
-            await eachShard(of: shards, act)
-        }
+        while await Task.pause(pause) { await eachShard(of: shards, act) }
     }
 
     /// Renews a shard's lease.

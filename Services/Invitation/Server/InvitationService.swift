@@ -46,8 +46,7 @@ package struct InvitationService: ServiceDeclaration {
         parts.mirror = { entries in try await CallLogStream.copy(entries, to: store, logger) }
         parts.background = [
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
-            CallReconciliation(
-                driver, store: store, redis: redis, instance: resources.instance, pause: configuration.reconciliation),
+            CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation),
         ]
         return parts
     }

@@ -3,6 +3,7 @@ internal import Logging
 internal import Metrics
 internal import RedisStore
 internal import SIPBridgeLogic
+internal import ServiceKit
 internal import SignalingProtocol
 internal import Synchronization
 
@@ -92,19 +93,6 @@ final class BridgeLease: Sendable {
         } catch {
             // The lease expires within seconds.
             logger.warning("could not give the bridge's lease back", metadata: ["error": "\(error)"])
-        }
-    }
-}
-
-extension Task where Success == Never, Failure == Never {
-    /// Pauses.
-    /// - Returns: false when the task was cancelled.
-    static func pause(_ duration: Duration) async -> Bool {
-        do {
-            try await sleep(for: duration)
-            return true
-        } catch {
-            return false
         }
     }
 }

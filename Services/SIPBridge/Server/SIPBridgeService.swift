@@ -1,5 +1,6 @@
 internal import Logging
 internal import SIPBridgeLogic
+internal import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization

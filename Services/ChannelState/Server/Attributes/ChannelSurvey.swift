@@ -22,9 +22,8 @@ struct ChannelSurvey: Sendable {
     let logger: Logger
 
     func run() async throws {
-        let turn = try await functions.redis.answer(
-            to: RedisCommand("SET", .string(KeySpace.channelSurvey), "1", "NX", "PX", .milliseconds(Self.turn)))
-        guard !turn.isNull else { return }
+        let lock = RoundLock(key: KeySpace.channelSurvey, timeToLive: Self.turn, connection: functions.redis)
+        guard try await lock.take() else { return }
         try await store.forgetJoined()
         var last: ChannelKey?
         while !Task.isCancelled {

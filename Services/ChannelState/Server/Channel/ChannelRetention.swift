@@ -1,6 +1,7 @@
 internal import Logging
 internal import Metrics
 internal import PostgresStore
+internal import ServiceKit
 internal import ServiceLifecycle
 
 /// Once a minute, deletes the rows of channels that ended long ago from PostgreSQL, and surveys channels that Redis has lost.
@@ -14,22 +15,20 @@ struct ChannelRetention: Service {
     let logger: Logger
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    var count: Int
-                    repeat {
-                        count = try await store.forgetChannels(unchangedFor: retention)
-                        ChannelMetrics.forgotten.increment(by: Int64(count))
-                    } while count == AttributeStore.forgetBatch && !Task.isCancelled
-                    try await survey.run()
-                } catch {
-                    logger.debug(
-                        "could not look through the channels kept in PostgreSQL", metadata: ["error": "\(error)"])
-                }
-                // Shutdown cancels the pause, and with it the loop.
-                try? await Task.sleep(for: Self.pause)
-            }
+        await PeriodicTask(
+            every: Self.pause, complaint: "could not look through the channels kept in PostgreSQL", level: .debug,
+            logger: logger
+        ).run {
+            try await forget()
+            try await survey.run()
         }
+    }
+
+    private func forget() async throws {
+        var count: Int
+        repeat {
+            count = try await store.forgetChannels(unchangedFor: retention)
+            ChannelMetrics.forgotten.increment(by: Int64(count))
+        } while count == AttributeStore.forgetBatch && !Task.isCancelled
     }
 }

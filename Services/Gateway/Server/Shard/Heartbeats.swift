@@ -1,3 +1,5 @@
+internal import ServiceKit
+
 /// Renews leases periodically.
 enum Heartbeats {
     /// Calls `beat` for each member after each pause, until cancelled. Heartbeats do not wait for each other: a slow
@@ -6,8 +8,7 @@ enum Heartbeats {
         of members: [Member], every pause: Duration, _ beat: @escaping @Sendable (Member) async -> Void
     ) async {
         await withDiscardingTaskGroup { beats in
-            while !Task.isCancelled {
-                do { try await Task.sleep(for: pause) } catch { return }
+            while await Task.pause(pause) {
                 for member in members { beats.addTask { await beat(member) } }
             }
         }

@@ -5,6 +5,7 @@ internal import MessageStore
 internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol
 
@@ -22,7 +23,7 @@ actor CallReconciliation: Service {
     private let records: CallRecordStore
     private let messages: MessageStore
     private let redis: RedisConnection
-    private let instance: String
+    private let lock: RoundLock
     private let pause: Duration
     private let logger: Logger
     /// Where the next round starts; nil for the beginning.
@@ -30,41 +31,23 @@ actor CallReconciliation: Service {
 
     /// - Parameter pause: the pause between two rounds, over all instances. Calls that began less than this ago are
     ///   skipped.
-    init(_ driver: CallDriver, store: CallStore, redis: RedisConnection, instance: String, pause: Duration) {
+    init(_ driver: CallDriver, store: CallStore, redis: RedisConnection, pause: Duration) {
         self.store = store
         records = driver.records
         messages = driver.messages
         logger = driver.logger
         self.redis = redis
-        self.instance = instance
+        lock = RoundLock(key: KeySpace.callReconciliation, timeToLive: pause * 8 / 10, connection: redis)
         self.pause = pause
     }
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await self.lookIfItIsMyTurn()
-                // Cancelling the pause also ends the loop.
-                try? await Task.sleep(for: self.pause * Double.random(in: 0.9...1.1))
-            }
+        await PeriodicTask(
+            every: pause, jitter: 0.9...1.1, complaint: "could not compare the call log with the calls", level: .debug,
+            logger: logger
+        ).run {
+            if try await self.lock.take() { try await self.look() }
         }
-    }
-
-    private func lookIfItIsMyTurn() async {
-        do {
-            if try await isMyTurn() { try await look() }
-        } catch {
-            logger.debug("could not compare the call log with the calls", metadata: ["error": "\(error)"])
-        }
-    }
-
-    /// Whether this instance may do the round, because no other one did it just before.
-    private func isMyTurn() async throws -> Bool {
-        let reply = try await redis.answer(
-            to: RedisCommand(
-                "SET", .string(KeySpace.callReconciliation), .string(instance), "NX", "PX",
-                .milliseconds(pause * 8 / 10)))
-        return !reply.isNull
     }
 
     private func look() async throws {

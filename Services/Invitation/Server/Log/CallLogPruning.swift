@@ -1,6 +1,7 @@
 internal import Logging
 internal import Metrics
 internal import PostgresStore
+internal import ServiceKit
 internal import ServiceLifecycle
 
 /// Deletes calls from the log when their retention time has passed, in small batches.
@@ -18,24 +19,16 @@ struct CallLogPruning: Service {
 
     func run() async throws {
         guard days > 0 else { return try await gracefulShutdown() }
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                let removed = await step()
-                // Cancelling the pause also ends the loop.
-                try? await Task.sleep(for: removed == Self.batch ? Self.breath : Self.pause)
-            }
+        await PeriodicTask(every: Self.pause, complaint: "could not prune the call log", logger: logger).run {
+            try await prune()
         }
     }
 
-    /// - Returns: the number of deleted calls; 0 when PostgreSQL does not answer.
-    private func step() async -> Int {
-        do {
+    private func prune() async throws {
+        while true {
             let removed = try await store.prune(olderThanDays: days, limit: Self.batch)
             InvitationMetrics.logPruned.increment(by: removed)
-            return removed
-        } catch {
-            logger.warning("could not prune the call log", metadata: ["error": "\(error)"])
-            return 0
+            guard removed == Self.batch, await Task.pause(Self.breath) else { return }
         }
     }
 }
