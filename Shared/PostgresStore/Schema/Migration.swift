@@ -1,3 +1,5 @@
+internal import SignalingProtocol
+
 /// One numbered SQL file of this build.
 ///
 /// Its first line gives its ``kind`` and ``readersFrom``: `-- expand, readers_from 1` or `-- contract, readers_from 4`. Files up
@@ -69,7 +71,6 @@ struct Migration: Equatable, Sendable {
     var checksum: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        return Hex.text(hash)
     }
 }

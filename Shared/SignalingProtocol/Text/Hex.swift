@@ -1,6 +1,7 @@
 /// Hexadecimal text.
 package enum Hex {
-    private static let digits = Array("0123456789abcdef".utf8)
+    private static let lowerCase = Array("0123456789abcdef".utf8)
+    private static let upperCase = Array("0123456789ABCDEF".utf8)
 
     /// Encodes each byte as two lower-case digits.
     package static func text(_ bytes: [UInt8]) -> String {
@@ -15,8 +16,14 @@ package enum Hex {
         withUnsafeBytes(of: number.bigEndian) { text(Array($0)) }
     }
 
-    /// Appends a byte as two lower-case digits.
-    package static func append(_ byte: UInt8, to text: inout [UInt8]) {
+    /// Encodes a number as sixteen lower-case digits.
+    package static func text(_ number: UInt64) -> String {
+        text(UInt32(number >> 32)) + text(UInt32(truncatingIfNeeded: number))
+    }
+
+    /// Appends a byte as two digits, by default lower-case.
+    package static func append(_ byte: UInt8, to text: inout [UInt8], isUpperCase: Bool = false) {
+        let digits = isUpperCase ? upperCase : lowerCase
         text.append(digits[Int(byte >> 4)])
         text.append(digits[Int(byte & 15)])
     }

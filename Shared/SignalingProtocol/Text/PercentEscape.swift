@@ -15,8 +15,7 @@ package enum PercentEscape {
                 bytes.append(byte)
             } else {
                 bytes.append(UInt8(ascii: "%"))
-                bytes.append(hexDigits[Int(byte >> 4)])
-                bytes.append(hexDigits[Int(byte & 15)])
+                Hex.append(byte, to: &bytes, isUpperCase: true)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -43,8 +42,6 @@ package enum PercentEscape {
         }
         return String(utf8: bytes[...])
     }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
 
     private static func isSeparator(_ byte: UInt8) -> Bool {
         switch byte {

@@ -8,8 +8,9 @@ struct HexTests {
     func text() {
         #expect(Hex.text([0, 0x0F, 0xA0, 0xFF]) == "000fa0ff")
         #expect(Hex.text([]) == "")
-        #expect(Hex.text(0xAB) == "000000ab")
+        #expect(Hex.text(0xAB as UInt32) == "000000ab")
         #expect(Hex.text(UInt32.max) == "ffffffff")
+        #expect(Hex.text(0x0A_0000_00FF as UInt64) == "0000000a000000ff")
     }
 
     @Test("A digit of either case has a value, other characters have none")
