@@ -41,7 +41,7 @@ struct UserCommand: AsyncParsableCommand {
                     throw Failure(error)
                 }
                 if output.json { return try Output.json(Report(disconnected: user.account.rawValue)) }
-                print("\(user.account) of \(user.app) is disconnected")
+                print("\(user.account) of \(user.app) will be disconnected")
             }
         }
 

@@ -12,7 +12,7 @@ struct VersionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "versions", abstract: "Lists the running processes by kind and level.",
         discussion: """
-            The cluster's level is the least of its processes; a newer release writes its new forms only when all have its \
+            The cluster's level is the least of its processes; a newer release writes its new formats only when all have its \
             level. Redis is found by HELIOGRAPH_REDIS_URL (default \(UserCommand.Disconnect.standardURL)).
             """)
 
@@ -26,7 +26,7 @@ struct VersionsCommand: AsyncParsableCommand {
             var since: Int64
         }
 
-        /// Nil when nothing runs.
+        /// Nil when no process is running.
         var clusterLevel: Int64?
         /// This program's level.
         var level: Int64
@@ -50,7 +50,7 @@ struct VersionsCommand: AsyncParsableCommand {
 
         /// For people.
         var lines: [String] {
-            guard let clusterLevel else { return ["nothing runs"] }
+            guard let clusterLevel else { return ["no process is running"] }
             let listed = instances.map { instance in
                 "\(instance.kind)  level \(instance.level)  \(instance.id)  on \(instance.host)  \(instance.version)  "
                     + "since \(Output.time(milliseconds: instance.since))"

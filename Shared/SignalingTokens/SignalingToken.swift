@@ -37,7 +37,7 @@ package enum SignalingToken {
             throw SignalingError(.loginTokenWrong, .tokenErrorDigest, "the token's digest is wrong")
         }
         guard expiry > now else {
-            throw SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
+            throw SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token has expired")
         }
         return expiry
     }

@@ -32,7 +32,7 @@ typedef enum __attribute__((enum_extensibility(open))) AgoraEcode : unsigned lon
     AgoraEcode_LOGIN_E_FAILED = 202,
     /// The app logged out while it was logging in.
     AgoraEcode_LOGIN_E_CANCEL = 203,
-    /// The token is genuine, but its time is over.
+    /// The token is genuine, but has expired.
     AgoraEcode_LOGIN_E_TOKENEXPIRED = 204,
     /// Not sent any more.
     AgoraEcode_LOGIN_E_OLDVERSION = 205,

@@ -102,7 +102,9 @@ package final class ClusterInstance: Sendable {
             throw refusal
         }
         if let before, terms.level < before {
-            logger.notice("lowers the cluster's level, waits until all know", metadata: ["level": "\(terms.level)"])
+            logger.notice(
+                "this process lowers the cluster's level; waiting until all processes know",
+                metadata: ["level": "\(terms.level)"])
             try await Task.sleep(for: terms.pause * 3 / 2)
         }
         state.withLock { $0 = State(since: since, clusterLevel: least) }
@@ -118,7 +120,7 @@ package final class ClusterInstance: Sendable {
                     defer { state.clusterLevel = least }
                     return state.clusterLevel
                 }
-                if before != least { logger.notice("the cluster has another level", metadata: ["level": "\(least)"]) }
+                if before != least { logger.notice("the cluster's level has changed", metadata: ["level": "\(least)"]) }
             } catch is CancellationError {
                 return
             } catch {
@@ -133,7 +135,7 @@ package final class ClusterInstance: Sendable {
         do throws(SignalingError) {
             _ = try await connection.answer(to: call("instance_leave", [.string(id)]))
         } catch {
-            logger.debug("could not end this process's record", metadata: ["error": "\(error)"])
+            logger.debug("could not delete this process's record", metadata: ["error": "\(error)"])
         }
     }
 

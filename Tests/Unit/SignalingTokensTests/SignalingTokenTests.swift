@@ -59,7 +59,7 @@ import Testing
         #expect(try check(Self.token, now: Self.expiry - 1) == Self.expiry)
         #expect { try check(Self.token, now: Self.expiry) } throws: {
             ($0 as? SignalingError)
-                == SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
+                == SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token has expired")
         }
         // For a token that is both forged and expired, the forgery is reported.
         #expect { try check("1:\(Self.app):1:\(Self.digest)", now: Self.expiry) } throws: {

@@ -16,7 +16,7 @@ struct ChannelRetention: Service {
 
     func run() async throws {
         await PeriodicTask(
-            every: Self.pause, complaint: "could not look through the channels kept in PostgreSQL", level: .debug,
+            every: Self.pause, complaint: "could not check the channels in PostgreSQL", level: .debug,
             logger: logger
         ).run {
             try await forget()

@@ -91,7 +91,7 @@ struct CallDriver: Sendable {
         }
         InvitationMetrics.conflictBoundHit.increment()
         logger.warning(
-            "gave up on an event: its call kept changing",
+            "gave up on a call's event: other processes kept changing the call",
             metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
         throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times at once; try again")
     }

@@ -62,7 +62,7 @@ final class CallReports {
             case .failure(let error):
                 PhoneMetrics.reportsDropped.increment()
                 logger.warning(
-                    "the invitation service did not take a report",
+                    "the invitation service did not accept a report",
                     metadata: ["act": "\(report.act.name)", "error": "\(error)", "attempt": "\(attempt)"])
                 // A lost digit is no reason to end the call.
                 if report.act == .message { return true }

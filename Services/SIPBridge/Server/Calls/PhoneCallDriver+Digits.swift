@@ -40,7 +40,7 @@ extension PhoneCallDriver {
     /// Handles a user's message to the telephone: only digits have a meaning for it.
     func send(_ extra: String) {
         guard let text = CallExtraJSON.digits(extra) else {
-            logger.debug("ignoring a message to a telephone that holds no digits")
+            logger.debug("ignoring a message to a telephone: it contains no digits")
             return
         }
         do throws(DTMFError) {

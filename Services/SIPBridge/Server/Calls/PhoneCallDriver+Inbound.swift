@@ -35,7 +35,7 @@ extension PhoneCallDriver {
         do {
             dialog = try request.acceptDialog()
         } catch {
-            logger.notice("could not make a dialog of an INVITE", metadata: ["error": "\(error)"])
+            logger.notice("could not create a dialog for an INVITE", metadata: ["error": "\(error)"])
             return reject(request, 400)
         }
         guard message.body.isEmpty || message.hasDescription else { return reject(request, 415) }

@@ -96,7 +96,7 @@ extension PhoneCalls {
         if pendingInvites[key] == true { return reply(request, 487) }
         guard let found else {
             logger.notice(
-                "refusing a call: the called number belongs to nobody",
+                "refusing a call: the called number is not assigned to an account",
                 metadata: ["sip_call_id": "\(message.callID)", "source": "\(message.source.host)"])
             return reply(request, 404)
         }

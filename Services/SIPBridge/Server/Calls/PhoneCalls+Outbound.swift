@@ -23,7 +23,7 @@ extension PhoneCalls {
     func order(_ command: OrderPhone) {
         guard let call = calls[command.call.id] else {
             // It was sent before the call's end was known.
-            logger.debug("an order for a call that is over", metadata: ["call": "\(command.call.id)"])
+            logger.debug("received an order for a call that has ended", metadata: ["call": "\(command.call.id)"])
             return
         }
         call.ordered(command)

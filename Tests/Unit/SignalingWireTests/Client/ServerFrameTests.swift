@@ -15,7 +15,7 @@ import Testing
     @Test func sessionFrames() throws {
         try check("login-ok", ServerFrame.loginSucceeded(line: Self.line, uid: .max, push: false))
         try check("login-ok-push", ServerFrame.loginSucceeded(line: Self.line, uid: 7, push: true))
-        let expired = SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token's time is over")
+        let expired = SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token has expired")
         try check("login-failed", ServerFrame.loginFailed(expired))
         let room = try ChannelName("room 1")
         try check(
