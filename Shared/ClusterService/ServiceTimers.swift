@@ -1,4 +1,4 @@
-package import ClusterState
+internal import ClusterState
 package import Logging
 package import RedisStore
 package import SignalingProtocol

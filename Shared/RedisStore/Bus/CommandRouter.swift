@@ -1,4 +1,3 @@
-package import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 

@@ -1,4 +1,4 @@
-package import ClusterState
+internal import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 

@@ -1,5 +1,5 @@
 package import ClusterState
-internal import SignalingProtocol
+package import SignalingProtocol
 package import SignalingWire
 
 /// A running process's description of itself, shown to operators by `heliographctl versions`.

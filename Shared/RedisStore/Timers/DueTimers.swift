@@ -1,4 +1,4 @@
-package import ClusterState
+internal import ClusterState
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle

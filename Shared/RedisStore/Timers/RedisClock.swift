@@ -1,4 +1,4 @@
-package import ClusterState
+package import SignalingProtocol
 internal import Synchronization
 
 /// An estimate of Redis' clock: the time it last told, advanced by this process's monotonic clock. The estimate is behind

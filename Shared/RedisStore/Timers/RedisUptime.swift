@@ -1,6 +1,7 @@
-package import ClusterState
+internal import ClusterState
 internal import NIOCore
 import ServiceLifecycle
+package import SignalingProtocol
 internal import Synchronization
 
 /// Asks Redis for its time every second, to know since when it has been answering this process without a gap (see

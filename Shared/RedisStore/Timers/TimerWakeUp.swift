@@ -1,6 +1,7 @@
 internal import ClusterState
 internal import NIOCore
 internal import ServiceLifecycle
+internal import SignalingProtocol
 internal import Synchronization
 
 /// Decides when a process next checks its service's timers: at the next tick, or earlier when it knows of a timer that is

@@ -1,4 +1,5 @@
-package import ClusterState
+internal import ClusterState
+package import SignalingProtocol
 
 /// Since when Redis has been answering one process without a gap; no I/O.
 ///

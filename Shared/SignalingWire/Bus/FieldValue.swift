@@ -34,6 +34,15 @@ extension Bool: FieldValue {
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.bool(name) }
 }
 
+extension RedisTime: FieldValue {
+    /// Adds the milliseconds.
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, milliseconds) }
+    /// Reads the milliseconds.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        self.init(milliseconds: try reader.int64(name))
+    }
+}
+
 extension SignalingCode: FieldValue {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
     /// Reads the number of a code; one that this release does not know is an error.

@@ -2,6 +2,7 @@ internal import ClusterState
 internal import GatewayLogic
 internal import NIOCore
 internal import RedisStore
+internal import SignalingProtocol
 
 /// The clocks and settings for the sessions of a shard.
 final class ShardEnvironment: SessionEnvironment, Sendable {

@@ -1,4 +1,4 @@
-package import ClusterState
+internal import ClusterState
 package import SignalingProtocol
 
 /// The facts about a call that are kept in every state.

@@ -1,4 +1,3 @@
-package import ClusterState
 package import SignalingProtocol
 
 /// What the driver does, in order, after the new state is committed. Each action is idempotent.

@@ -1,4 +1,5 @@
-package import ClusterState
+internal import ClusterState
+package import SignalingProtocol
 
 /// The state of a ``CallStateMachine`` as stored between events.
 package struct CallSnapshot: Equatable, Sendable {

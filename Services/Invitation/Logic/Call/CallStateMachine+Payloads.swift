@@ -1,4 +1,5 @@
 internal import ClusterState
+internal import SignalingProtocol
 
 /// The data of the states.
 extension CallStateMachine {

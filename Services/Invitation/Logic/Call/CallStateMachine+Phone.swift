@@ -1,4 +1,4 @@
-package import ClusterState
+internal import ClusterState
 package import SignalingProtocol
 
 /// Calls in which one party is a telephone: reports of its sip-bridge, and the loss of the bridge.

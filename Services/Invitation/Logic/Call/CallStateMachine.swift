@@ -1,4 +1,4 @@
-package import ClusterState
+internal import ClusterState
 package import SignalingProtocol
 
 /// The life of the call between two parties in one channel, and how each is informed. The parties are two users, or a

@@ -1,5 +1,6 @@
 import ClusterState
 import FoundationEssentials
+import SignalingProtocol
 import SignalingWire
 import Testing
 

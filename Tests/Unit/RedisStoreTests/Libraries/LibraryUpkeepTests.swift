@@ -1,4 +1,5 @@
 import ClusterState
+import SignalingProtocol
 import Testing
 
 @testable import RedisStore

@@ -1,5 +1,6 @@
 import ClusterState
 import NIOCore
+import SignalingProtocol
 import Testing
 
 @testable import RedisStore

@@ -1,5 +1,6 @@
 import ClusterState
 import RedisStore
+import SignalingProtocol
 import Testing
 
 @Suite struct UptimeTrackerTests {

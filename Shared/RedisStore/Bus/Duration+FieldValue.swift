@@ -1,15 +1,6 @@
-package import ClusterState
+internal import ClusterState
 package import SignalingProtocol
 package import SignalingWire
-
-extension RedisTime: FieldValue {
-    /// Adds the milliseconds.
-    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, milliseconds) }
-    /// Reads the milliseconds.
-    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
-        self.init(milliseconds: try reader.int64(name))
-    }
-}
 
 extension Duration: FieldValue {
     /// Adds the whole milliseconds.

@@ -1,6 +1,7 @@
 /// A moment by Redis' clock, the common clock of all processes.
 ///
-/// A separate type, so that it cannot be compared with a moment of a local clock or mistaken for a time span.
+/// A separate type, so that it cannot be compared with a moment of a local clock or mistaken for a time span. The spans
+/// between two moments are in ClusterState: the client libraries load this module on systems without `Duration`.
 package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970, as used by Redis Functions and stored records.
     package let milliseconds: Int64
@@ -27,14 +28,4 @@ package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertibl
     package var description: String { "\(milliseconds)" }
 
     package static func < (left: RedisTime, right: RedisTime) -> Bool { left.milliseconds < right.milliseconds }
-
-    /// A later moment; fractions of a millisecond are dropped.
-    package static func + (time: RedisTime, span: Duration) -> RedisTime {
-        RedisTime(milliseconds: time.milliseconds + span.wholeMilliseconds)
-    }
-
-    /// The time span from `right` to `left`.
-    package static func - (left: RedisTime, right: RedisTime) -> Duration {
-        .milliseconds(left.milliseconds - right.milliseconds)
-    }
 }
