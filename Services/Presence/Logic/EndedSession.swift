@@ -14,20 +14,20 @@ package struct EndedSession: Equatable, Sendable {
     package var isReplaced: Bool
     /// The number of the change, for the mirror.
     package var change: Int64
-    /// When the session ended, in ms of Redis' clock.
-    package var time: Int64
+    /// When the session ended.
+    package var time: RedisTime
     /// The channels that the session was in or still had to leave.
     package var channels: [ChannelName]
     /// The client's `device` field.
     package var device: String
-    /// When the session began, in ms of Redis' clock.
-    package var since: Int64
+    /// When the session began.
+    package var since: RedisTime
 
     /// Parses the fields of a record, in the order of `end_session` in presence.lua; nil when they have another form.
     package init?(fields: [String]) {
         guard fields.count == 11, let uid = UInt32(fields[2]), let reason = Int(fields[3]).flatMap(SignalingCode.init),
-            let change = Int64(fields[5]), let time = Int64(fields[6]),
-            let since = Int64(fields[10])
+            let change = Int64(fields[5]), let time = RedisTime(text: fields[6]),
+            let since = RedisTime(text: fields[10])
         else { return nil }
         session = SessionID(fields[0])
         gateway = GatewayID(fields[1])

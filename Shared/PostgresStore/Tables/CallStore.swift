@@ -1,6 +1,6 @@
 package import SignalingProtocol
 
-/// The history of one call, as far as it is known. Times are Unix milliseconds.
+/// The history of one call, as far as it is known.
 package struct CallRecord: Equatable, Sendable {
     /// The callee's type.
     package enum Kind: String, Sendable {
@@ -46,20 +46,20 @@ package struct CallRecord: Equatable, Sendable {
     /// Between which kinds of parties the call is made; default `internal`.
     package var direction = Direction.internal
     /// When the caller sent the invitation.
-    package var startedAt: Int64
+    package var startedAt: RedisTime
     /// When the callee's client confirmed that it had received the invitation.
-    package var acknowledgedAt: Int64?
+    package var acknowledgedAt: RedisTime?
     /// When the callee accepted.
-    package var acceptedAt: Int64?
+    package var acceptedAt: RedisTime?
     /// When the call ended: refused, cancelled, timed out or hung up.
-    package var endedAt: Int64?
+    package var endedAt: RedisTime?
     /// Why it ended: 0 for a normal end, else a public code such as 704.
     package var endCode: Int?
     /// What SIP said of the telephone's side.
     package var sip = PhoneRecord()
 
     /// Creates the record of a new call between users; what is not known yet is nil.
-    package init(id: String, channel: ChannelKey, caller: Party, callee: Party, startedAt: Int64) {
+    package init(id: String, channel: ChannelKey, caller: Party, callee: Party, startedAt: RedisTime) {
         self.id = id
         self.channel = channel
         self.caller = caller
@@ -116,8 +116,9 @@ package struct CallStore: Sendable {
             [
                 .text(call.channel.app.rawValue), .text(call.id), .text(call.channel.name.rawValue),
                 .text(call.caller.name), .text(call.callee.name), .text(call.kind.rawValue),
-                .text(call.direction.rawValue), .int(call.startedAt),
-                .optional(call.acknowledgedAt), .optional(call.acceptedAt), .optional(call.endedAt),
+                .text(call.direction.rawValue), .int(call.startedAt.milliseconds),
+                .optional(call.acknowledgedAt?.milliseconds), .optional(call.acceptedAt?.milliseconds),
+                .optional(call.endedAt?.milliseconds),
                 .optional(call.endCode.map { Int64($0) }), .optional(call.sip.sipCallID),
                 .optional(call.sip.status.map { Int64($0) }), .optional(call.sip.reason),
                 .optional(call.caller.session?.rawValue), .optional(call.callee.session?.rawValue),
@@ -180,10 +181,10 @@ extension CallRecord {
                 try row.string("caller"), session: try row.optionalString("caller_session").map { SessionID($0) }),
             callee: Party(
                 try row.string("callee"), session: try row.optionalString("callee_session").map { SessionID($0) }),
-            startedAt: try row.int64("started_ms"))
+            startedAt: RedisTime(milliseconds: try row.int64("started_ms")))
         self.kind = kind
         self.direction = direction
-        acknowledgedAt = try row.optionalString("acknowledged_ms").flatMap { Int64($0) }
-        acceptedAt = try row.optionalString("accepted_ms").flatMap { Int64($0) }
+        acknowledgedAt = try row.optionalString("acknowledged_ms").flatMap { RedisTime(text: $0) }
+        acceptedAt = try row.optionalString("accepted_ms").flatMap { RedisTime(text: $0) }
     }
 }

@@ -33,7 +33,7 @@ extension MirrorStore {
             session: SessionID(try row.string("session")))
         var session = PresenceMirrorRow(
             of: actor, version: try row.int64("version"), gateway: GatewayID(try row.string("gateway")),
-            device: try row.string("device"), since: try row.int64("since"))
+            device: try row.string("device"), since: RedisTime(milliseconds: try row.int64("since")))
         session.detached = try row.bool("detached")
         return session
     }
@@ -78,7 +78,7 @@ extension MirrorStore {
                 MemberMirrorRow(
                     of: Member(account: user.account, uid: UInt32(truncatingIfNeeded: try row.int64("uid"))),
                     in: ChannelKey(app: user.app, name: name), version: try row.int64("version"), present: true,
-                    joinedAt: try row.int64("joined")))
+                    joinedAt: RedisTime(milliseconds: try row.int64("joined"))))
         }
         return members
     }

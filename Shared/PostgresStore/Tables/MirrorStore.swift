@@ -35,7 +35,8 @@ package struct MirrorStore: Sendable {
                 .texts(rows.map(\.user.app.rawValue)), .texts(rows.map(\.user.account.rawValue)),
                 .bools(rows.map(\.present)), .ints(rows.map(\.version)), .ints(rows.map { Int64($0.uid) }),
                 .texts(rows.map(\.session.rawValue)), .texts(rows.map(\.gateway.rawValue)),
-                .texts(rows.map { Self.storable($0.device) }), .bools(rows.map(\.detached)), .ints(rows.map(\.since)),
+                .texts(rows.map { Self.storable($0.device) }), .bools(rows.map(\.detached)),
+                .ints(rows.map(\.since.milliseconds)),
             ])
     }
 
@@ -58,7 +59,7 @@ package struct MirrorStore: Sendable {
             [
                 .texts(rows.map(\.channel.app.rawValue)), .texts(rows.map(\.channel.name.rawValue)),
                 .texts(rows.map(\.account.rawValue)), .bools(rows.map(\.present)), .ints(rows.map(\.version)),
-                .ints(rows.map { Int64($0.uid) }), .ints(rows.map(\.joinedAt)),
+                .ints(rows.map { Int64($0.uid) }), .ints(rows.map(\.joinedAt.milliseconds)),
             ])
     }
 

@@ -38,13 +38,13 @@ package struct SessionOpened: Equatable, Sendable {
 
 /// Tells which of two sessions of an account, or of two gateways of a session, is the later one when Redis has lost that.
 package struct SessionHold: Equatable, Sendable {
-    /// When the session was opened, in ms of Redis' clock: of two sessions of an account, the later one is valid.
-    package var since: Int64
+    /// When the session was opened: of two sessions of an account, the later one is valid.
+    package var since: RedisTime
     /// When the gateway took the session over, in us of Redis' clock, and at least one more than the claim before: of
     /// two gateways, the one with the higher claim holds the session.
     package var claim: Int64
 
-    package init(since: Int64 = 0, claim: Int64 = 0) {
+    package init(since: RedisTime = RedisTime(milliseconds: 0), claim: Int64 = 0) {
         self.since = since
         self.claim = claim
     }

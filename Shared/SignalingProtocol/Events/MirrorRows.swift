@@ -16,11 +16,11 @@ package struct PresenceMirrorRow: Equatable, Sendable {
     package var device: String
     /// Whether the session currently has no connection; default false.
     package var detached = false
-    /// When the session began, in Unix milliseconds.
-    package var since: Int64
+    /// When the session began.
+    package var since: RedisTime
 
     /// Creates the row of a session that exists and has a connection.
-    package init(of actor: Actor, version: Int64, gateway: GatewayID, device: String, since: Int64) {
+    package init(of actor: Actor, version: Int64, gateway: GatewayID, device: String, since: RedisTime) {
         user = actor.user
         uid = actor.uid
         session = actor.session
@@ -43,10 +43,10 @@ package struct MemberMirrorRow: Equatable, Sendable {
     package var present: Bool
     /// The account's numeric id.
     package var uid: UInt32
-    /// When the account joined, in Unix milliseconds.
-    package var joinedAt: Int64
+    /// When the account joined.
+    package var joinedAt: RedisTime
 
-    package init(of member: Member, in channel: ChannelKey, version: Int64, present: Bool, joinedAt: Int64) {
+    package init(of member: Member, in channel: ChannelKey, version: Int64, present: Bool, joinedAt: RedisTime) {
         self.channel = channel
         account = member.account
         uid = member.uid

@@ -124,13 +124,14 @@ import Testing
         let store = CallStore(pool: pool)
         var call = CallRecord(
             id: "call1", channel: ChannelKey(app: try AppID("app"), name: try ChannelName("room")),
-            caller: CallRecord.Party("a"), callee: CallRecord.Party("b"), startedAt: 1_700_000_000_123)
+            caller: CallRecord.Party("a"), callee: CallRecord.Party("b"),
+            startedAt: RedisTime(milliseconds: 1_700_000_000_123))
         var ended = call
-        ended.acceptedAt = 1_700_000_005_000
-        ended.endedAt = 1_700_000_015_500
+        ended.acceptedAt = RedisTime(milliseconds: 1_700_000_005_000)
+        ended.endedAt = RedisTime(milliseconds: 1_700_000_015_500)
         ended.endCode = 0
         try await store.record(ended)
-        call.acknowledgedAt = 1_700_000_001_000
+        call.acknowledgedAt = RedisTime(milliseconds: 1_700_000_001_000)
         try await store.record(call)
         try await store.record(call)
         let rows = try await pool.query(
@@ -155,7 +156,7 @@ import Testing
         func session(_ version: Int64, present: Bool = true, gateway: String = "g") -> PresenceMirrorRow {
             var row = PresenceMirrorRow(
                 of: Actor(user: user, uid: 7, session: SessionID("s\(version)")), version: version,
-                gateway: GatewayID(gateway), device: "web\0sdk", since: 1_700_000_000_000)
+                gateway: GatewayID(gateway), device: "web\0sdk", since: RedisTime(milliseconds: 1_700_000_000_000))
             row.present = present
             row.detached = version == 3
             return row
@@ -173,7 +174,7 @@ import Testing
         func member(_ account: String, _ version: Int64, present: Bool = true) throws -> MemberMirrorRow {
             MemberMirrorRow(
                 of: Member(account: try Account(account), uid: 7), in: channel, version: version, present: present,
-                joinedAt: 1_700_000_000_000)
+                joinedAt: RedisTime(milliseconds: 1_700_000_000_000))
         }
         try await store.members([member("user", 1), member("b", 2), member("b", 3, present: false)])
         #expect(try await pool.query("SELECT members FROM channels").first?.int64("members") == 1)
@@ -201,7 +202,7 @@ import Testing
                 let rows = accounts.shuffled().map {
                     MemberMirrorRow(
                         of: Member(account: $0, uid: 1), in: channel, version: Int64(version), present: true,
-                        joinedAt: 0)
+                        joinedAt: RedisTime(milliseconds: 0))
                 }
                 group.addTask { try await store.members(rows) }
             }

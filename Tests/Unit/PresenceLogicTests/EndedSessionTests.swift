@@ -11,7 +11,8 @@ import Testing
         let ended = try #require(EndedSession(fields: record(replaced: true, channel: "room")))
         #expect(
             ended.consequences == [.forgetRoute, .leave(try ChannelName("room"), .leaveKicked), .endCalls])
-        #expect(ended.time == 1000 && ended.change == 1_000_001 && ended.uid == 7 && ended.since == 900)
+        #expect(ended.time == RedisTime(milliseconds: 1000) && ended.since == RedisTime(milliseconds: 900))
+        #expect(ended.change == 1_000_001 && ended.uid == 7)
         #expect(ended.session == SessionID("s1") && ended.gateway == GatewayID("g1") && ended.device == "websdk")
     }
 

@@ -10,7 +10,7 @@ enum MemberMirror {
     ) -> RedisCommand {
         let row = MemberMirrorRow(
             of: Member(account: account, uid: uid), in: channel, version: change, present: present,
-            joinedAt: change / 1000)
+            joinedAt: RedisTime(microseconds: change))
         return MirrorStream.recording(row, for: .channelState)
     }
 }

@@ -106,9 +106,9 @@ extension Call {
             id: CallID(record.id), channel: record.channel,
             caller: CallParty(account: caller, session: record.caller.session),
             callee: CallParty(account: callee, session: record.callee.session),
-            startedAt: RedisTime(milliseconds: record.startedAt))
+            startedAt: record.startedAt)
         self.phone = phone
-        acknowledgedAt = record.acknowledgedAt.map { RedisTime(milliseconds: $0) }
-        acceptedAt = record.acceptedAt.map { RedisTime(milliseconds: $0) }
+        acknowledgedAt = record.acknowledgedAt
+        acceptedAt = record.acceptedAt
     }
 }

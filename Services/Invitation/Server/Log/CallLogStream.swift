@@ -65,12 +65,12 @@ struct CallLogStream: Sendable {
             id: call.id.rawValue, channel: call.channel,
             caller: CallRecord.Party(call.caller.account.rawValue, session: call.caller.session),
             callee: CallRecord.Party(call.callee.account.rawValue, session: call.callee.session),
-            startedAt: call.startedAt.milliseconds)
+            startedAt: call.startedAt)
         record.kind = call.phone?.role == .callee ? .phone : .user
         record.direction = call.direction
-        record.acknowledgedAt = call.acknowledgedAt?.milliseconds
-        record.acceptedAt = call.acceptedAt?.milliseconds
-        record.endedAt = entry.endedAt?.milliseconds
+        record.acknowledgedAt = call.acknowledgedAt
+        record.acceptedAt = call.acceptedAt
+        record.endedAt = entry.endedAt
         record.endCode = entry.end?.code.rawValue
         if let phone = call.phone { record.sip = phone.record }
         return record

@@ -21,7 +21,8 @@ extension PresenceFunctions {
     struct Held: Equatable {
         /// The number of the change; nil when the mirror need not be informed.
         var change: Int64?
-        var since: Int64
+        /// When the session began.
+        var since: RedisTime
         /// The last version assigned in the user's mailbox.
         var mailbox: Int64
         /// A channel that Redis had recorded wrongly; the session is now recorded as having to leave it.
@@ -34,7 +35,7 @@ extension PresenceFunctions {
         .function(
             "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
             .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
-            held.push ? 1 : 0, .int64(held.hold.since), .int64(held.hold.claim), .int64(held.tokenExpiry),
+            held.push ? 1 : 0, .time(held.hold.since), .int64(held.hold.claim), .int64(held.tokenExpiry),
             .int64(held.place.isSettled ? held.place.turn : -1),
             .string(held.place.isSettled ? held.place.channel?.rawValue ?? "" : ""),
             .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""))
@@ -45,7 +46,9 @@ extension PresenceFunctions {
         let fields = reply.texts
         switch (fields.first, fields.count) {
         case ("held", 5), ("kept", 5), ("restored", 5):
-            guard let since = Int64(fields[2]), let mailbox = Int64(fields[3]) else { throw .unreadableAnswer }
+            guard let since = RedisTime(text: fields[2]), let mailbox = Int64(fields[3]) else {
+                throw .unreadableAnswer
+            }
             return .held(
                 Held(
                     change: Int64(fields[1]), since: since, mailbox: mailbox, wrongChannel: try? ChannelName(fields[4]))
@@ -74,7 +77,7 @@ extension PresenceFunctions {
         let reply = try await redis.answer(
             to: .function(
                 "session_forgotten", tag: KeySpace.tag(row.user), .string(row.session.rawValue),
-                .string(row.gateway.rawValue), .int(row.uid), .string(row.device), .int64(row.since),
+                .string(row.gateway.rawValue), .int(row.uid), .string(row.device), .time(row.since),
                 .string(channels.map(\.rawValue).joined(separator: "\n"))))
         let fields = reply.texts
         switch (fields.first, fields.count) {

@@ -75,7 +75,8 @@ struct PresenceFunctions: Sendable {
         ])
         let fields = replies[1].texts
         if fields.isEmpty { return nil }
-        guard fields.count >= 3, let change = Int64(fields[0]), let now = Int64(fields[1]), let claim = Int64(fields[2])
+        guard fields.count >= 3, let change = Int64(fields[0]), let now = RedisTime(text: fields[1]),
+            let claim = Int64(fields[2])
         else { throw .unreadableAnswer }
         return Opened(
             change: change, hold: SessionHold(since: now, claim: claim),
@@ -101,7 +102,7 @@ struct PresenceFunctions: Sendable {
         ])
         let fields = replies[1].texts
         guard fields.count == 10, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
-            let since = Int64(fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
+            let since = RedisTime(text: fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
             let turn = Int64(fields[9])
         else { throw .unreadableAnswer }
         var answer = SessionResumed(

@@ -34,7 +34,8 @@ struct SessionEnding: Sendable {
             case .offline(let reason):
                 commands.append(PresenceMirror.entry(row(ended, of: user)))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
-                let announcement = ServerAnnouncement(.offline(reason), of: actor, seconds: ended.time / 1000)
+                let announcement = ServerAnnouncement(
+                    .offline(reason), of: actor, seconds: ended.time.milliseconds / 1000)
                 commands.append(announcement.publishing(base.derived("offline")))
                 PresenceMetrics.closed.increment()
             }

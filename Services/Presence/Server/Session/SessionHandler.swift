@@ -31,7 +31,7 @@ struct SessionHandler: Sendable {
         let (uid, opened) = try await open(command, known, context)
         if !opened.gatewayLives {
             try await timers.set(
-                .gateway(command.gateway), at: RedisTime(milliseconds: opened.hold.since) + GatewayID.fleet.watchDelay)
+                .gateway(command.gateway), at: opened.hold.since + GatewayID.fleet.watchDelay)
         }
         if let replaced = opened.replaced {
             await afterwards(command.line) { () async throws(SignalingError) in
@@ -97,7 +97,8 @@ struct SessionHandler: Sendable {
         var after = [PresenceMirror.entry(row)]
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(
-                .online, of: Actor(user: user, uid: uid, session: session), seconds: opened.hold.since / 1000)
+                .online, of: Actor(user: user, uid: uid, session: session),
+                seconds: opened.hold.since.milliseconds / 1000)
             // Derived from the session, not from the command, because a session comes online only once.
             after.append(announcement.publishing(CommandID(session.rawValue).derived("online")))
         }
@@ -153,7 +154,7 @@ struct SessionHandler: Sendable {
     ) -> [RedisCommand] {
         var row = PresenceMirrorRow(
             of: Actor(user: route.user, uid: detached.uid, session: route.session), version: detached.change,
-            gateway: gateway, device: detached.device, since: detached.since.milliseconds)
+            gateway: gateway, device: detached.device, since: detached.since)
         row.detached = true
         PresenceMetrics.detached.increment()
         log("session detached", route.user, route.session, gateway)

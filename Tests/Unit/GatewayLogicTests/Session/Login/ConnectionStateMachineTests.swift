@@ -202,9 +202,10 @@ import Testing
         session.uid = 7
         session.push = true
         session.tokenExpiry = 99
-        session.hold = SessionHold(since: 1, claim: 2)
+        session.hold = SessionHold(since: RedisTime(milliseconds: 1), claim: 2)
         var answer = SessionResumed(
-            uid: 7, channel: room, push: true, tokenExpiry: 99, hold: SessionHold(since: 1, claim: 2))
+            uid: 7, channel: room, push: true, tokenExpiry: 99,
+            hold: SessionHold(since: RedisTime(milliseconds: 1), claim: 2))
         answer.turn = 3
         #expect(machine.resumed(.success(answer)) == .resumed(session, channel: room))
         #expect(machine.resumedTurn == 3)

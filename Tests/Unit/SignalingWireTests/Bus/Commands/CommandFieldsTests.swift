@@ -42,7 +42,7 @@ import Testing
         try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
         let held = [nil, channel].map {
             var held = HeldSession(line: line, uid: 1, device: "d", push: false)
-            held.hold = SessionHold(since: 1, claim: 2)
+            held.hold = SessionHold(since: RedisTime(milliseconds: 1), claim: 2)
             held.place = HeldPlace(turn: 3, channel: $0, isSettled: $0 == nil)
             return held
         }
@@ -80,7 +80,7 @@ import Testing
         for (number, limit) in AppLimits.all.enumerated() { limits[limit] = number + 1 }
         limits.specialChannelsOpen = false
         try comesBack(AppSettings(certificate: "", tokenRequired: true, limits: limits))
-        let hold = SessionHold(since: 1, claim: .max)
+        let hold = SessionHold(since: RedisTime(milliseconds: 1), claim: .max)
         try comesBack(SessionOpened(uid: .max, hold: hold))
         var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
         resumed.turn = 7

@@ -11,7 +11,7 @@ import Testing
     private let gateway = GatewayID("g")
     private let bridge = BridgeID("g")
     private let line: Line
-    private let hold = SessionHold(since: 1, claim: 2)
+    private let hold = SessionHold(since: RedisTime(milliseconds: 1), claim: 2)
     private let actor: Actor
     private let member: Member
     private let attribute: Attribute
@@ -50,14 +50,15 @@ import Testing
     }
 
     @Test func rowsOfTheMirrors() throws {
-        var row = PresenceMirrorRow(of: actor, version: 5, gateway: gateway, device: "web", since: 9)
+        var row = PresenceMirrorRow(
+            of: actor, version: 5, gateway: gateway, device: "web", since: RedisTime(milliseconds: 9))
         row.detached = true
         try expect(
             row,
             "3:app1:a7:account4:anna7:version1:57:present1:13:uid1:77:session3:s-17:gateway1:g6:device3:web5:since1:98:detached1:1"
         )
         try expect(
-            MemberMirrorRow(of: member, in: room, version: 5, present: false, joinedAt: 9),
+            MemberMirrorRow(of: member, in: room, version: 5, present: false, joinedAt: RedisTime(milliseconds: 9)),
             "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:06:joined1:9")
     }
 
