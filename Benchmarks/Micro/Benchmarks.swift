@@ -157,7 +157,7 @@ extension Benchmark {
 
     static func entry(_ version: Int64) -> MailboxEntry {
         MailboxEntry(
-            version: version, expiresAt: .max,
+            version: version, expiresAt: RedisTime(milliseconds: .max),
             line: MessageLine.instant(
                 from: account(1), to: account(2), ttl: 3600, time: 1_700_000_000, content: body))
     }
@@ -175,13 +175,13 @@ private final class Mailboxes {
 
     init() {
         use(machine.start(fresh: true))
-        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], now: 0)))
+        use(machine.loaded(MailboxPage(cleared: 0, highest: 0, entries: [], now: RedisTime(milliseconds: 0))))
     }
 
     func pushAndClear() {
         template.version += 1
-        use(machine.pushed(template, after: template.version - 1, now: 0))
-        if template.version % 30 == 0 { use(machine.poll(verClear: template.version, limit: 30, now: 0)) }
+        use(machine.pushed(template, after: template.version - 1, now: nil))
+        if template.version % 30 == 0 { use(machine.poll(verClear: template.version, limit: 30, now: nil)) }
     }
 }
 

@@ -51,9 +51,10 @@ extension MessageStore {
         for index in stride(from: 5, to: parts.count, by: 3) {
             guard let version = parts[index].int, let expiry = parts[index + 1].int, let line = parts[index + 2].string
             else { return nil }
-            entries.append(MailboxEntry(version: version, expiresAt: expiry, line: line))
+            entries.append(MailboxEntry(version: version, expiresAt: RedisTime(milliseconds: expiry), line: line))
         }
-        var page = MailboxPage(cleared: cleared, highest: highest, entries: entries, now: now)
+        var page = MailboxPage(
+            cleared: cleared, highest: highest, entries: entries, now: RedisTime(milliseconds: now))
         page.through = through
         page.more = more == 1
         return page

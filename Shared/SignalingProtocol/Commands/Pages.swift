@@ -6,15 +6,15 @@ package struct MailboxPage: Equatable, Sendable {
     package var highest: Int64
     /// The requested entries, ascending, without expired ones.
     package var entries: [MailboxEntry]
-    /// The time of the read, in ms of Redis' clock.
-    package var now: Int64
+    /// The time of the read.
+    package var now: RedisTime
     /// The version up to which the mailbox was read; above the last entry when the entries after it had expired.
     package var through: Int64
     /// Whether there may be entries above ``through``, even when this page has none.
     package var more = false
 
     /// Creates a page that reaches the mailbox's end.
-    package init(cleared: Int64, highest: Int64, entries: [MailboxEntry], now: Int64) {
+    package init(cleared: Int64, highest: Int64, entries: [MailboxEntry], now: RedisTime) {
         self.cleared = cleared
         self.highest = highest
         self.entries = entries

@@ -30,7 +30,8 @@ struct ServerMessageTests {
     @Test func pushesAsOurGatewayWritesThem() throws {
         let line = MessageLine.instant(
             from: try Account("bob"), to: try Account("alice"), ttl: 60, time: 5, content: "a \"b\"\n c ")
-        let frame = try decode(ServerFrame.pushMessage(MailboxEntry(version: 9, expiresAt: 1, line: line)))
+        let frame = try decode(
+            ServerFrame.pushMessage(MailboxEntry(version: 9, expiresAt: RedisTime(milliseconds: 1), line: line)))
         #expect(frame == .mailboxEntry(version: 9, line: line))
         #expect(
             MessageText(line)?.mailboxEvent

@@ -17,6 +17,6 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
     }
 
     var uptime: UInt64 { NIODeadline.now().uptimeNanoseconds }
-    var redisTime: Int64 { clock.now?.milliseconds ?? 0 }
+    var redisTime: RedisTime? { clock.now }
     var unixTime: Int64 { WallClock.milliseconds / 1000 }
 }

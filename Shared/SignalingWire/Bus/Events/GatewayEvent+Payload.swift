@@ -38,7 +38,7 @@ extension GatewayEvent {
                 let session = SessionID(try fields.next())
                 let previous = try fields.number(Int64.self)
                 let version = try fields.number(Int64.self)
-                let expiresAt = try fields.number(Int64.self)
+                let expiresAt = RedisTime(milliseconds: try fields.number(Int64.self))
                 let line = try fields.take(try fields.number(Int.self))
                 deliveries.append(
                     MailDelivery(
@@ -66,7 +66,8 @@ extension GatewayEvent {
             Array("mail".utf8)
                 + deliveries.flatMap { delivery in
                     let entry = delivery.entry
-                    let head = " \(delivery.session) \(delivery.previous) \(entry.version) \(entry.expiresAt)"
+                    let expiry = entry.expiresAt.milliseconds
+                    let head = " \(delivery.session) \(delivery.previous) \(entry.version) \(expiry)"
                     return Array("\(head) \(entry.line.utf8.count) \(entry.line)".utf8)
                 }
         case .kicked(let session, let code): Array("kick \(session) \(code.rawValue)".utf8)

@@ -102,8 +102,13 @@ final class Conversation {
 
 final class ScriptedClock: SessionEnvironment {
     var uptime: UInt64 = 1_000_000_000
-    var redisTime: Int64 = 0
+    var redisTime: RedisTime?
     var unixTime: Int64 = 0
     var callTimeout: UInt64 = 8_000_000_000
     var enforcesTokenExpiry = false
+}
+
+/// Moments of Redis' clock in tests are written as milliseconds.
+extension RedisTime: ExpressibleByIntegerLiteral {
+    package init(integerLiteral milliseconds: Int64) { self.init(milliseconds: milliseconds) }
 }

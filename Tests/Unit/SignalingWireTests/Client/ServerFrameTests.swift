@@ -30,10 +30,13 @@ import Testing
         let line = "msg-v2 anna bob v1:E:60 instant 1 say \"hi\"\n"
         try check(
             "recvmsg",
-            ServerFrame.pushMessage(MailboxEntry(version: 1_795_247_864_380, expiresAt: 1, line: line)))
+            ServerFrame.pushMessage(
+                MailboxEntry(version: 1_795_247_864_380, expiresAt: RedisTime(milliseconds: 1), line: line)))
         try check("reply-mailbox-empty", ServerFrame.callSucceeded(id: "1", .mailbox(cleared: 0, entries: [])))
         let entries = ["hi", ""].enumerated().map { index, content in
-            MailboxEntry(version: Int64(42 + index), expiresAt: 1, line: "msg-v2 anna bob v1:E:60 instant 1 \(content)")
+            MailboxEntry(
+                version: Int64(42 + index), expiresAt: RedisTime(milliseconds: 1),
+                line: "msg-v2 anna bob v1:E:60 instant 1 \(content)")
         }
         try check("reply-mailbox", ServerFrame.callSucceeded(id: "1", .mailbox(cleared: 41, entries: entries)))
     }
@@ -114,7 +117,8 @@ import Testing
     ])
     func anyEntryIsListed(line: String) throws {
         let entries = [
-            MailboxEntry(version: .max, expiresAt: 1, line: line), MailboxEntry(version: 0, expiresAt: 1, line: ""),
+            MailboxEntry(version: .max, expiresAt: RedisTime(milliseconds: 1), line: line),
+            MailboxEntry(version: 0, expiresAt: RedisTime(milliseconds: 1), line: ""),
         ]
         for body in [ReplyBody.mailbox(cleared: 5, entries: entries), .done] {
             let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
@@ -170,7 +174,8 @@ import Testing
         let content = try JSONValue.parse(fields[6].utf8)
         #expect(content["msg"] == .string(body) && content["channel"] == .string(channelText))
 
-        let entry = MailboxEntry(version: 1, expiresAt: 1, line: "msg-v2 a b c instant 1 \(body)")
+        let entry = MailboxEntry(
+            version: 1, expiresAt: RedisTime(milliseconds: 1), line: "msg-v2 a b c instant 1 \(body)")
         let reply = try JSONValue.parse(ServerFrame.callSucceeded(id: "1", .mailbox(cleared: 0, entries: [entry])))
         guard case .array(let answer) = reply, case .array(let results) = answer[1], let data = results[2].string else {
             Issue.record("not a reply")

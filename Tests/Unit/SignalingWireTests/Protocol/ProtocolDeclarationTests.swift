@@ -113,7 +113,8 @@ import Testing
             try expect(content.text, has: FrameTable.callFields, type)
             let line = MessageLine.call(
                 type: type, MessageLine.Header(from: "bob", to: anna, ttl: 30, time: 1_795_247_975), content)
-            let frame = ServerFrame.pushMessage(MailboxEntry(version: 1_795_247_864_380, expiresAt: 1, line: line))
+            let frame = ServerFrame.pushMessage(
+                MailboxEntry(version: 1_795_247_864_380, expiresAt: RedisTime(milliseconds: 1), line: line))
             #expect(text(frame) == text(try Fixture.bytes("server/recvmsg-\(type.replacing("_", with: "-")).json")))
         }
     }

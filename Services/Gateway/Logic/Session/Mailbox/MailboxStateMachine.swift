@@ -133,8 +133,8 @@ package struct MailboxStateMachine: ~Copyable {
     /// Takes a published entry.
     /// - Parameters:
     ///   - previous: the version assigned before it.
-    ///   - now: milliseconds of Redis' clock.
-    package mutating func pushed(_ entry: MailboxEntry, after previous: Int64, now: Int64) -> [Action] {
+    ///   - now: the present moment; nil while it is unknown, when no entry counts as expired.
+    package mutating func pushed(_ entry: MailboxEntry, after previous: Int64, now: RedisTime?) -> [Action] {
         switch state {
         case .loading(var loading):
             loading.highestPushed = max(loading.highestPushed, entry.version)
@@ -174,8 +174,8 @@ package struct MailboxStateMachine: ~Copyable {
     /// - Parameters:
     ///   - verClear: the highest version that the client has processed; one lower than before is ignored.
     ///   - limit: the largest number of entries in the answer.
-    ///   - now: milliseconds of Redis' clock.
-    package mutating func poll(verClear: Int64, limit: Int, now: Int64) -> [Action] {
+    ///   - now: the present moment; nil while it is unknown, when no entry counts as expired.
+    package mutating func poll(verClear: Int64, limit: Int, now: RedisTime?) -> [Action] {
         let actions = acknowledge(verClear)
         switch state {
         case .loading(var loading):
@@ -215,7 +215,7 @@ package struct MailboxStateMachine: ~Copyable {
         return [.load(after: max(readThrough, cleared), fresh: false)]
     }
 
-    private mutating func answer(limit: Int, now: Int64) -> [Action] {
+    private mutating func answer(limit: Int, now: RedisTime?) -> [Action] {
         dropExpired(now: now)
         if takesPushes {
             // Everything in the window was or is being pushed, so the answer only acknowledges.
@@ -239,34 +239,43 @@ package struct MailboxStateMachine: ~Copyable {
         return page
     }
 
-    private mutating func announce(now: Int64) -> [Action] {
+    private mutating func announce(now: RedisTime?) -> [Action] {
         dropExpired(now: now)
         if takesPushes { return push(now: now) }
         return window.isEmpty && !moreInStore ? [] : [.notify(version: known)]
     }
 
-    private mutating func push(now: Int64) -> [Action] {
+    private mutating func push(now: RedisTime?) -> [Action] {
         // The entries that were not pushed are at the end of the window.
         var first = window.endIndex
         while first > window.startIndex, window[first - 1].version > pushedThrough { first -= 1 }
         var actions: [Action] = []
-        for entry in window[first...] where entry.expiresAt > now { actions.append(.push(entry)) }
+        for entry in window[first...] where !entry.hasExpired(at: now) { actions.append(.push(entry)) }
         pushedThrough = max(pushedThrough, window.last?.version ?? 0)
         return actions + refill(now: now)
     }
 
     /// Reads on, for a client that accepts pushes, when it has processed half of the window; so at most a window waits
     /// for its acknowledgement. Expired entries may not have been sent, and it never acknowledges those.
-    private mutating func refill(now: Int64) -> [Action] {
+    private mutating func refill(now: RedisTime?) -> [Action] {
         guard moreInStore else { return [] }
         dropExpired(now: now)
         guard window.count < Self.windowBound / 2, windowLength < Self.windowBytes / 2 else { return [] }
         return reload()
     }
 
-    private mutating func dropExpired(now: Int64) {
-        guard window.contains(where: { $0.expiresAt <= now }) else { return }
-        window.removeAll { $0.expiresAt <= now }
+    private mutating func dropExpired(now: RedisTime?) {
+        guard window.contains(where: { $0.hasExpired(at: now) }) else { return }
+        window.removeAll { $0.hasExpired(at: now) }
         windowLength = window.reduce(0) { $0 + $1.line.utf8.count }
+    }
+}
+
+extension MailboxEntry {
+    /// Whether the entry must not be delivered any more; false while the time is unknown. Compares the numbers, since
+    /// operators of another module are not inlined.
+    fileprivate func hasExpired(at now: RedisTime?) -> Bool {
+        guard let now else { return false }
+        return expiresAt.milliseconds <= now.milliseconds
     }
 }

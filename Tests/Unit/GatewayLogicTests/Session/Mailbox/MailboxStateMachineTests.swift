@@ -3,13 +3,13 @@ import SignalingProtocol
 import Testing
 
 @Suite struct MailboxStateMachineTests {
-    private func entry(_ version: Int64, expiresAt: Int64 = 1000) -> MailboxEntry {
+    private func entry(_ version: Int64, expiresAt: RedisTime = 1000) -> MailboxEntry {
         MailboxEntry(version: version, expiresAt: expiresAt, line: "line \(version)")
     }
 
     private func page(
         _ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, through: Int64? = nil, more: Bool = false,
-        now: Int64 = 0
+        now: RedisTime = 0
     ) -> MailboxPage {
         var page = MailboxPage(
             cleared: cleared, highest: highest ?? versions.last ?? cleared, entries: versions.map { entry($0) },

@@ -40,7 +40,8 @@ import Testing
     }
 
     @Test func gatewayPayloadsAreThese() throws {
-        let entry = MailboxEntry(version: 42, expiresAt: 99, line: "msg-v2 a b c instant 1  hi ")
+        let entry = MailboxEntry(
+            version: 42, expiresAt: RedisTime(milliseconds: 99), line: "msg-v2 a b c instant 1  hi ")
         let expected: [(GatewayEvent, String)] = [
             (.reply(CommandID("c1"), .success(Array("3:uid1:7".utf8))), "reply c1 ok 3:uid1:7"),
             (.reply(CommandID("c1"), .success([])), "reply c1 ok "),
@@ -63,7 +64,7 @@ import Testing
                     MailDelivery(session: SessionID("s1"), previous: 41, entry: entry),
                     MailDelivery(
                         session: SessionID("s2"), previous: 0,
-                        entry: MailboxEntry(version: 7, expiresAt: 8, line: "é\n")),
+                        entry: MailboxEntry(version: 7, expiresAt: RedisTime(milliseconds: 8), line: "é\n")),
                 ]),
                 "mail s1 41 42 99 27 msg-v2 a b c instant 1  hi  s2 0 7 8 3 é\n"
             ),
