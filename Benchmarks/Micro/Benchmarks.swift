@@ -192,9 +192,11 @@ private final class Feeds {
     private var rates: SessionRates
     private let message = ClientCall.Act.sendChannelMessage(Benchmark.channel, body: "hello", force: false)
     private var event = Benchmark.event
+    /// Nanoseconds of the local clock.
     private var now: Int64 = 0
     private let queued = QueuedCall(
-        turn: CallTurn(id: "17", ordering: .message, arrivedAt: 0), call: .failure(.timeout()), bytes: 200)
+        turn: CallTurn(id: "17", ordering: .message, arrivedAt: LocalTime(nanoseconds: 0)), call: .failure(.timeout()),
+        bytes: 200)
 
     init() {
         var limits = AppLimits()
@@ -215,8 +217,8 @@ private final class Feeds {
     }
 
     func admit() {
-        now += 1
-        use(rates.refusal(of: message, now: now))
+        now += 1_000_000
+        use(rates.refusal(of: message, now: LocalTime(nanoseconds: now)))
     }
 }
 

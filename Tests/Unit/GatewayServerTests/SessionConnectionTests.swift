@@ -19,7 +19,7 @@ import WebSocketWire
         guard let frame = try? ClientFrame(decoding: Array(json.utf8), line: line) else {
             preconditionFailure("the test's own frame")
         }
-        return .frame(frame, bytes: json.utf8.count, at: NIODeadline.now().uptimeNanoseconds)
+        return .frame(frame, bytes: json.utf8.count, at: .now)
     }
 
     /// Moves the session to this gateway, as presence does.

@@ -29,13 +29,13 @@ package struct AddressTable: Sendable {
     package static let quietBound = 65_536
     /// The time without activity after which an address is taken to have its whole allowance again, so that
     /// forgetting it loses nothing.
-    static let quietTime = Duration.seconds(60)
+    static let quietTime = LocalTime.Span(.seconds(60))
 
     private struct Entry {
         var connections = 0
         var arrivals: TokenBucket
         var failures: TokenBucket
-        var lastAt: Int64
+        var lastAt: LocalTime
     }
 
     private let bounds: Bounds
@@ -50,9 +50,8 @@ package struct AddressTable: Sendable {
     package var count: Int { entries.count }
 
     /// Counts a new connection.
-    /// - Parameter now: milliseconds of a monotonic clock, as everywhere here.
     /// - Returns: why it is refused; nil when it is admitted, and then ``closed(_:now:)`` must follow.
-    package mutating func opened(_ address: ClientAddress, now: Int64) -> Refusal? {
+    package mutating func opened(_ address: ClientAddress, now: LocalTime) -> Refusal? {
         var entry = entries[address] ?? fresh(now)
         entry.lastAt = now
         var refusal: Refusal?
@@ -70,7 +69,7 @@ package struct AddressTable: Sendable {
     }
 
     /// An admitted connection was closed.
-    package mutating func closed(_ address: ClientAddress, now: Int64) {
+    package mutating func closed(_ address: ClientAddress, now: LocalTime) {
         guard var entry = entries[address], entry.connections > 0 else { return }
         entry.connections -= 1
         entry.lastAt = now
@@ -81,16 +80,16 @@ package struct AddressTable: Sendable {
     }
 
     /// Whether clients of the address may try to log in; false while too many of their logins have failed.
-    package mutating func mayLogIn(_ address: ClientAddress, now: Int64) -> Bool {
+    package mutating func mayLogIn(_ address: ClientAddress, now: LocalTime) -> Bool {
         entries[address]?.failures.has(now: now) ?? true
     }
 
     /// Counts a login that failed because of what the client sent.
-    package mutating func loginFailed(_ address: ClientAddress, now: Int64) {
+    package mutating func loginFailed(_ address: ClientAddress, now: LocalTime) {
         _ = entries[address]?.failures.take(now: now)
     }
 
-    private func fresh(_ now: Int64) -> Entry {
+    private func fresh(_ now: LocalTime) -> Entry {
         Entry(
             arrivals: TokenBucket(perSecond: bounds.connectionsPerSecond, burst: bounds.connections),
             failures: TokenBucket(
@@ -98,9 +97,9 @@ package struct AddressTable: Sendable {
             lastAt: now)
     }
 
-    private mutating func forgetQuiet(_ now: Int64) {
+    private mutating func forgetQuiet(_ now: LocalTime) {
         guard entries.count - busy > Self.quietBound else { return }
-        entries = entries.filter { $0.value.connections > 0 || .milliseconds(now - $0.value.lastAt) < Self.quietTime }
+        entries = entries.filter { $0.value.connections > 0 || now - $0.value.lastAt < Self.quietTime }
         // Still too many, all of them active within the last minute: forgets every address without connections.
         if entries.count - busy > Self.quietBound / 2 { entries = entries.filter { $0.value.connections > 0 } }
     }

@@ -5,7 +5,7 @@ package struct TokenBucket: Sendable {
     private var burst: Int32
     /// In thousandths of a token, so that no refill is lost to rounding; negative when tokens were taken in advance.
     private var tokens: Int
-    /// When tokens were last refilled; `.min` before the first act.
+    /// When tokens were last refilled, in milliseconds of the local clock; `.min` before the first act.
     private var filledAt = Int64.min
 
     /// - Parameters:
@@ -28,9 +28,8 @@ package struct TokenBucket: Sendable {
     }
 
     /// Takes a token, if there is one.
-    /// - Parameter now: milliseconds of a monotonic clock.
     /// - Returns: false when the bucket is empty and the act must be refused.
-    package mutating func take(now: Int64) -> Bool {
+    package mutating func take(now: LocalTime) -> Bool {
         fill(now)
         guard tokens >= 1000 else { return false }
         tokens -= 1000
@@ -38,9 +37,8 @@ package struct TokenBucket: Sendable {
     }
 
     /// Takes a token, in advance if the bucket is empty.
-    /// - Parameter now: milliseconds of a monotonic clock.
     /// - Returns: how long to wait before the act.
-    package mutating func reserve(now: Int64) -> Duration {
+    package mutating func reserve(now: LocalTime) -> Duration {
         fill(now)
         tokens -= 1000
         let rate = Int(perSecond)
@@ -51,13 +49,13 @@ package struct TokenBucket: Sendable {
     package mutating func charge(_ count: Int) { tokens -= count * 1000 }
 
     /// Whether a token is available.
-    /// - Parameter now: milliseconds of a monotonic clock.
-    package mutating func has(now: Int64) -> Bool {
+    package mutating func has(now: LocalTime) -> Bool {
         fill(now)
         return tokens >= 1000
     }
 
-    private mutating func fill(_ now: Int64) {
+    private mutating func fill(_ time: LocalTime) {
+        let now = time.milliseconds
         // Caps the elapsed time at more than a full refill takes, so that the product below cannot overflow.
         let milliseconds = filledAt == .min ? 0 : min(max(0, now - filledAt), Int64(burst) * 2000)
         tokens = min(full, tokens + Int(milliseconds) * Int(perSecond))

@@ -109,7 +109,7 @@ package struct ClientSession: ~Copyable {
     }
 
     private mutating func received(
-        _ frame: ClientFrame, bytes: Int, at time: UInt64, _ environment: any SessionEnvironment,
+        _ frame: ClientFrame, bytes: Int, at time: LocalTime, _ environment: any SessionEnvironment,
         _ actions: inout SessionActions
     ) {
         guard !isOver else { return }

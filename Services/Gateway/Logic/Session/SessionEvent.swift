@@ -5,8 +5,8 @@ package import SignalingWire
 package enum SessionEvent: Sendable {
     // MARK: The client
 
-    /// A frame other than a login arrived, with its size and its time by ``SessionEnvironment/uptime``.
-    case frame(ClientFrame, bytes: Int, at: UInt64)
+    /// A frame other than a login arrived, with its size and its time of arrival.
+    case frame(ClientFrame, bytes: Int, at: LocalTime)
     /// A login arrived; `isAllowed` is false when too many logins from its address have failed.
     case login(LoginRequest, isAllowed: Bool)
     /// Much output waits for the client (true), or not any more (false).

@@ -9,26 +9,26 @@ package struct MovePacing: Sendable {
     /// The pause after a write, as a multiple of the write's duration: 4 leaves such writes at most a fifth of the
     /// loop's time.
     static let rest: Int64 = 4
-    /// The longest pause, in nanoseconds.
-    static let longestRest: Int64 = 250_000_000
+    /// The longest pause.
+    static let longestRest = LocalTime.Span(.milliseconds(250))
 
-    private var quietUntil: Int64 = 0
+    private var quietUntil = LocalTime.distantPast
 
     /// The pacing of a channel that was not written to yet.
     package init() {}
 
-    /// Whether the gathered events have to wait. Times are nanoseconds of a monotonic clock.
+    /// Whether the gathered events have to wait.
     /// - Parameters:
     ///   - count: the number of gathered events.
     ///   - onlyMoves: whether all of them are joins and leaves.
     /// - Returns: the time to wait for; nil: write now.
-    package func postponement(of count: Int, onlyMoves: @autoclosure () -> Bool, now: Int64) -> Int64? {
+    package func postponement(of count: Int, onlyMoves: @autoclosure () -> Bool, now: LocalTime) -> LocalTime? {
         guard now < quietUntil, count < Self.bound, onlyMoves() else { return nil }
         return quietUntil
     }
 
     /// The members were written to, between these times.
-    package mutating func wrote(from start: Int64, to end: Int64) {
+    package mutating func wrote(from start: LocalTime, to end: LocalTime) {
         quietUntil = end + min((end - start) * Self.rest, Self.longestRest)
     }
 }

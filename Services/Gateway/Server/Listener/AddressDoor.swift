@@ -10,11 +10,11 @@ internal import Synchronization
 final class AddressDoor: Sendable {
     private struct State {
         var table: AddressTable
-        var warnedAt: ContinuousClock.Instant?
+        var warnedAt: LocalTime?
 
         /// Whether a warning may be logged now; counts as one.
         mutating func takeWarning() -> Bool {
-            let now = ContinuousClock.now
+            let now = LocalTime.now
             if let warnedAt, now - warnedAt < AddressDoor.warningPause { return false }
             warnedAt = now
             return true
@@ -22,7 +22,7 @@ final class AddressDoor: Sendable {
     }
 
     /// The shortest time between two warnings, so that a flood of connections does not fill the log.
-    private static let warningPause = Duration.seconds(1)
+    private static let warningPause = LocalTime.Span(.seconds(1))
 
     private let exempt: [AddressNetwork]
     private let state: Mutex<State>
@@ -44,11 +44,11 @@ final class AddressDoor: Sendable {
     func admit(_ channel: any Channel, from address: SocketAddress?) -> Bool {
         guard let key = key(of: address) else { return true }
         let (refusal, mayWarn) = state.withLock { state in
-            let refusal = state.table.opened(key, now: Self.now)
+            let refusal = state.table.opened(key, now: .now)
             return (refusal, refusal != nil && state.takeWarning())
         }
         guard let refusal else {
-            channel.closeFuture.whenComplete { _ in self.state.withLock { $0.table.closed(key, now: Self.now) } }
+            channel.closeFuture.whenComplete { _ in self.state.withLock { $0.table.closed(key, now: .now) } }
             return true
         }
         GatewayMetrics.addressRefused.increment()
@@ -63,15 +63,13 @@ final class AddressDoor: Sendable {
     /// Whether a client of this address may try to log in; always true for addresses that are not counted.
     func mayLogIn(_ key: ClientAddress?) -> Bool {
         guard let key else { return true }
-        return state.withLock { $0.table.mayLogIn(key, now: Self.now) }
+        return state.withLock { $0.table.mayLogIn(key, now: .now) }
     }
 
     /// Counts a login that failed because of what the client sent (not because of a failing service).
     func loginFailed(_ key: ClientAddress?) {
-        if let key { state.withLock { $0.table.loginFailed(key, now: Self.now) } }
+        if let key { state.withLock { $0.table.loginFailed(key, now: .now) } }
     }
-
-    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
 }
 
 extension SocketAddress {

@@ -37,7 +37,7 @@ extension ClientConnection {
 
     /// When a call must be answered: counted from its arrival, however long it has waited for its turn.
     func deadline(of turn: CallTurn, on shard: isolated GatewayShard) -> NIODeadline {
-        .uptimeNanoseconds(turn.arrivedAt + shard.environment.callTimeout)
+        (turn.arrivedAt + shard.environment.callTimeout).deadline
     }
 
     private func later(_ pause: Duration, _ event: SessionEvent, on shard: isolated GatewayShard) {

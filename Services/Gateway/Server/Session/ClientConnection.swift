@@ -171,7 +171,7 @@ final class ClientConnection: ChannelInboundHandler {
             takeFullFrames()
             return handle(.login(login, isAllowed: shard.door.mayLogIn(doorKey)), on: shard)
         }
-        handle(.frame(frame, bytes: shard.payload.count, at: lastRead.uptimeNanoseconds), on: shard)
+        handle(.frame(frame, bytes: shard.payload.count, at: LocalTime(lastRead)), on: shard)
     }
 
     /// Allows frames of full size, because the client has logged in or is doing so.

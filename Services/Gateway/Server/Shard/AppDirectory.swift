@@ -52,7 +52,7 @@ final class AppDirectory {
         } else if let askedAt = unknown[app], now - askedAt < freshness {
             return callback(.failure(Self.unknownApp))
         } else if waiting[app] == nil {
-            guard questions.take(now: Int64(now.uptimeNanoseconds / 1_000_000)) else {
+            guard questions.take(now: LocalTime(now)) else {
                 GatewayMetrics.appQuestionsRefused.increment()
                 return callback(
                     .failure(

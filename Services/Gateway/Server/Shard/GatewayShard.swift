@@ -180,7 +180,7 @@ actor GatewayShard {
 
     /// Keeps the rates of a session whose connection has ended.
     func keep(_ rates: SessionRates, of session: SessionID) {
-        leftRates.keep(rates, of: session, now: NIODeadline.now().uptimeNanoseconds)
+        leftRates.keep(rates, of: session, now: .now)
     }
 
     /// Removes and returns the rates of a session that is resumed; nil when none are kept.

@@ -73,11 +73,11 @@ final class LocalChannel {
     /// leaves.
     func endCollecting(on shard: isolated GatewayShard) {
         isCollecting = false
-        let until = pacing.postponement(of: batch.count, onlyMoves: batch.allSatisfy(\.isMove), now: Self.now)
+        let until = pacing.postponement(of: batch.count, onlyMoves: batch.allSatisfy(\.isMove), now: .now)
         guard let until else { return flush(on: shard) }
         guard !isPostponed else { return }
         isPostponed = true
-        shard.eventLoop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(until))) { [self] in
+        shard.eventLoop.assumeIsolated().scheduleTask(deadline: until.deadline) { [self] in
             isPostponed = false
             flush(on: shard)
         }
@@ -86,14 +86,12 @@ final class LocalChannel {
     /// Writes the collected events to all members.
     private func flush(on shard: isolated GatewayShard) {
         guard !batch.isEmpty else { return }
-        let start = Self.now
+        let start = LocalTime.now
         let events = batch
         batch = []
         fanout.write(events, on: shard)
-        pacing.wrote(from: start, to: Self.now)
+        pacing.wrote(from: start, to: .now)
     }
-
-    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 }
 
 extension ChannelEvent {

@@ -1,22 +1,20 @@
-internal import ClusterState
 internal import GatewayLogic
-internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 
 /// The clocks and settings for the sessions of a shard.
 final class ShardEnvironment: SessionEnvironment, Sendable {
     private let clock: RedisClock
-    let callTimeout: UInt64
+    let callTimeout: LocalTime.Span
     let enforcesTokenExpiry: Bool
 
     init(_ configuration: GatewayConfiguration, clock: RedisClock) {
         self.clock = clock
-        callTimeout = UInt64(TimeAmount(configuration.commandTimeout).nanoseconds)
+        callTimeout = LocalTime.Span(configuration.commandTimeout)
         enforcesTokenExpiry = configuration.enforcesTokenExpiry
     }
 
-    var uptime: UInt64 { NIODeadline.now().uptimeNanoseconds }
+    var localTime: LocalTime { .now }
     var redisTime: RedisTime? { clock.now }
     var unixTime: Int64 { WallClock.milliseconds / 1000 }
 }

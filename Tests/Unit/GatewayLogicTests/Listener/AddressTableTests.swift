@@ -84,7 +84,7 @@ import Testing
         var table = AddressTable(bounds: Self.bounds)
         let recent = AddressTable.quietBound / 4
         for number in 0...AddressTable.quietBound {
-            let now: Int64 = number <= AddressTable.quietBound - recent ? 1 : 60_001
+            let now: LocalTime = number <= AddressTable.quietBound - recent ? 1 : 60_001
             let one = try address([11, UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)])
             _ = table.opened(one, now: now)
             table.closed(one, now: now)

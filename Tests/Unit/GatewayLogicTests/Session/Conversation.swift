@@ -23,7 +23,7 @@ final class Conversation {
     /// Receives a frame from the client.
     func says(_ json: String) throws -> [SessionAction] {
         let frame = try ClientFrame(decoding: Array(json.utf8), line: session.lineText)
-        return tell(.frame(frame, bytes: json.utf8.count, at: clock.uptime))
+        return tell(.frame(frame, bytes: json.utf8.count, at: clock.localTime))
     }
 
     /// Receives a call of a function, with the session's line, from the client.
@@ -33,7 +33,7 @@ final class Conversation {
     }
 
     func turn(_ id: Int = 1, _ ordering: CallPipeline.Ordering = .exclusive) -> CallTurn {
-        CallTurn(id: "\(id)", ordering: ordering, arrivedAt: clock.uptime)
+        CallTurn(id: "\(id)", ordering: ordering, arrivedAt: clock.localTime)
     }
 
     static let login = #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d"}]"#
@@ -101,10 +101,10 @@ final class Conversation {
 }
 
 final class ScriptedClock: SessionEnvironment {
-    var uptime: UInt64 = 1_000_000_000
+    var localTime: LocalTime = 1000
     var redisTime: RedisTime?
     var unixTime: Int64 = 0
-    var callTimeout: UInt64 = 8_000_000_000
+    var callTimeout = LocalTime.Span(.seconds(8))
     var enforcesTokenExpiry = false
 }
 

@@ -25,12 +25,11 @@ package struct CallTurn: Equatable, Sendable {
     package let id: String
     /// How the call may overlap with other calls.
     package let ordering: CallPipeline.Ordering
-    /// When the call arrived, in nanoseconds of the event loop's clock. Its deadline is counted from here, however long
-    /// it waits for its turn.
-    package let arrivedAt: UInt64
+    /// When the call arrived. Its deadline is counted from here, however long it waits for its turn.
+    package let arrivedAt: LocalTime
 
     /// Creates the facts about a call.
-    package init(id: String, ordering: CallPipeline.Ordering, arrivedAt: UInt64) {
+    package init(id: String, ordering: CallPipeline.Ordering, arrivedAt: LocalTime) {
         self.id = id
         self.ordering = ordering
         self.arrivedAt = arrivedAt

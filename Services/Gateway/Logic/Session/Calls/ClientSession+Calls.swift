@@ -5,7 +5,7 @@ internal import SignalingWire
 extension ClientSession {
     /// Starts a call, or queues it.
     mutating func received(
-        _ request: CallRequest, bytes: Int, at time: UInt64, _ environment: any SessionEnvironment,
+        _ request: CallRequest, bytes: Int, at time: LocalTime, _ environment: any SessionEnvironment,
         _ actions: inout SessionActions
     ) {
         guard login.takesCalls else {
@@ -29,9 +29,9 @@ extension ClientSession {
 
     /// Counts the call against the rate limits when it arrives, not when its turn comes.
     private mutating func refusal(
-        of act: ClientCall.Act, at time: UInt64, _ actions: inout SessionActions
+        of act: ClientCall.Act, at time: LocalTime, _ actions: inout SessionActions
     ) -> SignalingError? {
-        guard let refusal = rates.refusal(of: act, now: Int64(time / 1_000_000)) else { return nil }
+        guard let refusal = rates.refusal(of: act, now: time) else { return nil }
         actions.append(.count(act.isMessage ? .messageLimited : .actLimited))
         return refusal
     }
@@ -49,7 +49,7 @@ extension ClientSession {
                 let error = SignalingError(.notLoggedIn, .badLine, "the line is not that of this connection's session")
                 return answered(queued.turn, .failure(error), &actions)
             }
-            guard isNew || environment.uptime < queued.turn.arrivedAt + environment.callTimeout else {
+            guard isNew || environment.localTime < queued.turn.arrivedAt + environment.callTimeout else {
                 actions.append(.count(.overdue))
                 return answered(queued.turn, .failure(.timeout(call.act.timeoutCode)), &actions)
             }

@@ -5,20 +5,19 @@ package struct LeftRates: Sendable {
     /// The largest number of sessions.
     static let bound = 65_536
     /// How long rates are kept: slightly longer than a bucket takes to fill at its default rate.
-    static let nanoseconds: UInt64 = 6_000_000_000
+    static let time = LocalTime.Span(.seconds(6))
 
-    private var rates: [SessionID: (rates: SessionRates, at: UInt64)] = [:]
-    private var lookedAt: UInt64 = 0
+    private var rates: [SessionID: (rates: SessionRates, at: LocalTime)] = [:]
+    private var lookedAt = LocalTime.distantPast
 
     /// Creates an empty table.
     package init() {}
 
     /// Stores the rates of a session whose connection has ended.
-    /// - Parameter now: nanoseconds of a monotonic clock.
-    package mutating func keep(_ left: SessionRates, of session: SessionID, now: UInt64) {
-        if now - lookedAt > Self.nanoseconds || rates.count >= Self.bound {
+    package mutating func keep(_ left: SessionRates, of session: SessionID, now: LocalTime) {
+        if now - lookedAt > Self.time || rates.count >= Self.bound {
             lookedAt = now
-            rates = rates.filter { now - $0.value.at <= Self.nanoseconds }
+            rates = rates.filter { now - $0.value.at <= Self.time }
             // Still too many: sessions that are forgotten resume with the tokens of one second.
             if rates.count >= Self.bound { rates = [:] }
         }

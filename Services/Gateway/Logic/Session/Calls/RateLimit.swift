@@ -1,18 +1,19 @@
 /// Limits acts per second, counted in windows that start with the first act.
 package struct RateLimit: Sendable {
+    private static let window = LocalTime.Span(.seconds(1))
+
     /// The largest number of acts per second.
     package var bound: Int
-    private var windowStart: Int64 = .min
+    private var windowStart = LocalTime.distantPast
     private var count = 0
 
     /// Creates a limit of `bound` acts per second.
     package init(perSecond bound: Int) { self.bound = bound }
 
     /// Counts an act.
-    /// - Parameter now: milliseconds of a monotonic clock.
     /// - Returns: false when the limit is reached and the act must be refused.
-    package mutating func admit(now: Int64) -> Bool {
-        if windowStart == .min || now - windowStart >= 1000 {
+    package mutating func admit(now: LocalTime) -> Bool {
+        if now - windowStart >= Self.window {
             windowStart = now
             count = 0
         }

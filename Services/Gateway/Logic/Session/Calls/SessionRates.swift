@@ -50,9 +50,8 @@ package struct SessionRates: Sendable {
     }
 
     /// Counts an act when it arrives.
-    /// - Parameter now: milliseconds of a monotonic clock.
     /// - Returns: the error with which to refuse it; nil when it is allowed.
-    package mutating func refusal(of act: ClientCall.Act, now: Int64) -> SignalingError? {
+    package mutating func refusal(of act: ClientCall.Act, now: LocalTime) -> SignalingError? {
         switch act {
         case .sendChannelMessage:
             channelMessages.admit(now: now)
@@ -73,9 +72,8 @@ package struct SessionRates: Sendable {
 
     /// Counts a poll when its turn comes. Polls are never refused: old clients poll as fast as they get answers, and
     /// cannot handle a refusal.
-    /// - Parameter now: milliseconds of a monotonic clock.
     /// - Returns: how long the answer must be delayed.
-    package mutating func pollDelay(now: Int64) -> Duration { polls.reserve(now: now) }
+    package mutating func pollDelay(now: LocalTime) -> Duration { polls.reserve(now: now) }
 
     /// Counts the size of an answer: each ``SignalingProtocol/Limits/answerBytesPerAct`` bytes as one more act or poll.
     /// The size is known only afterwards, so the balance may become negative.

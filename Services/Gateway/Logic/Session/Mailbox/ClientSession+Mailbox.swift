@@ -71,7 +71,7 @@ extension ClientSession {
         _ turn: CallTurn, verClear: Int64, limit: Int, _ environment: any SessionEnvironment,
         _ actions: inout SessionActions
     ) {
-        let delay = rates.pollDelay(now: Int64(environment.uptime / 1_000_000))
+        let delay = rates.pollDelay(now: environment.localTime)
         guard delay > .zero else { return askMailbox(turn, verClear: verClear, limit: limit, environment, &actions) }
         poll = .delayed(turn, verClear: verClear, limit: limit)
         actions.append(.count(.pollDelayed))
@@ -85,11 +85,9 @@ extension ClientSession {
         poll = .asked(turn, verClear: verClear, hasTimer: false)
         take(mailbox?.poll(verClear: verClear, limit: limit, now: environment.redisTime), &actions)
         guard case .asked(turn, _, _) = poll else { return }
-        let deadline = turn.arrivedAt + environment.callTimeout
-        let now = environment.uptime
+        let left = turn.arrivedAt + environment.callTimeout - environment.localTime
         poll = .asked(turn, verClear: verClear, hasTimer: true)
-        let left = deadline > now ? Duration.nanoseconds(deadline - now) : .zero
-        actions.append(.startPollTimer(after: max(.milliseconds(1), left)))
+        actions.append(.startPollTimer(after: max(.milliseconds(1), left.duration)))
     }
 
     private mutating func pollTimerFired(_ environment: any SessionEnvironment, _ actions: inout SessionActions) {

@@ -55,7 +55,7 @@ import Testing
         _ = try talk.calls("user_sendmsg", 1, Self.toBob)
         let first = talk.turn(1, .message)
         _ = try talk.calls("channel_query_num", 2, #""name":"room""#)
-        talk.clock.uptime += talk.clock.callTimeout
+        talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
         _ = talk.tell(.messageAnswered(first, nil, channel: nil))
         #expect(talk.tell(.goOn) == [.count(.overdue)] + Talk.failed(2, .timeout(.userNumberTimeout)))
     }
@@ -157,7 +157,7 @@ import Testing
             #expect(try talk.calls("user_query_user_status", id, status).contains(.count(.actLimited)) == false)
         }
         #expect(try talk.calls("user_query_user_status", 1, status).first == .count(.actLimited))
-        talk.clock.uptime += 1_000_000
+        talk.clock.localTime = talk.clock.localTime + LocalTime.Span(.milliseconds(1))
         #expect(try talk.calls("user_query_user_status", 1, status).first == .count(.actLimited), "1 ms gives nothing")
     }
 
@@ -207,9 +207,11 @@ import Testing
         let text = #"["call2",["user_query_user_status",2,{"line":"\#(Talk.line)","account":"bob"}]]"#
         let frame = try ClientFrame(decoding: Array(text.utf8), line: talk.session.lineText)
         let waiting = talk.session.calls.waitingBytes
-        #expect(talk.tell(.frame(frame, bytes: bound - waiting - 1, at: talk.clock.uptime)) == [])
+        #expect(talk.tell(.frame(frame, bytes: bound - waiting - 1, at: talk.clock.localTime)) == [])
         #expect(
-            talk.tell(.frame(frame, bytes: 1, at: talk.clock.uptime)) == [.count(.readingPaused), .setReading(false)])
+            talk.tell(.frame(frame, bytes: 1, at: talk.clock.localTime)) == [
+                .count(.readingPaused), .setReading(false),
+            ])
     }
 
     // MARK: - The mailbox
@@ -235,7 +237,7 @@ import Testing
         rates.answered(bytes: 1000 * Limits.answerBytesPerAct, isPoll: true)
         try talk.resume(rates: rates)
         _ = try talk.calls("user_getmsg", 1, Self.poll)
-        talk.clock.uptime += talk.clock.callTimeout
+        talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
         #expect(talk.tell(.pollTimerFired) == [.startPollTimer(after: .milliseconds(1))])
     }
 

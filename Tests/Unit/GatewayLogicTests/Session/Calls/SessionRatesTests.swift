@@ -14,7 +14,7 @@ import Testing
     }
 
     private static func admitted(
-        _ rates: inout SessionRates, _ act: ClientCall.Act, now: Int64 = 0, of tries: Int = 2000
+        _ rates: inout SessionRates, _ act: ClientCall.Act, now: LocalTime = 0, of tries: Int = 2000
     ) -> Int {
         (0..<tries).count { _ in rates.refusal(of: act, now: now) == nil }
     }
@@ -115,7 +115,7 @@ import Testing
     @Test func oldRatesAreForgotten() {
         var left = LeftRates()
         left.keep(SessionRates(), of: SessionID("old"), now: 1)
-        left.keep(SessionRates(), of: SessionID("new"), now: 20_000_000_000)
+        left.keep(SessionRates(), of: SessionID("new"), now: 20_000)
         #expect(left.take(SessionID("old")) == nil)
         #expect(left.take(SessionID("new")) != nil)
     }

@@ -1,0 +1,55 @@
+/// A moment by the gateway's monotonic clock, which is that of NIO's event loops; it means nothing to other processes.
+///
+/// The only local clock of the gateway. It is a type of its own, so that it can be compared neither with a
+/// ``SignalingProtocol/RedisTime`` nor with a number. It is neither `ContinuousClock.Instant`, whose differences are a
+/// `Duration` of 128 bits, too slow for what happens with every frame and delivery, nor `NIODeadline`, because the logic
+/// does without NIO.
+package struct LocalTime: Sendable, Hashable, Comparable {
+    /// Nanoseconds since a point in time that the clock chose; never negative for a moment that the clock told.
+    package let nanoseconds: Int64
+
+    /// Makes a moment from what the clock told.
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// Earlier than all that the clock tells, by more than any span that a moment is compared with.
+    static var distantPast: LocalTime { LocalTime(nanoseconds: .min / 2) }
+
+    /// Whole milliseconds of the clock.
+    var milliseconds: Int64 { nanoseconds / 1_000_000 }
+
+    package static func < (left: LocalTime, right: LocalTime) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// A later moment.
+    package static func + (time: LocalTime, span: Span) -> LocalTime {
+        LocalTime(nanoseconds: time.nanoseconds + span.nanoseconds)
+    }
+
+    /// The time span from `right` to `left`.
+    package static func - (left: LocalTime, right: LocalTime) -> Span {
+        Span(nanoseconds: left.nanoseconds - right.nanoseconds)
+    }
+
+    /// The difference of two moments in one machine word.
+    ///
+    /// Settings and constants are a `Duration`; those that are needed with every frame are converted once, when they are
+    /// read.
+    package struct Span: Sendable, Hashable, Comparable {
+        fileprivate let nanoseconds: Int64
+
+        /// Converts a duration; fractions of a nanosecond are dropped. Divides 128-bit numbers, so not for every frame.
+        package init(_ duration: Duration) {
+            let (seconds, attoseconds) = duration.components
+            nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        }
+
+        fileprivate init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+        /// The same span as a `Duration`.
+        package var duration: Duration { .nanoseconds(nanoseconds) }
+
+        package static func < (left: Span, right: Span) -> Bool { left.nanoseconds < right.nanoseconds }
+
+        /// A multiple of a span.
+        static func * (span: Span, factor: Int64) -> Span { Span(nanoseconds: span.nanoseconds * factor) }
+    }
+}
