@@ -1,0 +1,163 @@
+"""The Kubernetes files: valid, consistent within themselves, and with the settings of the services."""
+
+import copy
+import re
+
+import kubernetes_validate
+import kubernetes_validate.utils
+import pytest
+import yaml
+from stack_control import BINARIES, ROOT, run_program
+
+FOLDER = ROOT / "Docker" / "kubernetes"
+# From the oldest release that the schemas cover to the newest.
+VERSIONS = (kubernetes_validate.utils.all_versions()[0], kubernetes_validate.latest_version())
+SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
+# What the secret `heliograph-stores` holds, by the steps of Docs/operations.md.
+STORES = {
+    "HELIOGRAPH_REDIS_URL": "redis://:secret@redis.example.org:6379",
+    "HELIOGRAPH_POSTGRES_URL": "postgresql://heliograph:secret@postgres.example.org:5432/heliograph",
+}
+SERVICE_DEADLINE = 30
+
+
+@pytest.fixture(scope="module")
+def items() -> list[dict]:
+    return yaml.safe_load((FOLDER / "heliograph.yaml").read_text())["items"]
+
+
+def job(name: str) -> dict:
+    return yaml.safe_load((FOLDER / name).read_text())
+
+
+def of_kind(items: list[dict], kind: str) -> dict[str, dict]:
+    return {item["metadata"]["name"]: item for item in items if item["kind"] == kind}
+
+
+def pod(items: list[dict], service: str) -> dict:
+    return of_kind(items, "Deployment")[service]["spec"]["template"]["spec"]
+
+
+def process(items: list[dict], service: str) -> dict:
+    return pod(items, service)["containers"][0]
+
+
+def environment(items: list[dict], service: str) -> dict[str, str]:
+    """The variables of a pod's process, as Kubernetes would set them."""
+    found = {}
+    for source in process(items, service)["envFrom"]:
+        if "configMapRef" in source:
+            found |= of_kind(items, "ConfigMap")[source["configMapRef"]["name"]]["data"]
+        else:
+            assert source == {"secretRef": {"name": "heliograph-stores"}}
+            found |= STORES
+    for variable in process(items, service).get("env", []):
+        told = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
+        found[variable["name"]] = "10.1.2.3" if told == "status.hostIP" else variable["value"]
+    return found
+
+
+def settings(service: str) -> dict[str, str]:
+    """The settings of a service, with their defaults."""
+    done = run_program(str(BINARIES / service), "--print-configuration")
+    assert done.returncode == 0, done.stderr
+    return {name: default for name, _, default, _ in (line.split("\t") for line in done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_objects_are_valid(items: list[dict], version: str):
+    for item in [*items, job("expand.yaml"), job("contract.yaml")]:
+        kubernetes_validate.validate(item, version, strict=True)
+
+
+def test_an_invalid_object_would_be_noticed(items: list[dict]):
+    misspelled = copy.deepcopy(of_kind(items, "Deployment")["gateway"])
+    misspelled["spec"]["template"]["spec"]["terminationGracePeriod"] = 45
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(misspelled, VERSIONS[-1], strict=True)
+
+
+def test_every_service_runs_and_may_lose_one_pod_at_a_time(items: list[dict]):
+    deployments, budgets = of_kind(items, "Deployment"), of_kind(items, "PodDisruptionBudget")
+    assert set(deployments) == set(budgets) == set(SERVICES)
+    for name, deployment in deployments.items():
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        assert deployment["metadata"]["labels"] == labels
+        assert deployment["spec"]["selector"]["matchLabels"] == labels
+        assert budgets[name]["spec"] == {"maxUnavailable": 1, "selector": {"matchLabels": labels}}
+        assert deployment["spec"]["replicas"] > 1
+        assert process(items, name)["command"] == [name]
+    assert len({str(deployment["spec"]["selector"]) for deployment in deployments.values()}) == len(SERVICES)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_settings_are_known_and_good(items: list[dict], service: str):
+    """The service itself checks them: with one that it refuses, it does not start; of one that it ignores, it tells."""
+    accepted = run_program(str(BINARIES / service), "--check-configuration", **environment(items, service))
+    assert (accepted.returncode, accepted.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_all_places_are_set(items: list[dict], service: str):
+    """The defaults suit one machine only."""
+    places = {name for name in settings(service) if name.endswith(("_URL", "_HOST", "_PORT"))}
+    assert places <= set(environment(items, service))
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_ports_and_checks_are_those_of_the_process(items: list[dict], service: str):
+    container, variables = process(items, service), environment(items, service)
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert ports["admin"] == int(variables["HELIOGRAPH_HTTP_PORT"])
+    host = {"host": "127.0.0.1"} if variables["HELIOGRAPH_HTTP_HOST"] == "127.0.0.1" else {}
+    # A process is restarted only when it hangs, not when a store does not answer.
+    for check, path in {"livenessProbe": "/healthz", "startupProbe": "/healthz", "readinessProbe": "/readyz"}.items():
+        assert container[check]["httpGet"] == {"path": path, "port": "admin", **host}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_pod_has_time_to_stop(items: list[dict], service: str):
+    defaults, variables = settings(service), environment(items, service)
+    spans = [variables.get(name, defaults[name]) for name in defaults if name.endswith(("_DRAIN", "_LINGER"))]
+    seconds = sum(float(re.fullmatch(r"([0-9.]+)s", span)[1]) for span in spans)
+    assert pod(items, service)["terminationGracePeriodSeconds"] >= max(seconds + 15, SERVICE_DEADLINE + 10)
+
+
+def test_pods_have_no_more_rights_than_they_need(items: list[dict]):
+    pods = [pod(items, service) for service in SERVICES]
+    pods += [job(name)["spec"]["template"]["spec"] for name in ("expand.yaml", "contract.yaml")]
+    user = int(re.search(r"useradd .*--uid (\d+)", (ROOT / "Dockerfile").read_text())[1])
+    for each in pods:
+        assert each["securityContext"]["runAsNonRoot"] is True
+        assert each["securityContext"]["runAsUser"] == user
+        assert each["automountServiceAccountToken"] is False
+        # Else variables of the service `gateway` have the names of settings.
+        assert each["enableServiceLinks"] is False
+        confined = each["containers"][0]["securityContext"]
+        assert confined["readOnlyRootFilesystem"] is True
+        assert confined["allowPrivilegeEscalation"] is False
+        assert confined["capabilities"] == {"drop": ["ALL"]}
+    assert [service for service in SERVICES if pod(items, service).get("hostNetwork")] == ["sip-bridge"]
+
+
+def test_clients_are_told_the_port_at_which_they_reach_gateways(items: list[dict]):
+    entrance, variables = of_kind(items, "Service")["gateway"]["spec"], environment(items, "gateway")
+    assert entrance["selector"] == of_kind(items, "Deployment")["gateway"]["spec"]["template"]["metadata"]["labels"]
+    listening = {port["name"]: port["containerPort"] for port in process(items, "gateway")["ports"]}
+    assert listening["plain"] == int(variables["HELIOGRAPH_GATEWAY_PORT"])
+    assert listening["tls"] == listening["plain"] + 1
+    public = int(variables["HELIOGRAPH_GATEWAY_PUBLIC_PORT"])
+    assert {port["targetPort"]: port["port"] for port in entrance["ports"]} == {"plain": public, "tls": public + 1}
+
+
+@pytest.mark.parametrize("name", ["expand.yaml", "contract.yaml"])
+def test_migrations_are_called_as_the_program_wants_it(name: str):
+    container = job(name)["spec"]["template"]["spec"]["containers"][0]
+    assert [variable["name"] for variable in container["env"]] == ["HELIOGRAPH_POSTGRES_URL"]
+    program, *arguments = container["command"]
+    assert ("--contract" in arguments) == (name == "contract.yaml")
+    # The same arguments, against a port where nothing answers: the program gets as far as connecting.
+    nowhere = [("0" if argument == "60" else argument) for argument in arguments]
+    done = run_program(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph")
+    assert done.returncode != 0
+    assert "Usage" not in done.stderr, done.stderr
