@@ -69,10 +69,10 @@ package enum ServiceRuntime {
             service: Declaration.name, instance: parts.consumer ?? instance, connection: stores.redis,
             router: parts.commands, logger: logger)
         services.append(CommandService(ready: parts.readyForCommands, commands: commands))
-        let resident = ClusterResident(services, cluster: cluster, stores: stores, logger: logger)
+        let admission = ClusterAdmission(services, cluster: cluster, stores: stores, logger: logger)
         return ServiceAssembly(
-            services: [resident], checks: stores.checks + [resident.readiness] + parts.checks,
-            details: { resident.details + (await parts.details()) }, shutdownDeadline: parts.shutdownDeadline)
+            services: [admission], checks: stores.checks + [admission.readiness] + parts.checks,
+            details: { admission.details + (await parts.details()) }, shutdownDeadline: parts.shutdownDeadline)
     }
 }
 

@@ -3,7 +3,7 @@ internal import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
-/// Collects messages to users, and users' acknowledgements, during one turn of the event loop and sends each kind in one
+/// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in one
 /// call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay.
 ///
 /// Use it on the connection's event loop only. The connection must load ``RedisFunctionLibrary/messages``.
@@ -35,7 +35,7 @@ package final class MailboxBatch {
     private let gateway: GatewayID
     private var messages = Call()
     private var clears = Call()
-    private var isAwaitingTurn = false
+    private var isFlushScheduled = false
 
     /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are refused, see
     /// ``SessionFence``.
@@ -52,7 +52,7 @@ package final class MailboxBatch {
     package func send(
         _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
-        awaitTurn()
+        scheduleFlush()
         let isRepeatable = message.command != nil
         // Messages with a command id and messages without one go in separate calls, in the order in which they were sent.
         if messages.isRepeatable != isRepeatable, !messages.completions.isEmpty { sendMessages() }
@@ -76,7 +76,7 @@ package final class MailboxBatch {
         _ user: UserKey, in session: SessionID, through version: Int64,
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
-        awaitTurn()
+        scheduleFlush()
         clears.keys.append(KeySpace.tag(user))
         clears.arguments.append(session.rawValue)
         clears.arguments.append(Int(version))
@@ -84,11 +84,11 @@ package final class MailboxBatch {
         if clears.completions.count == Self.bound { sendClears() }
     }
 
-    private func awaitTurn() {
-        guard !isAwaitingTurn else { return }
-        isAwaitingTurn = true
+    private func scheduleFlush() {
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
         connection.beforeWriting { [self] in
-            isAwaitingTurn = false
+            isFlushScheduled = false
             flush()
         }
     }

@@ -154,10 +154,10 @@ struct StageSession {
     var hold: SessionHold
 
     /// The session in the form in which its gateway reasserts it.
-    func held(turn: Int64 = 0, channel: ChannelName? = nil) -> HeldSession {
+    func held(moveNumber: Int64 = 0, channel: ChannelName? = nil) -> HeldSession {
         var held = HeldSession(line: line, uid: uid, device: "test", push: false)
         held.hold = hold
-        held.place = HeldPlace(turn: turn, channel: channel)
+        held.place = HeldPlace(moveNumber: moveNumber, channel: channel)
         return held
     }
 

@@ -20,7 +20,7 @@ package struct AttributeSettlement: Sendable {
         /// Nothing more: the change may be acknowledged.
         case settled
         /// Offer the change to the cache again after this time.
-        case lookAgain(after: Duration)
+        case retry(after: Duration)
         /// Check whether PostgreSQL is older than the cache; if so, its version is below one that the cache has seen.
         case compare
         /// Read all attributes from PostgreSQL and put them into the cache.
@@ -29,7 +29,7 @@ package struct AttributeSettlement: Sendable {
 
     /// The number of attempts before the attributes are read from PostgreSQL.
     package static let patience = 8
-    private var looks = 0
+    private var attempts = 0
 
     /// Creates a settlement before its first attempt.
     package init() {}
@@ -40,12 +40,12 @@ package struct AttributeSettlement: Sendable {
         case .applied: return .settled
         // Known after waiting: the previous change brought this one along. Known at once: a redelivery or a reload
         // brought it, or PostgreSQL has lost commits and assigns their versions again.
-        case .known: return looks > 0 ? .settled : .compare
+        case .known: return attempts > 0 ? .settled : .compare
         case .first: return .load
         case .waiting:
-            guard looks < Self.patience else { return .load }
-            looks += 1
-            return .lookAgain(after: .milliseconds(min(5 << looks, 100)))
+            guard attempts < Self.patience else { return .load }
+            attempts += 1
+            return .retry(after: .milliseconds(min(5 << attempts, 100)))
         }
     }
 }

@@ -38,7 +38,7 @@ package enum ChannelAttributeRules {
     }
 
     /// The timers of a channel that depend on its attributes.
-    package enum MovedTimers: Equatable, Sendable {
+    package enum AffectedTimers: Equatable, Sendable {
         /// None depends on the changed attribute.
         case none
         /// The timer that ends the empty channel.
@@ -48,7 +48,7 @@ package enum ChannelAttributeRules {
     }
 
     /// Which timers must be set anew after a change. Counters that a clear turns off need none.
-    package static func timers(movedBy change: AttributeChange, of channel: ChannelKey) -> MovedTimers {
+    package static func timers(affectedBy change: AttributeChange, of channel: ChannelKey) -> AffectedTimers {
         if channel.name.special != nil { return .none }
         let name: AttributeName
         switch change {

@@ -51,7 +51,8 @@ package final class GatewayService: Service {
         // dots, because it becomes part of lines, whose fields are separated by dots.
         let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
         let process = GatewayProcess(
-            configuration: configuration, redis: redis, door: AddressDoor(configuration, logger: logger), logger: logger
+            configuration: configuration, redis: redis, addressLimiter: AddressLimiter(configuration, logger: logger),
+            logger: logger
         )
         shards = group.makeIterator().enumerated().map { index, loop in
             GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)

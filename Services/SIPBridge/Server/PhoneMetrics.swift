@@ -19,13 +19,13 @@ enum PhoneMetrics {
     }
 
     /// How a digit is transmitted.
-    enum DigitWay: String, CaseIterable {
+    enum DigitTransport: String, CaseIterable {
         case event
         case info
     }
 
     /// How a request from an unknown address was treated.
-    enum Stranger: String, CaseIterable {
+    enum StrangerVerdict: String, CaseIterable {
         case refused
         case challenged
         case silenced
@@ -50,9 +50,9 @@ enum PhoneMetrics {
                 return ("\(direction) \(result)", Counter(label: "heliograph_sip_calls_total", dimensions: dimensions))
             }
         })
-    private static let digitsSent = counters("heliograph_sip_dtmf_sent_total", "method", DigitWay.self)
-    private static let digitsReceived = counters("heliograph_sip_dtmf_received_total", "method", DigitWay.self)
-    private static let strangers = counters("heliograph_sip_strangers_total", "verdict", Stranger.self)
+    private static let digitsSent = counters("heliograph_sip_dtmf_sent_total", "method", DigitTransport.self)
+    private static let digitsReceived = counters("heliograph_sip_dtmf_received_total", "method", DigitTransport.self)
+    private static let strangers = counters("heliograph_sip_strangers_total", "verdict", StrangerVerdict.self)
     private static let refused = Dictionary(
         uniqueKeysWithValues: [DialogReason.numberNotAllowed, .callerNotAllowed, .invalidHeader].map {
             ($0, Counter(label: "heliograph_sip_calls_forbidden_total", dimensions: [("reason", $0.rawValue)]))
@@ -62,9 +62,9 @@ enum PhoneMetrics {
     /// Counts a call that its caller was not allowed to make; other reasons are not counted here.
     static func countRefused(_ reason: DialogReason) { refused[reason]?.increment() }
     static func count(_ direction: Direction, _ outcome: Outcome) { calls["\(direction) \(outcome)"]?.increment() }
-    static func countSent(_ way: DigitWay, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }
-    static func countReceived(_ way: DigitWay) { digitsReceived[way.rawValue]?.increment() }
-    static func count(_ stranger: Stranger) { strangers[stranger.rawValue]?.increment() }
+    static func countSent(_ way: DigitTransport, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }
+    static func countReceived(_ way: DigitTransport) { digitsReceived[way.rawValue]?.increment() }
+    static func count(_ stranger: StrangerVerdict) { strangers[stranger.rawValue]?.increment() }
     static func count(_ drop: SIPDropReason) { drops[drop.rawValue]?.increment() }
 
     private static func counters<Kind: RawRepresentable<String> & CaseIterable>(

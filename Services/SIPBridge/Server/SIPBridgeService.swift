@@ -8,7 +8,7 @@ internal import Synchronization
 /// Runs the bridge: its lease, SIP, its trunks, and a shutdown that lets calls end.
 final class SIPBridgeService: Service {
     /// How long BYEs and last reports may take after the shutdown has ended the calls.
-    static let farewell = Duration.seconds(5)
+    static let finishTime = Duration.seconds(5)
 
     private let configuration: SIPBridgeConfiguration
     private let calls: PhoneCalls
@@ -75,7 +75,7 @@ final class SIPBridgeService: Service {
         logger.notice("draining", metadata: ["calls": "\(count)", "deadline": "\(configuration.drainTime)"])
         await waitForEnd(until: .now + configuration.drainTime) { await self.calls.activeCalls }
         await calls.abandonCalls(.bridgeStopped)
-        await waitForEnd(until: .now + Self.farewell) { await self.calls.openEnds }
+        await waitForEnd(until: .now + Self.finishTime) { await self.calls.openEnds }
     }
 
     private func waitForEnd(until deadline: ContinuousClock.Instant, _ count: () async -> Int) async {

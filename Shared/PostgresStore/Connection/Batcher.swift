@@ -2,18 +2,19 @@ internal import DequeModule
 
 /// Collects inputs while a statement is running, so that concurrent commands share the next statement.
 ///
-/// When no batch is running, an input starts one at once, together with the inputs submitted in the same turn. Inputs that
+/// When no batch is running, an input starts one at once, together with the inputs submitted before it runs. Inputs that
 /// arrive during a batch form the next one, in order of arrival. The task that submitted a batch's first input also runs the
 /// batch, so the batcher needs no task of its own.
 package actor Batcher<Input: Sendable, Output: Sendable> {
-    private enum Turn {
+    /// Why a waiting task continues: with its result, or to run the next batch.
+    private enum WakeUp {
         case answered(Result<Output, PostgresError>)
         case lead
     }
 
     private struct Waiter {
         var input: Input
-        var continuation: CheckedContinuation<Turn, Never>
+        var continuation: CheckedContinuation<WakeUp, Never>
     }
 
     private let limit: Int
@@ -51,10 +52,10 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
             guard waiters.count < waitingBound else {
                 throw PostgresError(.full, "\(waitingBound) changes already wait for PostgreSQL")
             }
-            let turn = await withCheckedContinuation { continuation in
+            let wakeUp = await withCheckedContinuation { continuation in
                 waiters.append(Waiter(input: input, continuation: continuation))
             }
-            switch turn {
+            switch wakeUp {
             case .answered(let result): return try result.get()
             case .lead:
                 // The sleep ends early when the task is cancelled; the batch then runs at once.

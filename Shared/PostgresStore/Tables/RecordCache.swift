@@ -20,7 +20,7 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     package init(bound: Int = 10_000) { self.bound = bound }
 
     /// The result of a lookup.
-    package enum Finding {
+    package enum Lookup {
         /// Read less than a second ago; nil when there is no such record.
         case fresh(Record?)
         /// Read longer ago: to be used only when PostgreSQL does not answer.
@@ -30,7 +30,7 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     }
 
     /// Looks up a key.
-    package func find(_ key: Key, now: ContinuousClock.Instant) -> Finding {
+    package func find(_ key: Key, now: ContinuousClock.Instant) -> Lookup {
         guard let entry = entries[key] else { return .missing }
         return entry.readAt.duration(to: now) < Self.freshness ? .fresh(entry.record) : .stale(entry.record)
     }
@@ -49,5 +49,5 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     }
 }
 
-extension RecordCache.Finding: Equatable where Record: Equatable {}
-extension RecordCache.Finding: Sendable {}
+extension RecordCache.Lookup: Equatable where Record: Equatable {}
+extension RecordCache.Lookup: Sendable {}

@@ -1,7 +1,7 @@
 internal import Logging
 internal import NIOCore
 
-/// Acknowledges the handled entries of one stream in batches: the entries of one turn of the event loop share one XACK.
+/// Acknowledges the handled entries of one stream in batches: the entries of one tick of the event loop share one XACK.
 /// Nothing waits for it, because an entry whose acknowledgement is lost is delivered again.
 ///
 /// The commands that the handlers left to be sent, and then the acknowledgements, are passed to the connection together,

@@ -108,8 +108,8 @@ final class AgoraSession: Sendable {
 
     /// Updates the state after an event.
     /// - Returns: the part of the state before the event that the callbacks depend on.
-    private func note(_ event: SignalingEvent, _ state: inout State) -> SignalingEvent.Surroundings {
-        let before = SignalingEvent.Surroundings(channel: state.channel, isLoggingOut: state.isLoggingOut)
+    private func note(_ event: SignalingEvent, _ state: inout State) -> SignalingEvent.PriorState {
+        let before = SignalingEvent.PriorState(channel: state.channel, isLoggingOut: state.isLoggingOut)
         switch event {
         case .loggedIn(let uid):
             state.uid = uid

@@ -6,22 +6,22 @@ extension SignalingEvent {
     typealias Callback = @Sendable (AgoraCallbackTable) -> Void
 
     /// The state of the session just before the event.
-    struct Surroundings {
+    struct PriorState {
         var channel: String?
         var isLoggingOut: Bool
     }
 
     /// The callbacks to call, in order.
-    func callbacks(_ surroundings: Surroundings) -> [Callback] {
+    func callbacks(_ prior: PriorState) -> [Callback] {
         switch self {
         case .loggedIn(let uid): [{ $0.onLoginSuccess?(uid, 1) }]
         case .loginFailed(let error):
             [{ $0.onLoginFailed?(error.code.ecode(within: 200...209, else: .LOGIN_E_FAILED)) }]
                 // A logout is also answered when it has ended a login that then failed.
-                + (surroundings.isLoggingOut ? [{ $0.onLogout?(.LOGOUT_E_USER) }] : [])
+                + (prior.isLoggingOut ? [{ $0.onLogout?(.LOGOUT_E_USER) }] : [])
         case .reconnecting(let attempt): [{ $0.onReconnecting?(UInt32(attempt)) }]
         case .reconnected: [{ $0.onReconnected?(1) }]
-        case .loggedOut(let error): Self.loggedOut(error.code, surroundings.channel)
+        case .loggedOut(let error): Self.loggedOut(error.code, prior.channel)
         case .message(let message): [{ $0.onMessageInstantReceive?(message.account, 0, message.text) }]
         case .channelMessage(let channel, let account, let uid, let text):
             [{ $0.onMessageChannelReceive?(channel, account, uid, text) }]

@@ -41,7 +41,7 @@ extension ClientStateMachine {
 
     /// Sends the calls that may be sent now.
     mutating func sendCalls(now: Int64) -> [Action] {
-        guard case .online = state, let session = standing.session else { return [] }
+        guard case .online = state, let session = sessionState.session else { return [] }
         return calls.takeSendable(now: now).map {
             .send(ClientRequest.call($0.function, id: $0.id, line: session.line, $0.arguments))
         }

@@ -36,7 +36,7 @@ extension ClientStateMachine {
         guard attempt == search.attempt, case .connecting = state else { return [] }
         state = .authenticating(since: now)
         let reading: [Action] = backlog.isReadingPaused ? [.setReading(false)] : []
-        guard let session = standing.session else { return reading + [.send(ClientRequest.login(configuration))] }
+        guard let session = sessionState.session else { return reading + [.send(ClientRequest.login(configuration))] }
         let (channel, after) = membership.resumePoint
         return reading + [.send(ClientRequest.resume(line: session.line, channel: channel, after: after))]
     }
@@ -69,7 +69,7 @@ extension ClientStateMachine {
         let timing = configuration.timing
         let pause = search.failed(timing, chance)
         let spent = now + pause - search.since
-        if standing == .none {
+        if sessionState == .none {
             if search.failures > timing.loginRetries || spent >= timing.loginTime.milliseconds {
                 let unreachable = SignalingError(.loginNetwork, .network, "no gateway could be reached")
                 return end(search.lastRefusal ?? unreachable)

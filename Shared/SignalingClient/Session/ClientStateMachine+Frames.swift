@@ -46,7 +46,7 @@ extension ClientStateMachine {
 
     /// Sends `user_getmsg`, which acknowledges processed entries and requests the following ones.
     mutating func pollMailbox() -> [Action] {
-        guard let session = standing.session else { return [] }
+        guard let session = sessionState.session else { return [] }
         let id = calls.nextID()
         mailbox.polled(id)
         return [.send(ClientRequest.acknowledge(id: id, line: session.line, through: mailbox.processed))]

@@ -12,16 +12,16 @@ extension ClientStateMachine {
     mutating func loginAnswered(
         _ answer: Result<ServerMessage.SessionAnswer, SignalingError>, now: Int64
     ) -> [Action] {
-        guard case .authenticating = state, standing.session == nil else { return [] }
+        guard case .authenticating = state, sessionState.session == nil else { return [] }
         switch answer {
         case .success(let opened):
-            let events = standing == .lost ? replaced(now: now) : [.event(.loggedIn(uid: opened.uid))]
+            let events = sessionState == .lost ? replaced(now: now) : [.event(.loggedIn(uid: opened.uid))]
             return events + goOnline(opened, now: now)
         case .failure(let error) where error.code == .failed:
             // The cluster could not decide, for example because Redis is down; another attempt may succeed.
             search.lastRefusal = error
             return attemptFailed(now: now)
-        case .failure(let error) where standing == .lost:
+        case .failure(let error) where sessionState == .lost:
             let code: SignalingCode = error.code == .loginTokenExpired ? .logoutTokenExpired : .logoutNetwork
             return end(SignalingError(code, error.reason, error.message))
         case .failure(let error):
@@ -37,7 +37,7 @@ extension ClientStateMachine {
     }
 
     mutating func resumed(_ answer: ServerMessage.SessionAnswer, now: Int64) -> [Action] {
-        guard case .authenticating = state, standing.session != nil else { return [] }
+        guard case .authenticating = state, sessionState.session != nil else { return [] }
         calls.connectionRestored(now: now)
         let (complete, lost) = membership.resumed(in: answer.channel, complete: answer.complete)
         return [.event(.reconnected(complete: complete))] + channelLost(lost) + goOnline(answer, now: now)
@@ -49,7 +49,7 @@ extension ClientStateMachine {
 
     /// Called when the session is established: waiting calls are sent.
     private mutating func goOnline(_ answer: ServerMessage.SessionAnswer, now: Int64) -> [Action] {
-        standing = .held(SessionStanding.Session(answer))
+        sessionState = .held(SessionState.Session(answer))
         state = .online
         search.begin(now: now)
         search.lastRefusal = nil
@@ -62,7 +62,7 @@ extension ClientStateMachine {
         if case .loggingOut = state { return end(Self.loggedOutByUser) }
         let code = Int(word).flatMap(SignalingCode.init(rawValue:))
         let reason = SignalingReason(rawValue: word)
-        guard standing.session != nil else {
+        guard sessionState.session != nil else {
             return end(SignalingError(reason == .kick ? .loginKicked : code ?? .loginOther, reason, "refused: \(word)"))
         }
         if code == .failed, case .authenticating = state { return attemptFailed(now: now) }
@@ -81,7 +81,7 @@ extension ClientStateMachine {
     private mutating func logInAgain(now: Int64) -> [Action] {
         let interrupted = SignalingError(.failed, .interrupted, "the session was lost before the answer")
         let givenUp = calls.sessionLost().compactMap { $0.answered(.failure(interrupted)) }
-        standing = .lost
+        sessionState = .lost
         return givenUp + connectionLost(now: now)
     }
 
@@ -91,13 +91,13 @@ extension ClientStateMachine {
         switch state {
         case .idle, .closed, .loggingOut: return []
         case .online:
-            guard let session = standing.session else { return end(Self.loggedOutByUser) }
+            guard let session = sessionState.session else { return end(Self.loggedOutByUser) }
             let acknowledgement = mailbox.isPending ? pollMailbox() : []
             let id = calls.nextID()
             state = .loggingOut(since: now, call: id)
             return acknowledgement + [.send(ClientRequest.call("user_logout", id: id, line: session.line, []))]
         case .discovering, .waiting, .connecting, .authenticating:
-            if standing != .none { return end(Self.loggedOutByUser) }
+            if sessionState != .none { return end(Self.loggedOutByUser) }
             return end(SignalingError(.loginCancelled, .cancelled, "logged out while logging in"))
         }
     }
@@ -110,9 +110,9 @@ extension ClientStateMachine {
     /// Ends the client: unanswered calls fail, and the app is told the reason.
     mutating func end(_ error: SignalingError) -> [Action] {
         let over = SignalingError(.notLoggedIn, .loggedOut, "the session is over")
-        let last = standing == .none ? SignalingEvent.loginFailed(error) : .loggedOut(error)
+        let last = sessionState == .none ? SignalingEvent.loginFailed(error) : .loggedOut(error)
         state = .closed
-        standing = .none
+        sessionState = .none
         search.abandonAttempt()
         return [.disconnect] + calls.takeAll().compactMap { $0.answered(.failure(over)) } + [.event(last)]
     }

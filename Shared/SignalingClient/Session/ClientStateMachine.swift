@@ -75,7 +75,7 @@ struct ClientStateMachine: ~Copyable {
     let chance: @Sendable (ClosedRange<Int64>) -> Int64
     var state = State.idle
     var search = GatewaySearch()
-    var standing = SessionStanding.none
+    var sessionState = SessionState.none
     var calls = CallTable()
     var mailbox = ClientMailbox()
     var membership = ChannelMembership()
@@ -123,7 +123,7 @@ struct ClientStateMachine: ~Copyable {
         switch state {
         case .idle, .closed, .loggingOut: .loggedOut
         case .online: .online
-        case .discovering, .waiting, .connecting, .authenticating: standing == .none ? .loggingIn : .reconnecting
+        case .discovering, .waiting, .connecting, .authenticating: sessionState == .none ? .loggingIn : .reconnecting
         }
     }
 }

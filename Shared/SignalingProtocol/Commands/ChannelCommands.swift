@@ -25,12 +25,13 @@ package struct JoinChannel: ServiceCommand {
     /// The channel, in the actor's app.
     package var channel: ChannelName
     /// The number of this join or leave within the session, by which a late one is recognised; 0 when it has none.
-    package var turn: Int64
+    /// Named `turn` on the bus and in Redis.
+    package var moveNumber: Int64
 
-    package init(actor: Actor, channel: ChannelName, turn: Int64 = 0) {
+    package init(actor: Actor, channel: ChannelName, moveNumber: Int64 = 0) {
         self.actor = actor
         self.channel = channel
-        self.turn = turn
+        self.moveNumber = moveNumber
     }
 }
 
@@ -66,13 +67,14 @@ package struct LeaveChannel: ServiceCommand {
     /// The reason, one of the codes 600 to 699.
     package var reason: SignalingCode
     /// The number of this join or leave within the session, by which a late one is recognised; 0 when it has none.
-    package var turn: Int64
+    /// Named `turn` on the bus and in Redis.
+    package var moveNumber: Int64
 
-    package init(actor: Actor, channel: ChannelName, reason: SignalingCode, turn: Int64 = 0) {
+    package init(actor: Actor, channel: ChannelName, reason: SignalingCode, moveNumber: Int64 = 0) {
         self.actor = actor
         self.channel = channel
         self.reason = reason
-        self.turn = turn
+        self.moveNumber = moveNumber
     }
 }
 

@@ -80,7 +80,7 @@ package struct PhoneReport: ServiceCommand {
         }
     }
     /// Whether the call continues.
-    package typealias Reply = PhoneStanding
+    package typealias Reply = PhoneCallStatus
     package var call: PhoneCall
     /// The bridge that holds the telephone.
     package var bridge: BridgeID
@@ -136,11 +136,11 @@ package struct PhoneRecord: Equatable, Sendable {
 }
 
 /// Whether a call continues after an act of its telephone.
-package struct PhoneStanding: Equatable, Sendable {
+package struct PhoneCallStatus: Equatable, Sendable {
     /// False when the call has ended or belongs to another bridge: the bridge must then hang up.
-    package var stands: Bool
+    package var continues: Bool
 
-    package init(stands: Bool) { self.stands = stands }
+    package init(continues: Bool) { self.continues = continues }
 }
 
 /// Invites a user on behalf of a telephone that calls. The bridge chooses the call's id; `call.phone` is the caller's
@@ -148,8 +148,8 @@ package struct PhoneStanding: Equatable, Sendable {
 package struct InviteFromPhone: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.phone-invite"
-    /// `stands` is false when the user is offline (``SignalingCode/invitePeerOffline``) or cannot be invited.
-    package typealias Reply = PhoneStanding
+    /// `continues` is false when the user is offline (``SignalingCode/invitePeerOffline``) or cannot be invited.
+    package typealias Reply = PhoneCallStatus
     package var call: PhoneCall
     /// The bridge that holds the telephone.
     package var bridge: BridgeID

@@ -47,14 +47,14 @@ package struct HeldSession: Equatable, Sendable {
 /// The channel that a session is in, as far as its gateway knows.
 package struct HeldPlace: Equatable, Sendable {
     /// The number of the session's last join or leave.
-    package var turn: Int64
+    package var moveNumber: Int64
     /// The channel; nil for none.
     package var channel: ChannelName?
     /// False while a join or a leave is in progress, or when its outcome is unknown.
     package var isSettled: Bool
 
-    package init(turn: Int64 = 0, channel: ChannelName? = nil, isSettled: Bool = true) {
-        self.turn = turn
+    package init(moveNumber: Int64 = 0, channel: ChannelName? = nil, isSettled: Bool = true) {
+        self.moveNumber = moveNumber
         self.channel = channel
         self.isSettled = isSettled
     }

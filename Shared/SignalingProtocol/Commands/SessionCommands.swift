@@ -83,7 +83,7 @@ package struct SessionResumed: Equatable, Sendable {
     /// When the session was opened, and the gateway's claim on it.
     package var hold: SessionHold
     /// The number of the session's last join or leave, default 0; the next one must be higher.
-    package var turn: Int64 = 0
+    package var moveNumber: Int64 = 0
 
     package init(
         uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold()

@@ -97,7 +97,7 @@ import Testing
         try await InvitationStage.run { stage in
             let bridge = try await StageBridge(on: stage)
             _ = try await stage.login("alice")
-            #expect(try await bridge.invite("alice", call: "b-1").stands)
+            #expect(try await bridge.invite("alice", call: "b-1").continues)
             await bridge.kill()
             try await bridge.leave()
             try await stage.expectMail(of: "alice", ["voip_invite", "voip_invite_bye"])

@@ -125,8 +125,8 @@ import Testing
     @Test func inboundCall() async throws {
         try await InvitationStage.runWithBridge { stage, bridge in
             let alice = try await stage.login("alice")
-            let (call, stands) = try await bridge.invite("alice", call: "b-1", extra: #"{"srcNum":"+49301234"}"#)
-            #expect(stands)
+            let (call, continues) = try await bridge.invite("alice", call: "b-1", extra: #"{"srcNum":"+49301234"}"#)
+            #expect(continues)
             try await stage.expectMail(of: "alice", ["voip_invite"])
             let mail = try #require(try await stage.mail(of: "alice").first)
             #expect(mail.peer == Self.number && mail.extra == #"{"srcNum":"+49301234"}"#)
@@ -144,7 +144,7 @@ import Testing
 
     @Test func inboundToNobodyLeavesNoTrace() async throws {
         try await InvitationStage.runWithBridge { stage, bridge in
-            #expect(try await bridge.invite("alice", call: "b-1").stands == false)
+            #expect(try await bridge.invite("alice", call: "b-1").continues == false)
             _ = try await stage.login("alice")
             #expect(try await stage.mail(of: "alice", fresh: true) == [])
             try await stage.expectPhoneLog(["inbound +49301234 703 id@b-1"])

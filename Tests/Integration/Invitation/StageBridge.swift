@@ -122,20 +122,20 @@ final class StageBridge: Sendable {
     func report(
         _ act: PhoneAct, in call: PhoneCall, _ extra: String = "{}", record: PhoneRecord = PhoneRecord()
     ) async throws -> Bool {
-        try await stage.send(PhoneReport(call: call, bridge: id, act: act, extra: extra, record: record)).stands
+        try await stage.send(PhoneReport(call: call, bridge: id, act: act, extra: extra, record: record)).continues
     }
 
     /// Reports an incoming call from a telephone.
     func invite(
         _ account: String, from phone: String = telephone, call: String, extra: String = "{}", ring: Int64? = nil
-    ) async throws -> (PhoneCall, stands: Bool) {
+    ) async throws -> (PhoneCall, continues: Bool) {
         let call = PhoneCall(
             id: call, channel: ChannelKey(app: stage.app, name: try ChannelName("sip-\(call)")),
             user: try Account(account), phone: try Account(phone))
         let reply = try await stage.send(
             InviteFromPhone(
                 call: call, bridge: id, extra: extra, ring: ring, record: PhoneRecord(sipCallID: "id@\(call.id)")))
-        return (call, reply.stands)
+        return (call, reply.continues)
     }
 }
 

@@ -101,7 +101,7 @@ import Testing
             let members = ReassertMembers(channel: room, members: [kept.member, ended.member])
             // A member whose session is not known yet is refused, and the gateway is told.
             #expect(try await gateway.send(members).unknown == [kept.line.session])
-            let held = [kept.held(turn: 1, channel: room.name), ended.held()]
+            let held = [kept.held(moveNumber: 1, channel: room.name), ended.held()]
             let answer = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: held))
             #expect(answer.lost == [.init(session: ended.line.session, code: .logoutKicked)])
             #expect(answer.held.map(\.session) == [kept.line.session])

@@ -103,9 +103,9 @@ import Testing
             let room = try stage.channel("room")
             try await gateway.listen(to: room)
             let session = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, moveNumber: 1))
             // The gateway knows of the session's leave, which has number 2.
-            let held = session.held(turn: 2)
+            let held = session.held(moveNumber: 2)
             _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [held]))
             try await waitUntil("the member to be forgotten") {
                 try await gateway.send(CountMembers(channel: room)).count == 0 ? nil : "still there"
@@ -124,11 +124,11 @@ import Testing
             let gateway = try await stage.gateway("g1")
             let room = try stage.channel("room")
             let session = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
-            let leave = LeaveChannel(actor: session.actor, channel: room.name, reason: .leaveByUser, turn: 2)
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, moveNumber: 1))
+            let leave = LeaveChannel(actor: session.actor, channel: room.name, reason: .leaveByUser, moveNumber: 2)
             _ = try await gateway.send(leave)
             // The session's state before the leave, in a reassertion that is handled after it.
-            let held = session.held(turn: 1, channel: room.name)
+            let held = session.held(moveNumber: 1, channel: room.name)
             _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [held]))
             #expect(try await stage.sessionField("alice", "channel") == nil)
             let members = try await gateway.send(ReassertMembers(channel: room, members: [session.member]))
@@ -142,8 +142,8 @@ import Testing
             let gateway = try await stage.gateway("g1")
             let (one, two) = (try ChannelName("one"), try ChannelName("two"))
             let session = try await stage.login("alice", on: gateway)
-            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: two, turn: 2))
-            let late = JoinChannel(actor: session.actor, channel: one, turn: 1)
+            _ = try await gateway.send(JoinChannel(actor: session.actor, channel: two, moveNumber: 2))
+            let late = JoinChannel(actor: session.actor, channel: one, moveNumber: 1)
             #expect(try await gateway.refusal(late)?.reason == .superseded)
             #expect(try await stage.sessionField("alice", "channel") == "two")
         }
@@ -204,14 +204,14 @@ import Testing
             let session = try await stage.login("alice", on: gateway)
             let other = try await stage.login("bob", on: gateway)
             for session in [session, other] {
-                _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+                _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, moveNumber: 1))
             }
             // A watcher, which is notified when alice goes offline.
             let watcher = try await stage.login("carol", on: gateway)
             _ = try await gateway.send(
-                JoinChannel(actor: watcher.actor, channel: ChannelName(.userOnline), turn: 1))
+                JoinChannel(actor: watcher.actor, channel: ChannelName(.userOnline), moveNumber: 1))
             _ = try await stage.redis("CONFIG", "SET", "maxmemory", "1mb")
-            let join = JoinChannel(actor: other.actor, channel: room.name, turn: 2)
+            let join = JoinChannel(actor: other.actor, channel: room.name, moveNumber: 2)
             #expect(try await gateway.refusal(join) == .memoryFull)
             let close = CloseSession(user: session.line.user, session: session.line.session, reason: .leaveLogout)
             _ = try await gateway.send(close)
@@ -231,12 +231,12 @@ import Testing
             let stays = try await stage.login("alice", on: gateway)
             let gone = try await stage.login("bob", on: gateway)
             for session in [stays, gone] {
-                _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, turn: 1))
+                _ = try await gateway.send(JoinChannel(actor: session.actor, channel: room.name, moveNumber: 1))
             }
             try await stage.expectRows(
                 "SELECT account AS line FROM channel_member_list ORDER BY 1", ["alice", "bob"])
             _ = try await stage.redis("FLUSHALL")
-            let held = ReassertSessions(gateway: gateway.id, sessions: [stays.held(turn: 1, channel: room.name)])
+            let held = ReassertSessions(gateway: gateway.id, sessions: [stays.held(moveNumber: 1, channel: room.name)])
             _ = try await gateway.send(held)
             _ = try await stage.pool.query("UPDATE presence_sessions SET updated_at = updated_at - interval '1 hour'")
             let functions = PresenceFunctions(redis: stage.connection)

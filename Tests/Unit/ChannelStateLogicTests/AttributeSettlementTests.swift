@@ -11,7 +11,7 @@ import Testing
         var settlement = AttributeSettlement()
         #expect(settlement.answered(.known) == .compare)
         var waited = AttributeSettlement()
-        #expect(waited.answered(.waiting) == .lookAgain(after: .milliseconds(10)))
+        #expect(waited.answered(.waiting) == .retry(after: .milliseconds(10)))
         #expect(waited.answered(.known) == .settled)
     }
 
@@ -21,7 +21,7 @@ import Testing
         var last = AttributeSettlement.Action.settled
         for _ in 0...AttributeSettlement.patience {
             last = settlement.answered(.waiting)
-            if case .lookAgain(let pause) = last { waits.append(pause) }
+            if case .retry(let pause) = last { waits.append(pause) }
         }
         #expect(waits == [10, 20, 40, 80, 100, 100, 100, 100].map { .milliseconds($0) })
         #expect(last == .load)

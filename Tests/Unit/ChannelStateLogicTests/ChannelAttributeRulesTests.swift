@@ -65,9 +65,9 @@ import Testing
     }
 
     @Test func whichTimersAChangeMoves() throws {
-        func moved(_ change: AttributeChange, _ name: String = "room") throws -> ChannelAttributeRules.MovedTimers {
+        func moved(_ change: AttributeChange, _ name: String = "room") throws -> ChannelAttributeRules.AffectedTimers {
             let channel = ChannelKey(app: try AppID("app"), name: try ChannelName(name))
-            return ChannelAttributeRules.timers(movedBy: change, of: channel)
+            return ChannelAttributeRules.timers(affectedBy: change, of: channel)
         }
         #expect(try moved(update("_channel_ttl", "9")) == .expiry)
         #expect(try moved(.delete(AttributeName("_channel_ttl"))) == .expiry)

@@ -52,15 +52,15 @@ import Testing
 
     /// The names of the services' types, without their generic arguments.
     private static func kinds(_ assembly: ServiceAssembly) -> [String] {
-        let resident = assembly.services.first as? ClusterResident
-        return (resident?.services ?? []).map { String(String(describing: type(of: $0)).prefix { $0 != "<" }) }
+        let admission = assembly.services.first as? ClusterAdmission
+        return (admission?.services ?? []).map { String(String(describing: type(of: $0)).prefix { $0 != "<" }) }
     }
 
     @Test func `commands start last and so stop first, the stores the other way round`() async throws {
         let assembly = try await Self.assemble(Probe<ProbeTimer>(fired: { _ in }))
         #expect(
             Self.kinds(assembly) == [
-                "ServiceStores", "ClusterStay", "RedisUptime", "TimerService", "MirrorConsumer", "SingletonJob",
+                "ServiceStores", "ProcessRecordUpkeep", "RedisUptime", "TimerService", "MirrorConsumer", "SingletonJob",
                 "Background", "CommandService",
             ])
         #expect(assembly.checks.map(\.name) == ["redis", "postgres", "cluster", "probe"])
@@ -72,7 +72,10 @@ import Testing
     @Test func `a service without timers asks for no time`() async throws {
         let kinds = Self.kinds(try await Self.assemble(Probe<Never>()))
         #expect(
-            kinds == ["ServiceStores", "ClusterStay", "MirrorConsumer", "SingletonJob", "Background", "CommandService"])
+            kinds == [
+                "ServiceStores", "ProcessRecordUpkeep", "MirrorConsumer", "SingletonJob", "Background",
+                "CommandService",
+            ])
     }
 
     @Test func `a mirror entry that cannot be read does not hold up the others`() async throws {

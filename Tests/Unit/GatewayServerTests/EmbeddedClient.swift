@@ -33,7 +33,7 @@ final class EmbeddedClient: Sendable {
             id: GatewayID("test"), eventLoop: channel.eventLoop,
             process: GatewayProcess(
                 configuration: configuration, redis: try RedisConfiguration(url: "redis://127.0.0.1:1"),
-                door: AddressDoor(configuration, logger: logger), logger: logger))
+                addressLimiter: AddressLimiter(configuration, logger: logger), logger: logger))
         if let handler { try await channel.pipeline.addHandler(handler) }
         try await onLoop { shard in
             // With `isPlain: false`, all writes go through NIO's channel.

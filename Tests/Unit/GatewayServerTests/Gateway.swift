@@ -54,7 +54,8 @@ final class Gateway: Sendable {
         shard = GatewayShard(
             id: GatewayID("test"), eventLoop: group.next(),
             process: GatewayProcess(
-                configuration: configuration, redis: redis, door: AddressDoor(configuration, logger: logger),
+                configuration: configuration, redis: redis,
+                addressLimiter: AddressLimiter(configuration, logger: logger),
                 logger: logger))
         listener = PublicListener(
             configuration: configuration, group: group, shards: [ObjectIdentifier(shard.eventLoop): shard],

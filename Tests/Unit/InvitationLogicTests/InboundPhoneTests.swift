@@ -15,15 +15,15 @@ import Testing
                 "invite alice voip_invite c1 from +49301234/0 [{}] to anyone for 22000",
                 "log c1 started",
             ])
-        #expect(script.stands())
+        #expect(script.continues())
         #expect(try script.inviteFromPhone() == [], "delivered twice")
-        #expect(script.stands())
+        #expect(script.continues())
     }
 
     @Test func offlineUserLeavesNoTrace() throws {
         var script = try CallScript.none()
         #expect(try script.inviteFromPhone(online: false) == ["log c1 ended callee_offline 703"])
-        #expect(!script.stands())
+        #expect(!script.continues())
     }
 
     @Test func fullMailbox() throws {
@@ -33,7 +33,7 @@ import Testing
             script.undeliverable() == [
                 "cancel acknowledgement of c1 at 1020000", "release c1 of b1", "log c1 ended undeliverable 700",
             ])
-        #expect(!script.stands())
+        #expect(!script.continues())
     }
 
     @Test func ringsIsAcceptedAndEndedByEither() throws {
@@ -54,7 +54,7 @@ import Testing
                 "cancel ring of c1 at 1060000",
                 "log c1 accepted",
             ])
-        #expect(script.stands())
+        #expect(script.continues())
         var other = script
         #expect(
             try script.end(by: script.alice) == [
@@ -126,7 +126,7 @@ import Testing
             ])
         // The user accepts after the caller has hung up, before hearing of it.
         #expect(throws: SignalingError.self) { try ringing.accept(by: ringing.alice) }
-        #expect(!ringing.stands())
+        #expect(!ringing.continues())
     }
 
     @Test func digitsGoBothWays() throws {

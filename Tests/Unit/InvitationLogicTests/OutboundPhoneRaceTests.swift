@@ -12,15 +12,15 @@ import Testing
                 "log c1 ended ended_by_caller 0",
             ])
         #expect(script.report(.claimed) == [])
-        #expect(!script.stands(), "so the bridge dials nothing")
+        #expect(!script.continues(), "so the bridge dials nothing")
     }
 
     @Test func secondBridgeIsRefusedAndTheFirstMayAskAgain() throws {
         var script = try CallScript.claimed()
         #expect(script.report(.claimed, by: "b2") == [])
-        #expect(!script.stands(with: "b2"))
+        #expect(!script.continues(with: "b2"))
         #expect(script.report(.claimed) == [])
-        #expect(script.stands(with: "b1"))
+        #expect(script.continues(with: "b1"))
         for act in [PhoneAct.ringing, .accepted, .refused, .failed(.inviteOther), .ended(.success), .message] {
             #expect(script.report(act, by: "b2") == [], "of a bridge that does not hold it")
         }
@@ -36,7 +36,7 @@ import Testing
             ])
         // The 200 crossed the CANCEL: the user does not see it, and the bridge hangs up.
         #expect(script.report(.accepted) == [])
-        #expect(!script.stands())
+        #expect(!script.continues())
     }
 
     @Test func sessionOfTheUserEnds() throws {
@@ -59,7 +59,7 @@ import Testing
             PhoneAct.claimed, .ringing, .accepted, .refused, .failed(.inviteOther), .ended(.success), .message,
         ] {
             #expect(script.report(act) == [])
-            #expect(!script.stands())
+            #expect(!script.continues())
         }
         #expect(script.machine == ended)
         #expect(try script.end(by: script.alice) == [], "said twice")
@@ -71,13 +71,13 @@ import Testing
         _ = script.report(.ended(.success))
         _ = try script.dial("c2")
         #expect(script.report(.claimed, of: "c1") == [])
-        #expect(!script.stands("c2"))
+        #expect(!script.continues("c2"))
         _ = script.report(.claimed, of: "c2", by: "b2")
         #expect(script.report(.ended(.success), of: "c1") == [])
         #expect(script.report(.ended(.success), of: "c1", by: "b2") == [])
         #expect(script.loseBridge(call: "c1") == [])
-        #expect(script.stands("c2", with: "b2"))
-        #expect(!script.stands("c1"))
+        #expect(script.continues("c2", with: "b2"))
+        #expect(!script.continues("c1"))
     }
 
     @Test func bridgeIsLost() throws {

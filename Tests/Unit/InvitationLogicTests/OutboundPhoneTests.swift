@@ -15,7 +15,7 @@ import Testing
                 "log c1 started",
             ])
         #expect(script.phase == "waiting until 1040000")
-        #expect(!script.stands())
+        #expect(!script.continues())
     }
 
     @Test(arguments: [
@@ -41,7 +41,7 @@ import Testing
     @Test func ringsIsAnsweredAndHungUpByEither() throws {
         var script = try CallScript.dialled()
         #expect(script.report(.claimed) == ["hold c1 of b1"])
-        #expect(script.stands())
+        #expect(script.continues())
         script.now += 1_000
         #expect(
             script.report(.ringing, extra: "r") == [
@@ -58,7 +58,7 @@ import Testing
                 "cancel ring of c1 at 1031000",
                 "log c1 accepted",
             ])
-        #expect(script.stands())
+        #expect(script.continues())
         var other = script
         #expect(
             script.report(.ended(.success), extra: "e") == [
@@ -74,7 +74,7 @@ import Testing
                 "free line of alice for c1",
                 "log c1 ended ended_by_caller 0",
             ])
-        #expect(!script.stands() && !other.stands())
+        #expect(!script.continues() && !other.continues())
     }
 
     @Test func answeredWithoutRinging() throws {
@@ -110,7 +110,7 @@ import Testing
                     "forget c1 of alice", "release c1 of b1", "free line of alice for c1",
                     "log c1 ended \(end)",
                 ])
-            #expect(!script.stands())
+            #expect(!script.continues())
             #expect(script.report(act) == [])
         }
     }

@@ -94,7 +94,7 @@ extension CallScript {
     }
 
     /// The answer to the bridge: whether the call still exists and is with this bridge.
-    func stands(_ call: String = "c1", with bridge: String = "b1") -> Bool {
-        machine.snapshot?.stands(CallID(call), with: BridgeID(bridge)) == true
+    func continues(_ call: String = "c1", with bridge: String = "b1") -> Bool {
+        machine.snapshot?.continues(CallID(call), with: BridgeID(bridge)) == true
     }
 }

@@ -10,7 +10,7 @@ struct ChannelAttributeCache: Sendable {
     /// takes over.
     private static let attempts = 3
     /// How often to check whether another process's reload has finished, and the pause between two checks.
-    private static let patience = (looks: 50, pause: Duration.milliseconds(20))
+    private static let patience = (attempts: 50, pause: Duration.milliseconds(20))
 
     let functions: ChannelFunctions
     let store: AttributeStore
@@ -67,7 +67,7 @@ struct ChannelAttributeCache: Sendable {
     ) async throws(SignalingError) -> Bool {
         let all = AttributeSteps.of(read.attributes)
         let attempt = ChannelFunctions.ReloadAttempt(version: read.version, account: account, uid: uid)
-        for _ in 0..<Self.patience.looks {
+        for _ in 0..<Self.patience.attempts {
             if all.count == 1 {
                 switch try await functions.reloadAtOnce(all[0], attempt, channel) {
                 case .begun, .known: return true

@@ -44,7 +44,7 @@ struct ChannelAttributeHandler: Sendable {
     }
 
     private func moveTimers(_ change: AttributeChange, _ channel: ChannelKey) async throws(SignalingError) {
-        switch ChannelAttributeRules.timers(movedBy: change, of: channel) {
+        switch ChannelAttributeRules.timers(affectedBy: change, of: channel) {
         case .none: break
         case .counters: try await counters.settingsChanged(channel)
         case .expiry:
@@ -61,17 +61,17 @@ struct ChannelAttributeHandler: Sendable {
     ) async throws(SignalingError) {
         let actor = command.actor
         do {
-            var begun = try await functions.begin(command, channel, context)
-            if !begun.attributesAreCached {
+            var admitted = try await functions.begin(command, channel, context)
+            if !admitted.attributesAreCached {
                 // The rate limit is itself an attribute, and the cache publishes a version only when it has the
                 // previous one.
                 try await cache.load(channel, account: actor.user.account, uid: actor.uid)
-                begun = try await functions.begin(command, channel, context)
+                admitted = try await functions.begin(command, channel, context)
             }
             // If this process dies after the commit and the command is not redelivered, the timer publishes the change.
-            var due: [(ChannelTimer, RedisTime)] = [(.attributes(channel), begun.now + Self.patience)]
-            if begun.members == 0, channel.name.special == nil {
-                due.append((.expiry(channel), begun.now + .seconds(Limits.channelTimeToLive)))
+            var due: [(ChannelTimer, RedisTime)] = [(.attributes(channel), admitted.now + Self.patience)]
+            if admitted.members == 0, channel.name.special == nil {
+                due.append((.expiry(channel), admitted.now + .seconds(Limits.channelTimeToLive)))
             }
             _ = try await functions.redis.answers(to: scheduling(due) + [ChannelFunctions.acts(actor, context)])
         } catch {
@@ -89,7 +89,7 @@ struct ChannelAttributeHandler: Sendable {
             switch settlement.answered(answer) {
             case .settled: return
             case .compare: return try await cache.followIfBehind(channel, account: actor.user.account, uid: actor.uid)
-            case .lookAgain(let pause):
+            case .retry(let pause):
                 // Returns at once when the task is cancelled; the settlement's patience bounds the loop.
                 try? await Task.sleep(for: pause)
             case .load:

@@ -14,8 +14,8 @@ struct ChannelCounters: Sendable {
     let timers: ServiceTimers<ChannelTimer>
 
     /// The commands that set the timers, for the caller to send in a pipeline; none when no counter is on.
-    func scheduling(_ telling: ChannelFunctions.Telling, _ channel: ChannelKey) -> [RedisCommand] {
-        telling.map { counter, due in
+    func scheduling(_ countersDue: ChannelFunctions.CounterDueTimes, _ channel: ChannelKey) -> [RedisCommand] {
+        countersDue.map { counter, due in
             timers.setting(.counter(counter, channel), at: due)
         }
     }
@@ -28,8 +28,8 @@ struct ChannelCounters: Sendable {
 
     /// Announces a counter, if it is time; called when its timer fires.
     func fired(_ counter: ChannelCounter, _ channel: ChannelKey) async throws {
-        switch try await functions.tell(counter, channel) {
-        case .told: ChannelMetrics.numbersTold.increment()
+        switch try await functions.announce(counter, channel) {
+        case .announced: ChannelMetrics.numbersTold.increment()
         case .wait(let until):
             try await timers.set(.counter(counter, channel), at: until)
         case .nothing: break

@@ -5,7 +5,8 @@ internal import SignalingProtocol
 
 /// The attributes cache, and the end of empty channels.
 extension ChannelFunctions {
-    struct Begun: Equatable {
+    /// A change that was counted against the rate limit and may be committed.
+    struct AdmittedChange: Equatable {
         var attributesAreCached: Bool
         var members: Int
         var now: RedisTime
@@ -15,7 +16,7 @@ extension ChannelFunctions {
     /// - Throws: `SignalingError` with reason `rate_limited`, `too_many_attributes` or `memory_full`.
     func begin(
         _ command: ChangeChannelAttributes, _ channel: ChannelKey, _ context: CommandContext
-    ) async throws(SignalingError) -> Begun {
+    ) async throws(SignalingError) -> AdmittedChange {
         var adds = false
         if case .update = command.change { adds = true }
         let reply = try await redis.answer(
@@ -26,7 +27,8 @@ extension ChannelFunctions {
         guard let parts = reply.array, parts.count == 3, let cached = parts[0].int, let members = parts[1].int,
             let now = parts[2].int
         else { throw .unreadableAnswer }
-        return Begun(attributesAreCached: cached == 1, members: Int(members), now: RedisTime(milliseconds: now))
+        return AdmittedChange(
+            attributesAreCached: cached == 1, members: Int(members), now: RedisTime(milliseconds: now))
     }
 
     /// The command that asks whether the session may act, as the last check before the act takes effect. It refuses a

@@ -13,7 +13,7 @@ struct ChannelSurvey: Sendable {
     /// The number of channels read at a time.
     private static let page = 200
     /// How long after the start of a survey no other instance starts one.
-    private static let turn = Duration.seconds(55)
+    private static let interval = Duration.seconds(55)
 
     let functions: ChannelFunctions
     let store: AttributeStore
@@ -22,19 +22,19 @@ struct ChannelSurvey: Sendable {
     let logger: Logger
 
     func run() async throws {
-        let lock = RoundLock(key: KeySpace.channelSurvey, timeToLive: Self.turn, connection: functions.redis)
+        let lock = RoundLock(key: KeySpace.channelSurvey, timeToLive: Self.interval, connection: functions.redis)
         guard try await lock.take() else { return }
         try await store.forgetJoined()
         var last: ChannelKey?
         while !Task.isCancelled {
             let channels = try await store.attributedChannels(after: last, limit: Self.page)
-            try await look(at: channels)
+            try await check(channels)
             guard channels.count == Self.page else { return }
             last = channels.last?.channel
         }
     }
 
-    private func look(at channels: [AttributedChannel]) async throws {
+    private func check(_ channels: [AttributedChannel]) async throws {
         let joins = try await functions.redis.answers(
             to: channels.map { RedisCommand("HEXISTS", .string(ChannelKeys($0.channel).state), "joins") })
         var joined: [ChannelKey] = []

@@ -12,7 +12,8 @@ struct ChannelFunctions: Sendable {
 
     // MARK: - A user's session
 
-    struct Entered: Equatable {
+    /// What presence answers when a user enters a channel.
+    struct EnterResult: Equatable {
         /// The channels that the session still has to leave.
         var leaving: [ChannelName]
         /// Whether the new channel's attributes are cached.
@@ -21,16 +22,16 @@ struct ChannelFunctions: Sendable {
 
     func enter(
         _ command: JoinChannel, _ id: CommandID, deadline: RedisTime?
-    ) async throws(SignalingError) -> Entered {
+    ) async throws(SignalingError) -> EnterResult {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         let replies = try await redis.answers(to: [
             .function(
                 "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .deadline(deadline),
-                .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.turn)),
+                .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.moveNumber)),
             RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)),
         ])
         let leaving = replies[0].texts.compactMap { try? ChannelName($0) }
-        return Entered(leaving: leaving, attributesAreCached: replies[1].int == 1)
+        return EnterResult(leaving: leaving, attributesAreCached: replies[1].int == 1)
     }
 
     enum Presence {
@@ -60,11 +61,11 @@ struct ChannelFunctions: Sendable {
     }
 
     /// The command reporting that the session is not in the channel any more and need not leave it.
-    /// - Parameter turn: the number of the leave; 0 when it has none.
-    static func exit(_ actor: Actor, _ channel: ChannelName, turn: Int64) -> RedisCommand {
+    /// - Parameter moveNumber: the number of the leave; 0 when it has none.
+    static func exit(_ actor: Actor, _ channel: ChannelName, moveNumber: Int64) -> RedisCommand {
         .function(
             "session_exit", tag: KeySpace.tag(actor.user), .string(actor.session.rawValue), .string(channel.rawValue),
-            .int64(turn))
+            .int64(moveNumber))
     }
 
     /// The command reporting that the session need not leave the channel any more.
@@ -85,7 +86,7 @@ struct ChannelFunctions: Sendable {
         var uid: UInt32
         /// How long the channel exists after it became empty.
         var timeToLive: Duration
-        var telling: Telling
+        var countersDue: CounterDueTimes
     }
 
     /// Whether the session is a member of the channel.
@@ -129,14 +130,15 @@ struct ChannelFunctions: Sendable {
             let seconds = Int64(texts[3])
         else { throw .unreadableAnswer }
         return Left(
-            count: count, change: change, uid: uid, timeToLive: .seconds(seconds), telling: try telling(texts[4...4]))
+            count: count, change: change, uid: uid, timeToLive: .seconds(seconds),
+            countersDue: try countersDue(texts[4...4]))
     }
 
     struct Reasserted: Equatable {
         /// The number of the change, for the mirror; nil when nothing changed.
         var change: Int64?
         var added: Set<Account>
-        var telling: Telling
+        var countersDue: CounterDueTimes
     }
 
     /// Adds members that Redis does not know.
@@ -153,7 +155,7 @@ struct ChannelFunctions: Sendable {
         guard texts.count >= 3 else { throw .unreadableAnswer }
         return Reasserted(
             change: Int64(texts[0]), added: Set(texts.dropFirst(3).compactMap { try? Account($0) }),
-            telling: try Self.telling(texts[1...2]))
+            countersDue: try Self.countersDue(texts[1...2]))
     }
 
     /// Records that an account is not a member, when Redis does not know it and only PostgreSQL's copy has it.

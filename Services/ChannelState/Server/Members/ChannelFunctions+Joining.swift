@@ -21,14 +21,14 @@ extension ChannelFunctions {
         var count: Int
         /// The number of the change, for the mirror: Redis' clock in microseconds, or slightly more.
         var change: Int64
-        var telling: Telling
+        var countersDue: CounterDueTimes
         /// Whether anyone receives the app's announcements of joins.
         var hasAudience: Bool
     }
 
     /// The number of attempts to read a join and its attributes as of the same version; each fails only if a change
     /// comes in between.
-    private static let looks = 20
+    private static let joinAttempts = 20
 
     /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
     func join(
@@ -37,7 +37,7 @@ extension ChannelFunctions {
         let keys = ChannelKeys(channel)
         // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same
         // join is sent again; it takes effect once and returns the new sequence number.
-        for _ in 0..<Self.looks {
+        for _ in 0..<Self.joinAttempts {
             let replies = try await redis.answers(to: [
                 .function(
                     "channel_join", tag: keys.tag, .string(id.rawValue), .deadline(deadline),
@@ -69,7 +69,7 @@ extension ChannelFunctions {
             attributes: attributes.sorted { $0.name < $1.name })
         return Joined(
             outcome: outcome, answer: answer, count: Int(count), change: change,
-            telling: try telling(parts[4...5].map { $0.string ?? "" }), hasAudience: hasAudience)
+            countersDue: try countersDue(parts[4...5].map { $0.string ?? "" }), hasAudience: hasAudience)
     }
 
     /// Parses pairs of name and value.

@@ -28,7 +28,7 @@ struct MemberMirrorCheck: Sendable {
         var last: MemberMirrorRow?
         repeat {
             // Set even if it is too early for the round: the earlier it is set, the more exact it is.
-            let born = try await self.born(try await functions.redis.time())
+            let keptSince = try await dataKeptSince(try await functions.redis.time())
             // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
             guard try await uptime.wait(for: Self.settling, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
@@ -36,7 +36,7 @@ struct MemberMirrorCheck: Sendable {
                 to: rows.map {
                     RedisCommand("HGET", .string(ChannelKeys($0.channel).memberInfo), .string($0.account.rawValue))
                 })
-            try await look(at: zip(rows, infos).map { ($0, $1.string) }, born: born)
+            try await check(zip(rows, infos).map { ($0, $1.string) }, keptSince: keptSince)
             last = rows.count == Self.page ? rows.last : nil
             try await renew()
             if last != nil { try await Task.sleep(for: Self.pause) }
@@ -44,7 +44,7 @@ struct MemberMirrorCheck: Sendable {
     }
 
     /// - Returns: the time since which Redis has kept its data.
-    private func born(_ now: RedisTime) async throws -> RedisTime {
+    private func dataKeptSince(_ now: RedisTime) async throws -> RedisTime {
         let text = String(now.milliseconds * 1000)
         let kept = try await functions.redis.answer(
             to: RedisCommand("SET", .string(KeySpace.dataBirth), .string(text), "NX", "GET")
@@ -52,7 +52,7 @@ struct MemberMirrorCheck: Sendable {
         return RedisTime(microseconds: Int64(kept ?? text) ?? 0)
     }
 
-    private func look(at rows: [(row: MemberMirrorRow, info: String?)], born: RedisTime) async throws {
+    private func check(_ rows: [(row: MemberMirrorRow, info: String?)], keptSince: RedisTime) async throws {
         let members = rows.compactMap { row, info in info.map { (row, Self.actor(row, $0)) } }
         let sessions = try await functions.redis.answers(
             to: members.map {
@@ -68,7 +68,8 @@ struct MemberMirrorCheck: Sendable {
         }
         for (row, info) in rows where info == nil {
             ChannelMetrics.membersForgotten.increment()
-            let change = try await functions.memberForgotten(row, isTold: RedisTime(microseconds: row.version) < born)
+            let change = try await functions.memberForgotten(
+                row, isTold: RedisTime(microseconds: row.version) < keptSince)
             guard let change else { continue }
             _ = try await functions.redis.answer(
                 to: MemberMirror.entry(row.channel, row.account, uid: row.uid, present: false, change: change))

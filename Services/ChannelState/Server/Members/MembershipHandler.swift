@@ -72,7 +72,7 @@ struct MembershipHandler: Sendable {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
         _ = try await functions.redis.answer(
-            to: ChannelFunctions.exit(command.actor, command.channel, turn: command.turn))
+            to: ChannelFunctions.exit(command.actor, command.channel, moveNumber: command.moveNumber))
     }
 
     /// - Parameters:
@@ -83,7 +83,7 @@ struct MembershipHandler: Sendable {
         let (actor, reason) = (leave.actor, leave.reason)
         let channel = ChannelKey(app: actor.user.app, name: leave.channel)
         let left = try await functions.leave(actor, channel, id, deadline: deadline)
-        var after = [ChannelFunctions.exit(actor, channel.name, turn: leave.turn)]
+        var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
             after.append(
                 MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))
@@ -91,7 +91,7 @@ struct MembershipHandler: Sendable {
                 let due = RedisTime(microseconds: left.change) + left.timeToLive
                 after.append(timers.setting(.expiry(channel), at: due))
             }
-            after += counters.scheduling(left.telling, channel)
+            after += counters.scheduling(left.countersDue, channel)
             after += announcement(.leave(channel.name, reason), of: actor, in: channel, change: left.change, id)
         }
         _ = try await functions.redis.answers(to: after)
@@ -108,7 +108,7 @@ struct MembershipHandler: Sendable {
         var after = [
             MemberMirror.entry(channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
         ]
-        after += counters.scheduling(joined.telling, channel)
+        after += counters.scheduling(joined.countersDue, channel)
         if joined.count == 1, channel.name.special == nil {
             // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose
             // it.

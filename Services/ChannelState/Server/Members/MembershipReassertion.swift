@@ -54,7 +54,7 @@ struct MembershipReassertion: Sendable {
         var after = added.map {
             MemberMirror.entry(channel, $0.member.account, uid: $0.member.uid, present: true, change: change)
         }
-        after += counters.scheduling(reasserted.telling, channel)
+        after += counters.scheduling(reasserted.countersDue, channel)
         if channel.name.special == nil {
             // Redis may also have lost the timer that ends the channel.
             let due = RedisTime(microseconds: change) + .seconds(Limits.channelTimeToLive)
@@ -75,7 +75,7 @@ struct MembershipReassertion: Sendable {
         var after = [
             MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change)
         ]
-        after += counters.scheduling(left.telling, channel)
+        after += counters.scheduling(left.countersDue, channel)
         if left.count == 0, channel.name.special == nil {
             let due = RedisTime(microseconds: left.change) + left.timeToLive
             after.append(timers.setting(.expiry(channel), at: due))

@@ -76,7 +76,9 @@ struct PublicListener: Sendable {
     /// Admits the client and installs the pipeline: TLS, HTTP and the upgrade to WebSocket.
     /// - Parameter remote: the client's address, not its proxy's.
     private func enter(_ channel: any Channel, _ remote: SocketAddress?, tls: TLSIdentity?) throws {
-        guard shard(of: channel).door.admit(channel, from: remote) else { throw ChannelError.operationUnsupported }
+        guard shard(of: channel).addressLimiter.admit(channel, from: remote) else {
+            throw ChannelError.operationUnsupported
+        }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), name: Self.tlsHandler) }
         let upgrader = WebSocketUpgrader { channel in

@@ -81,7 +81,7 @@ extension ClientConnection {
         case .resume: GatewayMetrics.resumes.increment()
         case .loginFailure(let isOfTheLogin):
             GatewayMetrics.loginFailures.increment()
-            if isOfTheLogin { shard.door.loginFailed(doorKey) }
+            if isOfTheLogin { shard.addressLimiter.loginFailed(addressKey) }
         case .loginLimited: GatewayMetrics.loginsLimited.increment()
         case .callFailure: GatewayMetrics.callFailures.increment()
         case .messageLimited: GatewayMetrics.limited.increment()

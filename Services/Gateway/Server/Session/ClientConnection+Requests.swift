@@ -129,7 +129,7 @@ extension ClientConnection {
 
     private func join(_ turn: CallTurn, _ name: ChannelName, _ number: Int64, on shard: isolated GatewayShard) {
         guard let active = session.active else { return }
-        let command = JoinChannel(actor: active.actor, channel: name, turn: number)
+        let command = JoinChannel(actor: active.actor, channel: name, moveNumber: number)
         shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
             handle(.joined(turn, result), on: shard)
         }
@@ -137,7 +137,7 @@ extension ClientConnection {
 
     private func leave(_ turn: CallTurn, _ name: ChannelName, _ number: Int64, on shard: isolated GatewayShard) {
         guard let active = session.active else { return }
-        let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser, turn: number)
+        let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser, moveNumber: number)
         shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
             handle(.left(turn, result.failure), on: shard)
         }

@@ -169,7 +169,7 @@ final class ClientConnection: ChannelInboundHandler {
         case .lineLogin: takeFullFrames()
         case .login(let login):
             takeFullFrames()
-            return handle(.login(login, isAllowed: shard.door.mayLogIn(doorKey)), on: shard)
+            return handle(.login(login, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
         }
         handle(.frame(frame, bytes: shard.payload.count, at: LocalTime(lastRead)), on: shard)
     }
@@ -234,7 +234,7 @@ final class ClientConnection: ChannelInboundHandler {
     var address: String { remote?.ipAddress ?? "unknown" }
 
     /// The address under which the connection is counted; nil when it is not counted.
-    var doorKey: ClientAddress? { shard.door.key(of: remote) }
+    var addressKey: ClientAddress? { shard.addressLimiter.key(of: remote) }
 
     /// Closes the connection if its client has been silent for too long.
     func sweep(now: NIODeadline, on shard: isolated GatewayShard) {

@@ -6,6 +6,6 @@ struct GatewayProcess: Sendable {
     let configuration: GatewayConfiguration
     let redis: RedisConfiguration
     /// Counts what clients do by address.
-    let door: AddressDoor
+    let addressLimiter: AddressLimiter
     let logger: Logger
 }

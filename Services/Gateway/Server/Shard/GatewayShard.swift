@@ -34,7 +34,7 @@ actor GatewayShard {
     /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
     /// Counts connections and failed logins by address, together with the other shards.
-    nonisolated let door: AddressDoor
+    nonisolated let addressLimiter: AddressLimiter
     /// The number of clients' sockets, including those that are not WebSockets yet.
     private(set) var sockets = 0
     /// The output that waits for all clients.
@@ -81,7 +81,7 @@ actor GatewayShard {
         configuration = process.configuration
         commandTimeout = TimeAmount(configuration.commandTimeout)
         redisConfiguration = process.redis
-        door = process.door
+        addressLimiter = process.addressLimiter
         output = OutputBudget(bound: configuration.shardOutputBound)
         var logger = process.logger
         logger[metadataKey: "gateway"] = "\(id)"

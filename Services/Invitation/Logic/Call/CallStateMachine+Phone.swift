@@ -4,7 +4,7 @@ package import SignalingProtocol
 /// Calls in which one party is a telephone: reports of its sip-bridge, and the loss of the bridge.
 ///
 /// A report from a bridge that does not hold the telephone, or about a call that has ended, changes nothing. The bridge
-/// learns from ``CallSnapshot/stands(_:with:)`` that it must hang up.
+/// learns from ``CallSnapshot/continues(_:with:)`` that it must hang up.
 extension CallStateMachine {
     /// Handles a user's invitation of a telephone. From none or ended to waiting, or to ended when the app has no
     /// trunk.
@@ -205,7 +205,7 @@ extension CallStateMachine {
 
 extension CallSnapshot {
     /// Whether this call is the current one, has not ended, and belongs to this sip-bridge.
-    package func stands(_ id: CallID, with bridge: BridgeID) -> Bool {
+    package func continues(_ id: CallID, with bridge: BridgeID) -> Bool {
         isLive(id) && call.phone?.bridge == bridge
     }
 

@@ -70,9 +70,9 @@ struct CallHandler: Sendable {
             throw SignalingError(
                 .inviteOther, .tooManyCalls, "one of the users already has \(Limits.callsPerUser) calls")
         }
-        let way = try await way(of: request, isOnline: calledParty.session != nil)
+        let destination = try await destination(of: request, isOnline: calledParty.session != nil)
         let tag = Self.tag(caller.user, command.channel, callee)
-        switch way {
+        switch destination {
         case .user:
             let presence = await callees.presence(of: calleeKey, calledParty)
             try await driver.play(tag, context) { machine, now throws(SignalingError) in
@@ -104,13 +104,15 @@ struct CallHandler: Sendable {
         }
     }
 
-    private enum Way {
+    /// Whom a call rings.
+    private enum Destination {
         case user
         case telephone(TrunkTerms?)
     }
 
     /// Determines the route; reads the app's trunk only if the route depends on it.
-    private func way(of request: InvitationRequest, isOnline: Bool) async throws(SignalingError) -> Way {
+    private func destination(of request: InvitationRequest, isOnline: Bool) async throws(SignalingError) -> Destination
+    {
         let app = request.caller.user.app
         switch request.route {
         case .user:

@@ -46,11 +46,11 @@ actor CallReconciliation: Service {
             every: pause, jitter: 0.9...1.1, complaint: "could not compare the call log with the calls", level: .debug,
             logger: logger
         ).run {
-            if try await self.lock.take() { try await self.look() }
+            if try await self.lock.take() { try await self.compare() }
         }
     }
 
-    private func look() async throws {
+    private func compare() async throws {
         guard try await CallLogStream(redis: redis).delay() < Self.delay else { return }
         for _ in 0..<Self.pages {
             let (calls, next) = try await store.open(

@@ -9,7 +9,7 @@ struct CallLogPruning: Service {
     /// The number of calls deleted by one statement.
     private static let batch = 1000
     /// The pause after a full batch.
-    private static let breath = Duration.milliseconds(200)
+    private static let pauseBetweenBatches = Duration.milliseconds(200)
     /// The pause after a batch that was not full.
     private static let pause = Duration.seconds(60)
 
@@ -28,7 +28,7 @@ struct CallLogPruning: Service {
         while true {
             let removed = try await store.prune(olderThanDays: days, limit: Self.batch)
             InvitationMetrics.logPruned.increment(by: removed)
-            guard removed == Self.batch, await Task.pause(Self.breath) else { return }
+            guard removed == Self.batch, await Task.pause(Self.pauseBetweenBatches) else { return }
         }
     }
 }

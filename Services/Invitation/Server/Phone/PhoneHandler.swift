@@ -11,17 +11,17 @@ struct PhoneHandler: Sendable {
     let callees: CalleeNumbers
 
     /// Handles a report about a telephone.
-    func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
+    func report(_ command: PhoneReport, _ context: CommandContext) async throws(SignalingError) -> PhoneCallStatus {
         try CallMessage.checkSize(command.extra)
         let id = CallID(command.call.id)
         let snapshot = try await driver.play(command.call.tag, context) { machine, now throws(SignalingError) in
             machine.phoneActed(command, now: now)
         }
-        return PhoneStanding(stands: snapshot?.stands(id, with: command.bridge) == true)
+        return PhoneCallStatus(continues: snapshot?.continues(id, with: command.bridge) == true)
     }
 
     /// Handles a telephone's call to a user.
-    func invite(_ command: InviteFromPhone, _ context: CommandContext) async throws(SignalingError) -> PhoneStanding {
+    func invite(_ command: InviteFromPhone, _ context: CommandContext) async throws(SignalingError) -> PhoneCallStatus {
         try CallMessage.checkSize(command.extra)
         let call = command.call
         let user = UserKey(app: call.channel.app, account: call.user)
@@ -35,11 +35,11 @@ struct PhoneHandler: Sendable {
             let snapshot = try await driver.play(call.tag, context) { machine, now throws(SignalingError) in
                 machine.invite(from: phone, in: call, extra: command.extra, callee: callee, now: now)
             }
-            return PhoneStanding(stands: snapshot?.stands(CallID(call.id), with: command.bridge) == true)
+            return PhoneCallStatus(continues: snapshot?.continues(CallID(call.id), with: command.bridge) == true)
         } catch {
             // The user's mailbox is full: the call has ended and is in the log.
             guard error.code == .inviteOther else { throw error }
-            return PhoneStanding(stands: false)
+            return PhoneCallStatus(continues: false)
         }
     }
 }

@@ -36,7 +36,7 @@ extension PresenceFunctions {
             "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
             .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
             held.push ? 1 : 0, .time(held.hold.since), .int64(held.hold.claim), .int64(held.tokenExpiry),
-            .int64(held.place.isSettled ? held.place.turn : -1),
+            .int64(held.place.isSettled ? held.place.moveNumber : -1),
             .string(held.place.isSettled ? held.place.channel?.rawValue ?? "" : ""),
             .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""))
     }
@@ -62,7 +62,7 @@ extension PresenceFunctions {
     }
 
     /// The result for a session that PostgreSQL's copy has and Redis does not.
-    enum Forgotten: Equatable {
+    enum ForgetResult: Equatable {
         /// The session is now recorded as ended.
         case ended(EndedSession)
         /// The session had ended before; the number is that of the change for the mirror.
@@ -73,7 +73,7 @@ extension PresenceFunctions {
 
     func forgotten(
         _ row: PresenceMirrorRow, channels: [ChannelName]
-    ) async throws(SignalingError) -> Forgotten {
+    ) async throws(SignalingError) -> ForgetResult {
         let reply = try await redis.answer(
             to: .function(
                 "session_forgotten", tag: KeySpace.tag(row.user), .string(row.session.rawValue),

@@ -103,12 +103,12 @@ struct PresenceFunctions: Sendable {
         let fields = replies[1].texts
         guard fields.count == 10, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
             let since = RedisTime(text: fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
-            let turn = Int64(fields[9])
+            let moveNumber = Int64(fields[9])
         else { throw .unreadableAnswer }
         var answer = SessionResumed(
             uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry,
             hold: SessionHold(since: since, claim: claim))
-        answer.turn = turn
+        answer.moveNumber = moveNumber
         return Resumed(answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5])
     }
 
@@ -166,14 +166,15 @@ struct PresenceFunctions: Sendable {
         return EndedSession(fields: reply.texts)
     }
 
-    enum Due: Equatable {
+    /// What the timer of a session finds.
+    enum TimeoutCheck: Equatable {
         case ended(EndedSession)
         case wait(until: RedisTime)
         case none
     }
 
     /// - Parameter since: when Redis began to answer: clients could not resume before. Nil when that does not matter.
-    func due(_ user: UserKey, _ session: SessionID, since: RedisTime?) async throws(SignalingError) -> Due {
+    func due(_ user: UserKey, _ session: SessionID, since: RedisTime?) async throws(SignalingError) -> TimeoutCheck {
         let reply = try await redis.answer(
             to: .function(
                 "session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since?.milliseconds ?? 0)))

@@ -19,13 +19,13 @@ struct PresenceTimerHandler: Sendable {
     func fired(_ timer: PresenceTimer) async throws(SignalingError) {
         switch timer {
         case .gateway(let gateway): try await gateways.check(gateway)
-        case .session(let user, let session): try await look(at: session, of: user)
+        case .session(let user, let session): try await check(session, of: user)
         // A process may have died after a commit in PostgreSQL and before the cache was updated.
         case .attributes(let user): try await cache.mend(user)
         }
     }
 
-    private func look(at session: SessionID, of user: UserKey) async throws(SignalingError) {
+    private func check(_ session: SessionID, of user: UserKey) async throws(SignalingError) {
         guard let since = uptime.since else {
             return try await timers.set(.session(user, session), after: Self.pause)
         }

@@ -12,7 +12,8 @@ package struct DTMFReceiver {
     /// before it.
     fileprivate static let minSegment: UInt32 = 0xF000
 
-    fileprivate struct Press {
+    /// One press of a key, or a segment of a long one.
+    fileprivate struct KeyPress {
         var source: UInt32
         var timestamp: UInt32
         var event: UInt8
@@ -21,7 +22,7 @@ package struct DTMFReceiver {
     }
 
     /// Oldest first.
-    private var presses: [Press] = []
+    private var presses: [KeyPress] = []
 
     /// Creates a receiver.
     package init() { presses.reserveCapacity(Self.maxRemembered) }
@@ -45,14 +46,14 @@ package struct DTMFReceiver {
         let continues = presses.contains { $0.continues(at: timestamp, source: source, event: packet.event) }
         if presses.count == Self.maxRemembered { presses.removeFirst() }
         presses.append(
-            Press(
+            KeyPress(
                 source: source, timestamp: timestamp, event: packet.event, duration: packet.duration,
                 hasEnded: packet.isEnd))
         return continues ? nil : event
     }
 }
 
-extension DTMFReceiver.Press {
+extension DTMFReceiver.KeyPress {
     /// Whether a packet with this new timestamp is the next segment of the same press (RFC 4733, section 2.5.1.3). The
     /// duration has 16 bits, so a press longer than 8.19 s continues with a new timestamp where the segment ended.
     fileprivate func continues(at next: UInt32, source: UInt32, event: UInt8) -> Bool {

@@ -3,10 +3,10 @@ package import SignalingProtocol
 /// What the driver must do, in order.
 package enum DialogAction: Equatable, Sendable {
     /// Report to the invitation service. If it does not have the call any more, call
-    /// ``DialogStateMachine/reportRefused()``; for a claim, call ``DialogStateMachine/claimAnswered(stands:)``.
+    /// ``DialogStateMachine/reportRefused()``; for a claim, call ``DialogStateMachine/claimAnswered(continues:)``.
     case report(PhoneAct, DialogNote)
     /// Invite the user to whom the called number belongs, then call
-    /// ``DialogStateMachine/invitationAnswered(stands:code:)``.
+    /// ``DialogStateMachine/invitationAnswered(continues:code:)``.
     case inviteUser
     /// Find the trunk and everything an INVITE needs, then call ``DialogStateMachine/prepared(ring:)`` or
     /// ``DialogStateMachine/unprepared(_:_:)``.

@@ -7,13 +7,13 @@ package struct DialogResponse: Equatable, Sendable {
     /// The To tag; identifies the telephone when an INVITE has reached several.
     package var tag: String
     /// The response's session timer fields.
-    package var session: SessionTerms
+    package var session: SessionTimerFields
     /// Whether it is a challenge (401, 407) that can be answered.
     package var isAnswerable: Bool
 
     /// Creates a response.
     package init(
-        status: Int, phrase: String = "", tag: String = "", session: SessionTerms = SessionTerms(),
+        status: Int, phrase: String = "", tag: String = "", session: SessionTimerFields = SessionTimerFields(),
         isAnswerable: Bool = false
     ) {
         self.status = status

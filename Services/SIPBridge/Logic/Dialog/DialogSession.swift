@@ -7,7 +7,7 @@ package enum SessionRole: String, Sendable, CaseIterable {
 }
 
 /// The header fields of a received message that concern session timers and UPDATE.
-package struct SessionTerms: Equatable, Sendable {
+package struct SessionTimerFields: Equatable, Sendable {
     /// Session-Expires, in seconds.
     package var interval: Int?
     /// The `refresher` of Session-Expires, relative to the request.
@@ -138,20 +138,20 @@ package struct SessionPolicy: Equatable, Sendable {
     }
 
     /// The Min-SE with which to try again after a 422; nil when that would fail too.
-    func minimumAfterRefusal(_ terms: SessionTerms, before: Int?) -> Int? {
+    func minimumAfterRefusal(_ terms: SessionTimerFields, before: Int?) -> Int? {
         guard let minimum = terms.minimum, minimum <= Self.longest, minimum > before ?? 0 else { return nil }
         return max(minimum, Self.floor)
     }
 
     /// The timer agreed on by a 2xx to a request of ours; nil for none.
-    func agreed(_ terms: SessionTerms) -> SessionTimer? {
+    func agreed(_ terms: SessionTimerFields) -> SessionTimer? {
         guard let interval = terms.interval else { return nil }
         // A 2xx must name the refresher. If it does not, we refresh: two refreshers do no harm.
         return SessionTimer(interval: max(interval, Self.shortest), isOurs: terms.refresher != .uas)
     }
 
     /// The response to a peer's INVITE or UPDATE, as far as session timers are concerned.
-    func answer(_ terms: SessionTerms) -> Answer {
+    func answer(_ terms: SessionTimerFields) -> Answer {
         var interval = terms.interval ?? max(self.interval, terms.minimum ?? 0)
         if interval < Self.floor {
             // Without `timer` in Supported, a proxy has requested the timer; the peer would not understand a 422 (RFC

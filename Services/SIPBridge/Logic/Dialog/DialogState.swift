@@ -13,13 +13,13 @@ enum DialogState: Equatable, Sendable {
     /// Outbound: the 2xx is acknowledged, and its description is being applied. Goes to up, leaving, over.
     case confirming(DialogResponse)
     /// Inbound: asking the invitation service to invite the user. Goes to alerting, over.
-    case inviting(Arriving)
+    case inviting(IncomingInvite)
     /// Inbound: the user has been invited. Goes to answering, over.
-    case alerting(Arriving)
+    case alerting(IncomingInvite)
     /// Inbound: our 2xx waits for its ACK. Goes to up, leaving, over.
     case answering(Answering)
     /// The call is up. Goes to leaving, over.
-    case up(Standing)
+    case up(Established)
     /// Our BYE is in progress. Goes to over.
     case leaving
     /// The call has ended. Final.
@@ -42,7 +42,7 @@ enum DialogState: Equatable, Sendable {
     }
 
     /// The peer's INVITE, not answered yet.
-    struct Arriving: Equatable, Sendable {
+    struct IncomingInvite: Equatable, Sendable {
         /// Whether it contains an offer; otherwise our 200 does.
         var hasOffer: Bool
         /// The session timer fields of the 200.
@@ -56,7 +56,7 @@ enum DialogState: Equatable, Sendable {
     /// Our 2xx that waits for its ACK.
     struct Answering: Equatable, Sendable {
         /// The INVITE that it answers.
-        var invite: Arriving
+        var invite: IncomingInvite
         /// The time from the last copy of the 2xx to the next.
         var pause: Duration
         /// Whether the user has ended the call meanwhile: the BYE must wait for the ACK (RFC 3261, 15).
@@ -64,15 +64,15 @@ enum DialogState: Equatable, Sendable {
     }
 
     /// An answered call.
-    struct Standing: Equatable, Sendable {
+    struct Established: Equatable, Sendable {
         /// Our request in progress that changes the session.
-        enum Own: Equatable, Sendable {
+        enum OwnRequest: Equatable, Sendable {
             case update
             case reinvite
         }
 
         /// The peer's description that the driver is applying.
-        enum Taking: Equatable, Sendable {
+        enum DescriptionToApply: Equatable, Sendable {
             /// The first one: media start with it.
             case first
             /// A later one.
@@ -80,7 +80,7 @@ enum DialogState: Equatable, Sendable {
         }
 
         /// Our response to a request of the peer that changes the session.
-        enum Peers: Equatable, Sendable {
+        enum ResponseInProgress: Equatable, Sendable {
             /// The driver is making the response.
             case deciding(DialogOffer, SessionTimer)
             /// The 2xx to a re-INVITE waits for its ACK; its next copy is due after `pause`.
@@ -96,10 +96,10 @@ enum DialogState: Equatable, Sendable {
         /// Whether the peer supports UPDATE.
         var allowsUpdate: Bool
         /// Our request in progress, if any.
-        var own: Own?
+        var ownRequest: OwnRequest?
         /// Our response in progress to the peer's request, if any.
-        var peers: Peers?
+        var response: ResponseInProgress?
         /// The peer's description that is being applied, if any.
-        var taking: Taking?
+        var applying: DescriptionToApply?
     }
 }

@@ -5,14 +5,14 @@ extension DialogStateMachine {
     /// Handles a telephone's INVITE for one of our numbers. From fresh to inviting; or to over when its session
     /// interval is too small.
     /// - Parameter hasOffer: whether the INVITE contains a description that we can answer.
-    package mutating func invited(_ session: SessionTerms, hasOffer: Bool) -> [DialogAction] {
+    package mutating func invited(_ session: SessionTimerFields, hasOffer: Bool) -> [DialogAction] {
         guard state == .fresh else { return [] }
         switch policy.answer(session) {
         case .tooSmall(let minimum):
             return [.respondInvite(.intervalTooSmall(minimum: minimum))] + finish()
         case .agreed(let timer, let headers):
             state = .inviting(
-                DialogState.Arriving(
+                DialogState.IncomingInvite(
                     hasOffer: hasOffer, headers: headers, timer: timer, allowsUpdate: session.allowsUpdate ?? false))
             return [.respondInvite(.trying), .inviteUser]
         }
@@ -20,10 +20,10 @@ extension DialogStateMachine {
 
     /// Takes the invitation service's reply. From inviting to alerting, or over.
     /// - Parameter code: the code of the error when the user was not invited.
-    package mutating func invitationAnswered(stands: Bool, code: SignalingCode? = nil) -> [DialogAction] {
+    package mutating func invitationAnswered(continues: Bool, code: SignalingCode? = nil) -> [DialogAction] {
         switch state {
         case .inviting(let it):
-            guard stands else { return [.respondInvite(DialogVerdict.reply(for: code))] + finish() }
+            guard continues else { return [.respondInvite(DialogVerdict.reply(for: code))] + finish() }
             state = .alerting(it)
             return []
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .alerting, .answering, .up, .leaving,
@@ -49,15 +49,15 @@ extension DialogStateMachine {
         case .answering(let it):
             if it.wantsEnd { return leave() }
             state = .up(
-                DialogState.Standing(
+                DialogState.Established(
                     isCaller: false, timer: it.invite.timer, allowsUpdate: it.invite.allowsUpdate,
-                    taking: it.invite.hasOffer ? nil : .first))
+                    applying: it.invite.hasOffer ? nil : .first))
             return stop + [it.invite.hasOffer ? .startMedia : .takeDescription] + run(it.invite.timer)
         case .up(var it):
-            switch it.peers {
+            switch it.response {
             case .unacknowledged(_, let wantsDescription):
-                it.peers = nil
-                it.taking = wantsDescription ? .later : nil
+                it.response = nil
+                it.applying = wantsDescription ? .later : nil
                 state = .up(it)
                 return stop + (wantsDescription ? [.takeDescription] : [])
             case .deciding, nil:
@@ -117,10 +117,10 @@ extension DialogStateMachine {
             state = .answering(it)
             return [.resendAnswer, .schedule(.retransmission, after: it.pause)]
         case .up(var it):
-            switch it.peers {
+            switch it.response {
             case .unacknowledged(let pause, let wantsDescription):
                 let next = min(pause * 2, durations.t2)
-                it.peers = .unacknowledged(pause: next, wantsDescription: wantsDescription)
+                it.response = .unacknowledged(pause: next, wantsDescription: wantsDescription)
                 state = .up(it)
                 return [.resendAnswer, .schedule(.retransmission, after: next)]
             case .deciding, nil:
@@ -138,7 +138,7 @@ extension DialogStateMachine {
         case .answering(let it):
             return (it.wantsEnd ? [] : [report]) + leave()
         case .up(let it):
-            switch it.peers {
+            switch it.response {
             case .unacknowledged: return [report] + leave()
             case .deciding, nil: return []
             }

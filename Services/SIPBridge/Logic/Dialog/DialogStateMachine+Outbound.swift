@@ -11,9 +11,9 @@ extension DialogStateMachine {
 
     /// Takes the invitation service's reply to the claim. From claiming to preparing; or to over when another bridge
     /// has the call.
-    package mutating func claimAnswered(stands: Bool) -> [DialogAction] {
+    package mutating func claimAnswered(continues: Bool) -> [DialogAction] {
         guard state == .claiming else { return [] }  // An order came first.
-        guard stands else { return finish() }
+        guard continues else { return finish() }
         state = .preparing
         return [.prepare]
     }

@@ -8,10 +8,10 @@ extension DialogStateMachine {
     // MARK: - The peer's requests
 
     /// Handles a re-INVITE or UPDATE from the peer.
-    package mutating func offered(_ offer: DialogOffer, _ session: SessionTerms) -> [DialogAction] {
+    package mutating func offered(_ offer: DialogOffer, _ session: SessionTimerFields) -> [DialogAction] {
         switch state {
         case .up(var it):
-            switch it.peers {
+            switch it.response {
             case .deciding: return [.respond(.retryLater(seconds: Self.retryAfter))]
             case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
             case .unacknowledged(_, wantsDescription: false), nil: break
@@ -19,7 +19,7 @@ extension DialogStateMachine {
             // Glare: an offer of ours is not answered yet. An UPDATE without a description makes no offer (RFC 3311,
             // 5.2).
             let isOffer = offer.kind == .reinvite || offer.hasDescription
-            if isOffer, it.own == .reinvite || it.taking != nil { return [.respond(.pending)] }
+            if isOffer, it.ownRequest == .reinvite || it.applying != nil { return [.respond(.pending)] }
             switch policy.answer(session) {
             case .tooSmall(let minimum):
                 return [.respond(.intervalTooSmall(minimum: minimum))]
@@ -31,8 +31,8 @@ extension DialogStateMachine {
                     return [.respond(.refreshed(headers))] + run(timer)
                 }
                 // A new INVITE shows that the peer has received our last 2xx, even if its ACK was lost.
-                let isUnacknowledged = it.peers != nil
-                it.peers = .deciding(offer, timer)
+                let isUnacknowledged = it.response != nil
+                it.response = .deciding(offer, timer)
                 state = .up(it)
                 return (isUnacknowledged ? [.cancel(.retransmission), .cancel(.acknowledgement)] : [])
                     + [.answerOffer(offer, headers)]
@@ -53,9 +53,9 @@ extension DialogStateMachine {
     package mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
         switch state {
         case .up(var it):
-            switch it.peers {
+            switch it.response {
             case .deciding(let offer, let timer):
-                it.peers = nil
+                it.response = nil
                 guard isAccepted else {
                     state = .up(it)
                     return []
@@ -66,7 +66,7 @@ extension DialogStateMachine {
                     state = .up(it)
                     return run(timer)
                 case .reinvite:
-                    it.peers = .unacknowledged(pause: durations.t1, wantsDescription: !offer.hasDescription)
+                    it.response = .unacknowledged(pause: durations.t1, wantsDescription: !offer.hasDescription)
                     state = .up(it)
                     return [
                         .schedule(.retransmission, after: durations.t1),
@@ -98,8 +98,8 @@ extension DialogStateMachine {
         switch state {
         case .up(var it):
             // The peer is changing the session: if that succeeds it is a refresh, otherwise this timer fires again.
-            guard it.own == nil, it.peers == nil, let timer = it.timer else { return [] }
-            it.own = it.allowsUpdate ? .update : .reinvite
+            guard it.ownRequest == nil, it.response == nil, let timer = it.timer else { return [] }
+            it.ownRequest = it.allowsUpdate ? .update : .reinvite
             state = .up(it)
             let headers = policy.request(timer, minimum: it.minimum)
             return [it.allowsUpdate ? .sendUpdate(headers) : .sendReinvite(headers)]
@@ -114,12 +114,12 @@ extension DialogStateMachine {
     package mutating func refreshAnswered(_ response: DialogResponse, dice: UInt32) -> [DialogAction] {
         switch state {
         case .up(var it):
-            guard let own = it.own else { return [] }
-            it.own = nil
+            guard let own = it.ownRequest else { return [] }
+            it.ownRequest = nil
             if (200..<300).contains(response.status) {
                 it.timer = policy.agreed(response.session)
                 if let allows = response.session.allowsUpdate { it.allowsUpdate = allows }
-                it.taking = own == .reinvite ? .later : nil
+                it.applying = own == .reinvite ? .later : nil
                 state = .up(it)
                 return (own == .reinvite ? [.acknowledge(tag: peerTag ?? response.tag), .takeDescription] : [])
                     + run(it.timer)
@@ -137,7 +137,7 @@ extension DialogStateMachine {
     /// Called when our UPDATE or re-INVITE got no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
     package mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
-        case .up(let it) where it.own != nil:
+        case .up(let it) where it.ownRequest != nil:
             let reason: DialogReason =
                 switch failure {
                 case .timedOut: .sessionExpired
@@ -151,7 +151,8 @@ extension DialogStateMachine {
     }
 
     private mutating func refreshRefused(
-        _ before: DialogState.Standing, _ own: DialogState.Standing.Own, _ response: DialogResponse, _ dice: UInt32
+        _ before: DialogState.Established, _ own: DialogState.Established.OwnRequest, _ response: DialogResponse,
+        _ dice: UInt32
     ) -> [DialogAction] {
         var it = before
         switch response.status {
@@ -166,14 +167,14 @@ extension DialogStateMachine {
         case 422:
             guard let minimum = policy.minimumAfterRefusal(response.session, before: it.minimum) else { break }
             it.minimum = minimum
-            it.own = own
+            it.ownRequest = own
             state = .up(it)
             let headers = policy.request(it.timer, minimum: minimum)
             return [own == .update ? .sendUpdate(headers) : .sendReinvite(headers)]
         case 405, 501:
             guard own == .update else { break }
             it.allowsUpdate = false
-            it.own = .reinvite
+            it.ownRequest = .reinvite
             state = .up(it)
             return [.sendReinvite(policy.request(it.timer, minimum: it.minimum))]
         default:

@@ -115,12 +115,12 @@ package struct DialogStateMachine: Equatable, Sendable {
             }
             let timer = policy.agreed(response.session)
             state = .up(
-                DialogState.Standing(
+                DialogState.Established(
                     isCaller: true, timer: timer, allowsUpdate: response.session.allowsUpdate ?? false))
             return [.startMedia, .report(.accepted, DialogNote(nil, response))] + run(timer)
         case .up(var it):
-            let isFirst = it.taking == .first
-            it.taking = nil
+            let isFirst = it.applying == .first
+            it.applying = nil
             state = .up(it)
             guard !isUsable else { return isFirst ? [.startMedia] : [] }
             return [.report(.ended(.inviteOther), DialogNote(.unusableMedia))] + leave()

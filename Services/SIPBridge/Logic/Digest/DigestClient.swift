@@ -7,7 +7,8 @@ package struct DigestClient: Sendable {
     /// The largest number of challenges that one request answers; more would be a loop.
     package static let maxAttempts = 4
 
-    private struct Known {
+    /// The latest challenge of the server or of the proxy.
+    private struct LatestChallenge {
         var challenge: DigestChallenge
         var count: UInt32 = 0
         /// Whether the request in progress has answered this challenge.
@@ -15,8 +16,8 @@ package struct DigestClient: Sendable {
     }
 
     private let credentials: DigestCredentials
-    private var server: Known?
-    private var proxy: Known?
+    private var server: LatestChallenge?
+    private var proxy: LatestChallenge?
     private var attempts = 0
 
     /// Creates a client with these credentials.
@@ -25,10 +26,10 @@ package struct DigestClient: Sendable {
     /// The header fields for the next request; none before the first challenge.
     package mutating func headers(method: String, uri: String, cnonce: String) -> [SIPHeaderField] {
         var fields: [SIPHeaderField] = []
-        func answer(_ name: String, _ known: inout Known?) {
-            guard var next = known else { return }
+        func answer(_ name: String, _ latest: inout LatestChallenge?) {
+            guard var next = latest else { return }
             next.count += 1
-            known = next
+            latest = next
             fields.append(
                 SIPHeaderField(
                     name,
@@ -60,11 +61,11 @@ package struct DigestClient: Sendable {
         proxy?.isAnswered = false
     }
 
-    private static func take(_ values: [String], _ known: inout Known?) -> Bool {
+    private static func take(_ values: [String], _ latest: inout LatestChallenge?) -> Bool {
         guard let challenge = DigestChallenge.first(of: values) else { return false }
         // A repeated challenge means that the answer was wrong, unless only the nonce has expired.
-        if let known, known.isAnswered, !challenge.isStale { return false }
-        known = Known(challenge: challenge, isAnswered: true)
+        if let latest, latest.isAnswered, !challenge.isStale { return false }
+        latest = LatestChallenge(challenge: challenge, isAnswered: true)
         return true
     }
 }

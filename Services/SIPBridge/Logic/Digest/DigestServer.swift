@@ -26,12 +26,13 @@ package struct DigestServer: Sendable {
     /// The number of remembered nonces; above it, answers count as stale until some nonces expire.
     package let maxNonces: Int
 
-    private struct Use {
+    /// A nonce that an answer has used.
+    private struct UsedNonce {
         var count: UInt32
         var expiry: LocalTime
     }
     private let secret: String
-    private var uses: [String: Use] = [:]
+    private var usedNonces: [String: UsedNonce] = [:]
 
     /// Creates a server.
     /// - Parameter secret: signs nonces; known only to this process.
@@ -83,13 +84,13 @@ package struct DigestServer: Sendable {
     }
 
     private mutating func use(_ nonce: String, count: UInt32, expiry: LocalTime, now: LocalTime) -> Bool {
-        if let known = uses[nonce] {
+        if let known = usedNonces[nonce] {
             guard count > known.count else { return false }
-        } else if uses.count >= maxNonces {
-            uses = uses.filter { $0.value.expiry > now }
-            guard uses.count < maxNonces else { return false }
+        } else if usedNonces.count >= maxNonces {
+            usedNonces = usedNonces.filter { $0.value.expiry > now }
+            guard usedNonces.count < maxNonces else { return false }
         }
-        uses[nonce] = Use(count: count, expiry: expiry)
+        usedNonces[nonce] = UsedNonce(count: count, expiry: expiry)
         return true
     }
 

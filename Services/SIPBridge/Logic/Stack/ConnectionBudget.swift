@@ -30,7 +30,7 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
     private var entries: [Int32: Connection] = [:]
     private var strangers: [String: Set<Int32>] = [:]
     private var strangerCount = 0
-    private var looked: LocalTime?
+    private var lastSweep: LocalTime?
 
     /// Creates a budget without connections.
     package init() {}
@@ -49,12 +49,12 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
         let (address, isKnown) = (connection.address, connection.isKnown)
         remove(descriptor)
         if !isKnown, strangers[address, default: []].count >= perStranger {
-            for other in strangers[address] ?? [] { look(at: other, isOpen) }
+            for other in strangers[address] ?? [] { removeIfClosed(other, isOpen) }
             if strangers[address, default: []].count >= perStranger { return false }
         }
-        if isFull(isKnown), looked.map({ now >= $0 + Self.pause }) ?? true {
-            looked = now
-            for other in Array(entries.keys) { look(at: other, isOpen) }
+        if isFull(isKnown), lastSweep.map({ now >= $0 + Self.pause }) ?? true {
+            lastSweep = now
+            for other in Array(entries.keys) { removeIfClosed(other, isOpen) }
         }
         if isFull(isKnown) { return false }
         entries[descriptor] = connection
@@ -69,7 +69,7 @@ package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {
         entries.count >= total || (!isKnown && strangerCount >= ofStrangers)
     }
 
-    private mutating func look(at descriptor: Int32, _ isOpen: (Int32, Peer) -> Bool) {
+    private mutating func removeIfClosed(_ descriptor: Int32, _ isOpen: (Int32, Peer) -> Bool) {
         guard let entry = entries[descriptor], !isOpen(descriptor, entry.peer) else { return }
         remove(descriptor)
     }

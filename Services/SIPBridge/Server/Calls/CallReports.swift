@@ -30,22 +30,22 @@ final class CallReports {
 
     private func send(_ message: InviteFromPhone, of driver: PhoneCallDriver) async {
         switch await invitation.send(message) {
-        case .success(let standing):
-            driver.step { $0.invitationAnswered(stands: standing.stands) }
+        case .success(let status):
+            driver.step { $0.invitationAnswered(continues: status.continues) }
         case .failure(let error):
             driver.logger.notice("could not invite the user", metadata: ["error": "\(error)"])
-            driver.step { $0.invitationAnswered(stands: false, code: error.code) }
+            driver.step { $0.invitationAnswered(continues: false, code: error.code) }
             // Although there was no reply, the user may have been invited.
             if error == .timeout() { driver.reportLost() }
         }
     }
 
     private func send(_ report: PhoneReport, of driver: PhoneCallDriver) async {
-        let stands = await stands(report, driver.logger)
+        let continues = await continues(report, driver.logger)
         switch report.act {
-        case .claimed: driver.step { $0.claimAnswered(stands: stands) }
+        case .claimed: driver.step { $0.claimAnswered(continues: continues) }
         case .ringing, .accepted, .message:
-            guard !stands else { return }
+            guard !continues else { return }
             driver.logger.info("the invitation service no longer has the call")
             driver.step { $0.reportRefused() }
         case .refused, .failed, .ended: break  // The call has ended in any case.
@@ -54,11 +54,11 @@ final class CallReports {
 
     /// Reports, and returns whether the invitation service still has the call; the report is repeated while there is no
     /// reply.
-    private func stands(_ report: PhoneReport, _ logger: Logger) async -> Bool {
+    private func continues(_ report: PhoneReport, _ logger: Logger) async -> Bool {
         for attempt in 1...Self.attempts {
             switch await invitation.send(report) {
-            case .success(let standing):
-                return standing.stands
+            case .success(let status):
+                return status.continues
             case .failure(let error):
                 PhoneMetrics.reportsDropped.increment()
                 logger.warning(

@@ -9,7 +9,7 @@ struct PhoneDigits {
     static let heldBound = 256
 
     /// How we send digits; nil before the answer.
-    var way: PhoneMetrics.DigitWay?
+    var way: PhoneMetrics.DigitTransport?
     /// The texts that wait for the answer.
     var held: [DTMFDigits] = []
     /// The digits that are sent by INFO.
@@ -18,11 +18,11 @@ struct PhoneDigits {
     var pause: SIPTimer?
     /// Parses the peer's INFO requests.
     var receiver = DTMFInfoReceiver()
-    private var peersWay: PhoneMetrics.DigitWay?
+    private var peersWay: PhoneMetrics.DigitTransport?
 
     /// Whether a received digit counts. If the peer sends each press both ways, only those of the way that it used
     /// first count.
-    mutating func admits(_ way: PhoneMetrics.DigitWay) -> Bool {
+    mutating func admits(_ way: PhoneMetrics.DigitTransport) -> Bool {
         if peersWay == nil { peersWay = way }
         return peersWay == way
     }

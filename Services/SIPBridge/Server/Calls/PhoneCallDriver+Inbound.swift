@@ -50,7 +50,7 @@ extension PhoneCallDriver {
             logger.notice("could not answer an offer", metadata: ["error": "\(error.message)"])
             return reject(request, error.status)
         }
-        step { $0.invited(SessionTerms(message), hasOffer: message.hasDescription) }
+        step { $0.invited(SessionTimerFields(message), hasOffer: message.hasDescription) }
     }
 
     private func reject(_ request: SIPServerRequest, _ status: Int) {
@@ -165,7 +165,7 @@ extension PhoneCallDriver {
         }
         let kind: DialogOffer.Kind = message.method == "INVITE" ? .reinvite : .update
         step(about: request) {
-            $0.offered(DialogOffer(kind, hasDescription: message.hasDescription), SessionTerms(message))
+            $0.offered(DialogOffer(kind, hasDescription: message.hasDescription), SessionTimerFields(message))
         }
     }
 

@@ -119,11 +119,11 @@ extension DialogResponse {
     init(_ message: SIPMessage, isAnswerable: Bool = false) {
         self.init(
             status: message.status ?? 0, phrase: message.reason, tag: message.to.tag ?? "",
-            session: SessionTerms(message), isAnswerable: isAnswerable)
+            session: SessionTimerFields(message), isAnswerable: isAnswerable)
     }
 }
 
-extension SessionTerms {
+extension SessionTimerFields {
     init(_ message: SIPMessage) {
         func joined(_ name: String) -> String? {
             let values = message.headers(name)

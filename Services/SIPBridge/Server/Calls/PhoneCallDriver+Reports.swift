@@ -19,7 +19,7 @@ extension PhoneCallDriver {
     func nextMessage() -> Message? { messages.isEmpty ? nil : messages.removeFirst() }
 
     /// Reports a digit that the telephone has sent.
-    func report(digit: Character, by way: PhoneMetrics.DigitWay) {
+    func report(digit: Character, by way: PhoneMetrics.DigitTransport) {
         guard machine.isUp, digits.admits(way) else { return }
         PhoneMetrics.countReceived(way)
         guard messages.count < Self.messageBound else {

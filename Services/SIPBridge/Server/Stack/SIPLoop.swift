@@ -21,18 +21,18 @@ final class SIPLoop: SerialExecutor {
     /// Starts the thread and waits until its loop is ready, a few milliseconds.
     /// - Throws: the system's error when there is no thread or descriptor.
     static func start() throws(SIPError) -> SIPLoop {
-        let launch = Launch(loop: SIPLoop())
+        let start = ThreadStart(loop: SIPLoop())
         var thread = pthread_t()
         let status = pthread_create(
             &thread, nil,
             { argument in
-                Unmanaged<Launch>.fromOpaque(argument!).takeRetainedValue().run()
+                Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue().run()
                 return nil
-            }, Unmanaged.passRetained(launch).toOpaque())
+            }, Unmanaged.passRetained(start).toOpaque())
         if status != 0 { throw SIPError(code: status, act: "start the SIP thread") }
         pthread_detach(thread)
-        try SIPError.check(launch.outcome(), "prepare the SIP loop")
-        return launch.loop
+        try SIPError.check(start.outcome(), "prepare the SIP loop")
+        return start.loop
     }
 
     /// The present moment by the clock that timers use. May be read from any thread.
@@ -63,7 +63,7 @@ final class SIPLoop: SerialExecutor {
     }
 
     /// The main function of the loop's thread, which reports when the loop is ready.
-    private final class Launch: Sendable {
+    private final class ThreadStart: Sendable {
         let loop: SIPLoop
         private let done = Mutex<Int32?>(nil)
 

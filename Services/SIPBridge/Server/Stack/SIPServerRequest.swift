@@ -13,20 +13,20 @@ final class SIPServerRequest {
     /// Called once if the peer cancels before the final response. libre has answered the CANCEL; this request must
     /// still be answered with 487.
     var onCancel: (() -> Void)? {
-        get { cell.act }
-        set { cell.act = newValue }
+        get { context.act }
+        set { context.act = newValue }
     }
     /// Whether its final response was sent.
     private(set) var isAnswered = false
 
     let stack: SIPStack
     private let libre: OpaquePointer
-    private let cell = Cell()
+    private let context = CallbackContext()
 
     /// The context of libre's callbacks. It exists until the request is freed on the SIP thread, which may be after the
     /// last reference to the request is released.
     @SIPThread
-    private final class Cell {
+    private final class CallbackContext {
         var act: (() -> Void)?
     }
 
@@ -35,8 +35,8 @@ final class SIPServerRequest {
         self.stack = stack
         message = SIPMessage(cre_server_request_message(libre)!)
         cre_server_request_on_cancel(
-            libre, { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act?() },
-            Unmanaged.passUnretained(cell).toOpaque())
+            libre, { Unmanaged<CallbackContext>.fromOpaque($0!).takeUnretainedValue().act?() },
+            Unmanaged.passUnretained(context).toOpaque())
     }
 
     isolated deinit { cre_server_request_free(libre) }

@@ -4,12 +4,12 @@ internal import CRe
 @SIPThread
 final class SIPTimer {
     private let timer: OpaquePointer
-    private let cell: Cell
+    private let context: CallbackContext
 
     /// The context of libre's callback. It exists until the timer is freed on the SIP thread, which may be after the
     /// last reference to the timer is released.
     @SIPThread
-    private final class Cell {
+    private final class CallbackContext {
         let act: @SIPThread () -> Void
         init(act: @escaping @SIPThread () -> Void) { self.act = act }
     }
@@ -17,9 +17,10 @@ final class SIPTimer {
     /// Creates a timer that is not running.
     /// - Parameter act: called when the timer fires.
     init(act: @escaping @SIPThread () -> Void) {
-        cell = Cell(act: act)
+        context = CallbackContext(act: act)
         let made = cre_timer_make(
-            { Unmanaged<Cell>.fromOpaque($0!).takeUnretainedValue().act() }, Unmanaged.passUnretained(cell).toOpaque())
+            { Unmanaged<CallbackContext>.fromOpaque($0!).takeUnretainedValue().act() },
+            Unmanaged.passUnretained(context).toOpaque())
         // Like a failed allocation of a Swift object, this cannot be handled.
         guard let made else { fatalError("out of memory for a SIP timer") }
         timer = made

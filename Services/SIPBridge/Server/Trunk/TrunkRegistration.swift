@@ -19,7 +19,7 @@ struct TrunkRegistrationTarget: Equatable, Sendable {
 @SIPThread
 final class TrunkRegistration {
     /// The state of the registration.
-    enum Standing: Equatable {
+    enum Status: Equatable {
         /// Registered for this many seconds.
         case registered(seconds: Int)
         /// Not registered; with the status of the registrar's response, if there was one.
@@ -31,7 +31,7 @@ final class TrunkRegistration {
     private let stack: SIPStack
     private let target: TrunkRegistrationTarget
     private let contact: SIPHeaderField
-    private let tell: (Standing) -> Void
+    private let tell: (Status) -> Void
     private var machine: RegistrationStateMachine
     private var digest: DigestClient?
     /// All REGISTERs of a binding have the same Call-ID and increasing CSeq numbers. Source: RFC 3261 section 10.2.4.
@@ -43,7 +43,7 @@ final class TrunkRegistration {
     /// - Parameter tell: called at each change and each refresh.
     init(
         stack: SIPStack, target: TrunkRegistrationTarget, timing: RegistrationTiming = RegistrationTiming(),
-        tell: @escaping (Standing) -> Void
+        tell: @escaping (Status) -> Void
     ) {
         self.stack = stack
         self.target = target
@@ -62,7 +62,7 @@ final class TrunkRegistration {
         perform(machine.start())
     }
 
-    /// Removes the binding; ``Standing/ended`` follows.
+    /// Removes the binding; ``Status/ended`` follows.
     func stop() {
         timer?.stop()
         perform(machine.stop())

@@ -49,9 +49,9 @@ struct TrunkRegistrations {
             var logger = logger
             logger[metadataKey: "app"] = "\(app)"
             let entry = Entry(target: target)
-            let registration = TrunkRegistration(stack: stack, target: target) { [logger, unowned entry] standing in
-                entry.isEnded = standing == .ended
-                Self.note(standing, logger)
+            let registration = TrunkRegistration(stack: stack, target: target) { [logger, unowned entry] status in
+                entry.isEnded = status == .ended
+                Self.note(status, logger)
             }
             entry.registration = registration
             entries[app] = entry
@@ -70,8 +70,8 @@ struct TrunkRegistrations {
         entry.registration?.stop()
     }
 
-    private static func note(_ standing: TrunkRegistration.Standing, _ logger: Logger) {
-        switch standing {
+    private static func note(_ status: TrunkRegistration.Status, _ logger: Logger) {
+        switch status {
         case .registered(let seconds):
             registered.increment()
             logger.info("registered at the trunk", metadata: ["seconds": "\(seconds)"])

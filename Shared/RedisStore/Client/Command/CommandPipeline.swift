@@ -143,7 +143,7 @@ final class CommandPipeline {
     private func scheduleFlush() {
         guard !flushScheduled else { return }
         flushScheduled = true
-        // Runs after everything else in this turn of the loop, so that one write carries all of it.
+        // Runs after everything else in this tick of the loop, so that one write carries all of it.
         eventLoop.execute(flushTask ?? makeFlushTask())
     }
 

@@ -4,7 +4,7 @@ internal import ServiceLifecycle
 /// Runs tasks on an event loop.
 ///
 /// A service's handlers do little work between a reply of Redis and the next command. On the loop of their connection,
-/// nothing has to be passed between threads, and the commands of all handlers that run in one turn share one write.
+/// nothing has to be passed between threads, and the commands of all handlers that run in one tick of the loop share one write.
 final class EventLoopTasks: TaskExecutor {
     private let eventLoop: any EventLoop
 

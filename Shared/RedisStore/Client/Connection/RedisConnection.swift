@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A connection for commands that reconnects by itself.
 ///
-/// All commands sent in one turn of the event loop share one write; replies arrive in order. While there is no connection,
+/// All commands sent in one tick of the event loop share one write; replies arrive in order. While there is no connection,
 /// commands wait, with bounds on their number, size and time. A command that was written when the connection broke fails
 /// with `CLOSED`: its outcome is unknown, and it is sent again only where the sender has allowed that. A connection that
 /// leaves a command unanswered for the command timeout is closed and opened again.
@@ -77,7 +77,7 @@ package final class RedisConnection: Sendable {
         pipeline.value.send(command, repeatedUntil: until, completion)
     }
 
-    /// Registers `act` to be called just before the commands of this turn of the loop are written, so that it can add more;
+    /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can add more;
     /// on ``eventLoop`` only.
     package func beforeWriting(_ act: @escaping () -> Void) { pipeline.value.beforeWriting(act) }
 

@@ -30,7 +30,7 @@ struct SubscriptionTable<Waiter> {
     var wanted: [String] { topics.filter { $0.value.isWanted }.map(\.key.rawValue) }
 
     /// What to do when a topic is wanted.
-    enum Want: Equatable {
+    enum SubscribeStep: Equatable {
         /// Nothing: the topic is confirmed.
         case confirmed
         /// Wait: SUBSCRIBE has been sent, or will be when the connection is up.
@@ -39,7 +39,7 @@ struct SubscriptionTable<Waiter> {
         case subscribe
     }
 
-    mutating func want(_ topic: String, isUp: Bool, waiter: Waiter) -> Want {
+    mutating func want(_ topic: String, isUp: Bool, waiter: Waiter) -> SubscribeStep {
         let topic = Name(rawValue: topic)
         guard var entry = topics[topic] else {
             topics[topic] = Topic(waiters: [waiter])

@@ -5,7 +5,7 @@ extension JoinChannel: WireCommand, FieldRecord {
         self.init(
             actor: try fields.fields(of: \.actor),
             channel: try fields.field("channel", \.channel),
-            turn: try fields.field("turn", \.turn))
+            moveNumber: try fields.field("turn", \.moveNumber))
     }
 }
 
@@ -25,7 +25,7 @@ extension LeaveChannel: WireCommand, FieldRecord {
             actor: try fields.fields(of: \.actor),
             channel: try fields.field("channel", \.channel),
             reason: try fields.field("reason", \.reason),
-            turn: try fields.field("turn", \.turn))
+            moveNumber: try fields.field("turn", \.moveNumber))
     }
 }
 

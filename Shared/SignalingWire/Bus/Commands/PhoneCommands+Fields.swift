@@ -87,8 +87,8 @@ extension InviteFromPhone: WireCommand, FieldRecord {
     }
 }
 
-extension PhoneStanding: FieldRecord {
+extension PhoneCallStatus: FieldRecord {
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(stands: try fields.field("stands", \.stands))
+        self.init(continues: try fields.field("stands", \.continues))
     }
 }

@@ -24,7 +24,7 @@ extension HeldSession: FieldRecord {
 extension HeldPlace: FieldRecord {
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
-            turn: try fields.field("turn", \.turn),
+            moveNumber: try fields.field("turn", \.moveNumber),
             channel: try fields.optional("channel", \.channel),
             isSettled: try fields.field("settled", \.isSettled))
     }

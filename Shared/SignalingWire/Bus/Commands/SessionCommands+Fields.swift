@@ -37,7 +37,7 @@ extension SessionResumed: FieldRecord {
             push: try fields.field("push", \.push),
             tokenExpiry: try fields.field("expires", \.tokenExpiry),
             hold: try fields.fields(of: \.hold))
-        turn = try fields.field("turn", \.turn)
+        moveNumber = try fields.field("turn", \.moveNumber)
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
     @Test func aCallRingsAndIsAnswered() {
         var script = DialogScript()
         #expect(script.act { $0.invited(.timer("1800"), hasOffer: true) } == ["invite: 100", "invite user"])
-        #expect(script.act { $0.invitationAnswered(stands: true) } == [])
+        #expect(script.act { $0.invitationAnswered(continues: true) } == [])
         #expect(script.order(.ringing) == ["invite: 180"])
         #expect(
             script.order(.accept) == [
@@ -25,9 +25,9 @@ import Testing
     @Test func nobodyCanBeInvited() {
         for (code, status) in [(nil, 480), (SignalingCode.invitePeerOffline, 480), (.inviteTimeout, 408)] {
             var script = DialogScript()
-            _ = script.act { $0.invited(SessionTerms(), hasOffer: true) }
+            _ = script.act { $0.invited(SessionTimerFields(), hasOffer: true) }
             #expect(
-                script.act { $0.invitationAnswered(stands: false, code: code) }
+                script.act { $0.invitationAnswered(continues: false, code: code) }
                     == ["invite: \(status)"] + DialogScript.over)
         }
     }
@@ -46,10 +46,10 @@ import Testing
 
     @Test func ordersMayOvertakeTheAnswerToTheInvitation() {
         var script = DialogScript()
-        _ = script.act { $0.invited(SessionTerms(), hasOffer: true) }
+        _ = script.act { $0.invited(SessionTimerFields(), hasOffer: true) }
         #expect(script.order(.ringing) == ["invite: 180"])
         #expect(script.order(.accept).first?.hasPrefix("invite: 200") == true)
-        #expect(script.act { $0.invitationAnswered(stands: true) } == [])
+        #expect(script.act { $0.invitationAnswered(continues: true) } == [])
     }
 
     @Test func theCallerGivesUp() {

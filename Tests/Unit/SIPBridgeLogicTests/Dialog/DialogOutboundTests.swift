@@ -7,7 +7,7 @@ import Testing
     @Test func aCallIsClaimedBeforeAnythingIsDialled() {
         var script = DialogScript()
         #expect(script.act { $0.dial() } == ["report claimed"])
-        #expect(script.act { $0.claimAnswered(stands: true) } == ["prepare"])
+        #expect(script.act { $0.claimAnswered(continues: true) } == ["prepare"])
         #expect(script.act { $0.prepared(ring: .seconds(60)) } == ["INVITE Session-Expires: 1800", "ring in 60000"])
         #expect(script.provisional(100) == [])
         #expect(script.provisional(180) == ["report ringing (180)"])
@@ -18,7 +18,7 @@ import Testing
 
     @Test func aClaimThatDoesNotStandDialsNothing() {
         var script = DialogScript.claiming()
-        #expect(script.act { $0.claimAnswered(stands: false) } == DialogScript.over)
+        #expect(script.act { $0.claimAnswered(continues: false) } == DialogScript.over)
         #expect(script.fired(.linger) == ["forget"])
     }
 
@@ -129,7 +129,7 @@ import Testing
     @Test func anEndBeforeTheInviteDialsNothing() {
         for var script in [DialogScript.claiming(), .preparing()] {
             #expect(script.order(.end) == DialogScript.over)
-            #expect(script.act { $0.claimAnswered(stands: true) } == [])
+            #expect(script.act { $0.claimAnswered(continues: true) } == [])
             #expect(script.act { $0.prepared(ring: .seconds(1)) } == [])
             #expect(script.act { $0.unprepared(.inviteOther, .noTrunk) } == [])
         }
@@ -181,7 +181,7 @@ import Testing
         #expect(script.provisional(180) == [])
         #expect(script.final(486) == [])
         #expect(script.act { $0.inviteFailed(.timedOut) } == [])
-        #expect(script.act { $0.claimAnswered(stands: false) } == [])
+        #expect(script.act { $0.claimAnswered(continues: false) } == [])
         #expect(script.machine.isUp)
     }
 

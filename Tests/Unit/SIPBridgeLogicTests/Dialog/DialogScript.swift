@@ -15,7 +15,7 @@ struct DialogScript {
 
     static func preparing() -> DialogScript {
         var script = claiming()
-        _ = script.machine.claimAnswered(stands: true)
+        _ = script.machine.claimAnswered(continues: true)
         return script
     }
 
@@ -32,20 +32,22 @@ struct DialogScript {
     }
 
     /// An answered outbound call; by default its peer has no session timers and accepts UPDATE.
-    static func up(_ session: SessionTerms = SessionTerms(), allow: String? = "INVITE, UPDATE") -> DialogScript {
+    static func up(_ session: SessionTimerFields = SessionTimerFields(), allow: String? = "INVITE, UPDATE")
+        -> DialogScript
+    {
         var script = ringing()
         var session = session
         session.allowsUpdate =
-            SessionTerms(sessionExpires: nil, minimum: nil, supported: nil, allow: allow).allowsUpdate
+            SessionTimerFields(sessionExpires: nil, minimum: nil, supported: nil, allow: allow).allowsUpdate
         _ = script.final(200, session)
         _ = script.taken()
         return script
     }
 
-    static func alerting(_ session: SessionTerms = SessionTerms(), hasOffer: Bool = true) -> DialogScript {
+    static func alerting(_ session: SessionTimerFields = SessionTimerFields(), hasOffer: Bool = true) -> DialogScript {
         var script = DialogScript()
         _ = script.machine.invited(session, hasOffer: hasOffer)
-        _ = script.machine.invitationAnswered(stands: true)
+        _ = script.machine.invitationAnswered(continues: true)
         return script
     }
 
@@ -56,7 +58,7 @@ struct DialogScript {
     }
 
     /// An inbound call that was answered and acknowledged.
-    static func answered(_ session: SessionTerms = SessionTerms()) -> DialogScript {
+    static func answered(_ session: SessionTimerFields = SessionTimerFields()) -> DialogScript {
         var script = alerting(session)
         _ = script.machine.ordered(.accept)
         _ = script.machine.acknowledged()
@@ -78,7 +80,8 @@ struct DialogScript {
     }
 
     mutating func final(
-        _ status: Int, _ session: SessionTerms = SessionTerms(), tag: String = "peer", isAnswerable: Bool = false
+        _ status: Int, _ session: SessionTimerFields = SessionTimerFields(), tag: String = "peer",
+        isAnswerable: Bool = false
     ) -> [String] {
         act {
             $0.final(
@@ -90,12 +93,14 @@ struct DialogScript {
 
     mutating func fired(_ timer: DialogTimer) -> [String] { act { $0.timerFired(timer) } }
 
-    mutating func refreshed(_ status: Int, _ session: SessionTerms = SessionTerms(), dice: UInt32 = 0) -> [String] {
+    mutating func refreshed(_ status: Int, _ session: SessionTimerFields = SessionTimerFields(), dice: UInt32 = 0)
+        -> [String]
+    {
         act { $0.refreshAnswered(DialogResponse(status: status, tag: "peer", session: session), dice: dice) }
     }
 
     mutating func offered(
-        _ kind: DialogOffer.Kind, hasDescription: Bool = true, _ session: SessionTerms = SessionTerms()
+        _ kind: DialogOffer.Kind, hasDescription: Bool = true, _ session: SessionTimerFields = SessionTimerFields()
     ) -> [String] {
         act { $0.offered(DialogOffer(kind, hasDescription: hasDescription), session) }
     }
@@ -170,10 +175,10 @@ struct DialogScript {
     static let over = ["close", "linger in 32000"]
 }
 
-extension SessionTerms {
+extension SessionTimerFields {
     /// The session terms of a message with these `Session-Expires`, `Min-SE` and `Supported: timer` headers.
-    static func timer(_ expires: String?, minimum: String? = nil, supported: Bool = true) -> SessionTerms {
-        SessionTerms(
+    static func timer(_ expires: String?, minimum: String? = nil, supported: Bool = true) -> SessionTimerFields {
+        SessionTimerFields(
             sessionExpires: expires, minimum: minimum, supported: supported ? "timer" : nil, allow: "INVITE, UPDATE")
     }
 }

@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func whoAnswersDecidesTheRoleThatWasLeftOpen() {
-        let cases: [(SessionTerms, String)] = [
+        let cases: [(SessionTimerFields, String)] = [
             (.timer("600"), " Session-Expires: 600;refresher=uac Require: timer"),
             (.timer("600;refresher=uas"), " Session-Expires: 600;refresher=uas"),
             (.timer(nil), " Session-Expires: 1800;refresher=uac Require: timer"),
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func headersAreRead() {
-        let terms = SessionTerms(
+        let terms = SessionTimerFields(
             sessionExpires: " 120 ; Refresher = UAS ;x=y", minimum: "90;a=b", supported: "100rel, Timer",
             allow: "INVITE,ACK , update")
         #expect(terms.interval == 120)
@@ -128,7 +128,8 @@ import Testing
         #expect(terms.minimum == 90)
         #expect(terms.supportsTimer)
         #expect(terms.allowsUpdate == true)
-        let nonsense = SessionTerms(sessionExpires: "-1;refresher=me", minimum: "99999999999", supported: "", allow: "")
+        let nonsense = SessionTimerFields(
+            sessionExpires: "-1;refresher=me", minimum: "99999999999", supported: "", allow: "")
         #expect(nonsense.interval == nil && nonsense.refresher == nil && nonsense.minimum == nil)
         #expect(!nonsense.supportsTimer && nonsense.allowsUpdate == false)
     }

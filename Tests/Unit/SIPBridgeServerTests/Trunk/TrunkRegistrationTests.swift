@@ -12,8 +12,8 @@ struct TrunkRegistrationTests {
             let target = TrunkRegistrationTarget(
                 registrar: "sip:127.0.0.1:\(registrar.stack.port)", account: "sip:u@a.test", contactUser: "u",
                 transport: .udp, credentials: DigestCredentials(username: "u", password: "p"))
-            let standings = Mailbox<TrunkRegistration.Standing>()
-            let registration = TrunkRegistration(stack: bridge.stack, target: target) { standings.put($0) }
+            let statuses = Mailbox<TrunkRegistration.Status>()
+            let registration = TrunkRegistration(stack: bridge.stack, target: target) { statuses.put($0) }
             var server = DigestServer(realm: "r", secret: SecureRandom.hex(bytes: 8))
             // A bridge refuses REGISTER, so this registrar screens requests by its own rules.
             let seen = Mailbox<SIPMessage>()
@@ -30,14 +30,14 @@ struct TrunkRegistrationTests {
                 }
             }
             registration.start()
-            #expect(await standings.next() == .registered(seconds: 3_600))
+            #expect(await statuses.next() == .registered(seconds: 3_600))
             let (first, second) = (await seen.next(), await seen.next())
             #expect(first.requestURI?.text == "sip:127.0.0.1:\(registrar.stack.port)")
             #expect(first.callID == second.callID)
             #expect(second.sequence == first.sequence + 1)
             #expect(first.contactURI == "sip:u@127.0.0.1:\(bridge.stack.port)")
             registration.stop()
-            #expect(await standings.next() == .ended)
+            #expect(await statuses.next() == .ended)
             #expect(await seen.next().header("Expires") == "0")
         }
     }
@@ -48,12 +48,12 @@ struct TrunkRegistrationTests {
             let target = TrunkRegistrationTarget(
                 registrar: "sip:127.0.0.1:\(registrar.stack.port);transport=tcp", account: "sip:u@a.test",
                 contactUser: "u", transport: .tcp, credentials: nil)
-            let standings = Mailbox<TrunkRegistration.Standing>()
-            let registration = TrunkRegistration(stack: bridge.stack, target: target) { standings.put($0) }
+            let statuses = Mailbox<TrunkRegistration.Status>()
+            let registration = TrunkRegistration(stack: bridge.stack, target: target) { statuses.put($0) }
             registration.start()
-            #expect(await standings.next() == .lost(status: 405))
+            #expect(await statuses.next() == .lost(status: 405))
             registration.stop()
-            #expect(await standings.next() == .ended)
+            #expect(await statuses.next() == .ended)
         }
     }
 }

@@ -15,21 +15,21 @@ package struct ChannelPlace: Equatable, Sendable {
     }
 
     private var state = State.settled
-    private var turn: Int64
+    private var moveNumber: Int64
     private var channel: ChannelName?
 
-    /// Creates the place of a new session, or of one that was resumed after its join or leave number `turn`.
-    package init(turn: Int64 = 0, channel: ChannelName? = nil) {
-        self.turn = turn
+    /// Creates the place of a new session, or of one that was resumed after its join or leave number `moveNumber`.
+    package init(moveNumber: Int64 = 0, channel: ChannelName? = nil) {
+        self.moveNumber = moveNumber
         self.channel = channel
     }
 
     /// Records that a join or a leave is being sent.
     /// - Returns: its number.
     package mutating func moves() -> Int64 {
-        turn += 1
+        moveNumber += 1
         state = .moving
-        return turn
+        return moveNumber
     }
 
     /// Records that it has succeeded: the session is in `channel`, nil for none.
@@ -45,5 +45,5 @@ package struct ChannelPlace: Equatable, Sendable {
     }
 
     /// The place as reported in a reassertion.
-    package var held: HeldPlace { HeldPlace(turn: turn, channel: channel, isSettled: state == .settled) }
+    package var held: HeldPlace { HeldPlace(moveNumber: moveNumber, channel: channel, isSettled: state == .settled) }
 }

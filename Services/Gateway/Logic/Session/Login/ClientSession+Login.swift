@@ -67,7 +67,7 @@ extension ClientSession {
     ) {
         actions.append(.count(.resume))
         becomes(ActiveSession(session))
-        place = ChannelPlace(turn: login.resumedTurn, channel: channel)
+        place = ChannelPlace(moveNumber: login.resumedMoveNumber, channel: channel)
         actions.append(.raiseOutputBound)
         // Bound first, because an older connection of the session at this gateway then hands over its rates.
         bind(session.line.session, &actions)

@@ -96,7 +96,7 @@ package struct ConnectionStateMachine: ~Copyable {
 
     private var state = State.fresh
     /// The number of the last join or leave of the resumed session.
-    package private(set) var resumedTurn: Int64 = 0
+    package private(set) var resumedMoveNumber: Int64 = 0
     /// The login (false) or resume (true) to refuse once the one in progress is answered; at most one element.
     private var second: [Bool] = []
 
@@ -201,7 +201,7 @@ package struct ConnectionStateMachine: ~Copyable {
             session.push = resumed.push
             session.tokenExpiry = resumed.tokenExpiry
             session.hold = resumed.hold
-            resumedTurn = resumed.turn
+            resumedMoveNumber = resumed.moveNumber
             state = .active(session)
             return .resumed(session, channel: resumed.channel)
         case (.resuming(let session), .failure(let error)):

@@ -9,15 +9,15 @@ import Testing
 
     init() throws {
         room = try ChannelName("room")
-        place = ChannelPlace(turn: 4)
+        place = ChannelPlace(moveNumber: 4)
     }
 
     @Test mutating func actsAreNumberedOnFromTheResume() {
-        #expect(place.held == HeldPlace(turn: 4, channel: nil))
+        #expect(place.held == HeldPlace(moveNumber: 4, channel: nil))
         #expect(place.moves() == 5)
         #expect(!place.held.isSettled)
         place.moved(to: room)
-        #expect(place.held == HeldPlace(turn: 5, channel: room))
+        #expect(place.held == HeldPlace(moveNumber: 5, channel: room))
     }
 
     @Test mutating func aRefusalChangesNothing() {
@@ -25,7 +25,7 @@ import Testing
         place.moved(to: room)
         _ = place.moves()
         place.failed(SignalingError(.joinOther, .superseded, "too late"))
-        #expect(place.held == HeldPlace(turn: 6, channel: room))
+        #expect(place.held == HeldPlace(moveNumber: 6, channel: room))
     }
 
     @Test(arguments: [SignalingError.timeout(), .unavailable("redis"), .timeout(.joinOther)])
@@ -35,6 +35,6 @@ import Testing
         #expect(!place.held.isSettled)
         _ = place.moves()
         place.moved(to: nil)
-        #expect(place.held == HeldPlace(turn: 6, channel: nil))
+        #expect(place.held == HeldPlace(moveNumber: 6, channel: nil))
     }
 }

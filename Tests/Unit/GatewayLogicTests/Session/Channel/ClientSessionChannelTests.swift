@@ -92,7 +92,7 @@ import Testing
         #expect(
             try talk.calls("channel_leave", 1, #""name":"room""#) == [.leave(talk.turn(), name, number: 2)])
         #expect(talk.tell(.left(talk.turn(), nil)) == [.leaveLocally, Talk.ok()])
-        #expect(talk.session.place.held == HeldPlace(turn: 2, channel: nil, isSettled: true))
+        #expect(talk.session.place.held == HeldPlace(moveNumber: 2, channel: nil, isSettled: true))
     }
 
     @Test func leavingAnotherChannelKeepsItsOwn() throws {
@@ -100,7 +100,7 @@ import Testing
         _ = try talk.calls("channel_leave", 1, #""name":"other""#)
         #expect(talk.tell(.left(talk.turn(), nil)) == [Talk.ok()])
         #expect(talk.session.channel == (try talk.channel("room")))
-        #expect(talk.session.place.held == HeldPlace(turn: 2, channel: try ChannelName("room"), isSettled: true))
+        #expect(talk.session.place.held == HeldPlace(moveNumber: 2, channel: try ChannelName("room"), isSettled: true))
     }
 
     @Test func aLeaveThatFails() throws {

@@ -131,7 +131,7 @@ import Testing
         let room = try talk.channel("room")
         _ = try talk.says(Talk.lineLogin)
         var answer = SessionResumed(uid: 7, channel: nil, push: false)
-        answer.turn = 3
+        answer.moveNumber = 3
         _ = talk.tell(.resumed(.success(answer)))
         _ = talk.tell(.ratesTaken(nil))
         _ = try talk.calls("channel_join", 1, #""name":"room""#)

@@ -206,8 +206,8 @@ import Testing
         var answer = SessionResumed(
             uid: 7, channel: room, push: true, tokenExpiry: 99,
             hold: SessionHold(since: RedisTime(milliseconds: 1), claim: 2))
-        answer.turn = 3
+        answer.moveNumber = 3
         #expect(machine.resumed(.success(answer)) == .resumed(session, channel: room))
-        #expect(machine.resumedTurn == 3)
+        #expect(machine.resumedMoveNumber == 3)
     }
 }

@@ -43,7 +43,7 @@ import Testing
         let held = [nil, channel].map {
             var held = HeldSession(line: line, uid: 1, device: "d", push: false)
             held.hold = SessionHold(since: RedisTime(milliseconds: 1), claim: 2)
-            held.place = HeldPlace(turn: 3, channel: $0, isSettled: $0 == nil)
+            held.place = HeldPlace(moveNumber: 3, channel: $0, isSettled: $0 == nil)
             return held
         }
         try comesBack(ReassertSessions(gateway: gateway, sessions: held))
@@ -53,8 +53,8 @@ import Testing
         try comesBack(SetUserAttribute(user: user, session: session, attribute: attribute))
         try comesBack(GetUserAttribute(user: user, name: attribute.name))
         try comesBack(ListUserAttributes(user: user))
-        try comesBack(JoinChannel(actor: actor, channel: channel, turn: 1))
-        try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected, turn: 2))
+        try comesBack(JoinChannel(actor: actor, channel: channel, moveNumber: 1))
+        try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected, moveNumber: 2))
         try comesBack(ForgetMember(actor: actor, channel: channel))
         for change in [AttributeChange.update(attribute), .delete(attribute.name), .clear] {
             try comesBack(
@@ -83,7 +83,7 @@ import Testing
         let hold = SessionHold(since: RedisTime(milliseconds: 1), claim: .max)
         try comesBack(SessionOpened(uid: .max, hold: hold))
         var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
-        resumed.turn = 7
+        resumed.moveNumber = 7
         try comesBack(resumed)
         try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))
         try comesBack(SessionsReasserted(held: [], lost: []))

@@ -74,9 +74,9 @@ import Testing
         #expect(InviteFromPhone.service == .invitation && InviteFromPhone.operation == "call.phone-invite")
     }
 
-    @Test func standing() throws {
-        try expect(PhoneStanding(stands: true), ["stands=1"])
-        try expect(PhoneStanding(stands: false), ["stands=0"])
+    @Test func callStatus() throws {
+        try expect(PhoneCallStatus(continues: true), ["stands=1"])
+        try expect(PhoneCallStatus(continues: false), ["stands=0"])
     }
 
     @Test func unknownWordsAreRefused() {

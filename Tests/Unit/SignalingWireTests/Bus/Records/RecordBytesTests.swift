@@ -69,7 +69,7 @@ import Testing
         try expect(SessionOpened(uid: 7, hold: hold), "3:uid1:75:since1:15:claim1:2")
         try expect(ResumeSession(gateway: gateway, line: line), "7:gateway1:g4:line12:s-1.x.a.anna")
         var resumed = SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold)
-        resumed.turn = 3
+        resumed.moveNumber = 3
         try expect(
             resumed,
             "3:uid1:77:channel3:tea4:push1:07:expires2:995:since1:15:claim1:24:turn1:3")
@@ -99,13 +99,13 @@ import Testing
 
     @Test func channels() throws {
         try expect(
-            JoinChannel(actor: actor, channel: channel, turn: 3),
+            JoinChannel(actor: actor, channel: channel, moveNumber: 3),
             "3:app1:a7:account4:anna3:uid1:77:session3:s-17:channel3:tea4:turn1:3")
         try expect(
             ChannelJoined(sequence: 1, id: 2, members: LatestMembers([member]), attributes: [attribute]),
             "8:sequence1:15:event1:26:latest7:7 anna\n10:attributes24:0:19:4:name1:n5:value1:v")
         try expect(
-            LeaveChannel(actor: actor, channel: channel, reason: .leaveByUser, turn: 4),
+            LeaveChannel(actor: actor, channel: channel, reason: .leaveByUser, moveNumber: 4),
             "3:app1:a7:account4:anna3:uid1:77:session3:s-17:channel3:tea6:reason3:6024:turn1:4")
         try expect(
             ChangeChannelAttributes(actor: actor, channel: channel, change: .update(attribute), limitPerSecond: 5),
@@ -129,7 +129,7 @@ import Testing
     @Test func reassertion() throws {
         var held = HeldSession(line: line, uid: 7, device: "ios", push: true, tokenExpiry: 99)
         held.hold = hold
-        held.place = HeldPlace(turn: 3, channel: channel, isSettled: true)
+        held.place = HeldPlace(moveNumber: 3, channel: channel, isSettled: true)
         try expect(
             ReassertSessions(gateway: gateway, sessions: [held]),
             "7:gateway1:g8:sessions125:0:119:4:line12:s-1.x.a.anna3:uid1:76:device3:ios4:push1:17:expires2:995:since1:15:claim1:24:turn1:37:channel3:tea7:settled1:1"
@@ -173,6 +173,6 @@ import Testing
         try expect(
             InviteFromPhone(call: call, bridge: bridge, extra: "", ring: nil, record: PhoneRecord(sipCallID: "i")),
             "4:call1:c3:app1:a7:channel3:tea4:user4:anna5:phone3:+496:bridge1:g5:extra0:11:sip_call_id1:i")
-        try expect(PhoneStanding(stands: true), "6:stands1:1")
+        try expect(PhoneCallStatus(continues: true), "6:stands1:1")
     }
 }

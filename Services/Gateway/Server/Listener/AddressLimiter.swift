@@ -7,7 +7,7 @@ internal import Synchronization
 /// Enforces the per-address limits on connections and failed logins, for all shards of the process.
 ///
 /// The lock is taken when a connection opens or closes and at logins, never per frame.
-final class AddressDoor: Sendable {
+final class AddressLimiter: Sendable {
     private struct State {
         var table: AddressTable
         var warnedAt: LocalTime?
@@ -15,7 +15,7 @@ final class AddressDoor: Sendable {
         /// Whether a warning may be logged now; counts as one.
         mutating func takeWarning() -> Bool {
             let now = LocalTime.now
-            if let warnedAt, now - warnedAt < AddressDoor.warningPause { return false }
+            if let warnedAt, now - warnedAt < AddressLimiter.warningPause { return false }
             warnedAt = now
             return true
         }

@@ -1,5 +1,5 @@
 /// Whether the client has a session.
-enum SessionStanding: Equatable {
+enum SessionState: Equatable {
     /// No login has succeeded yet.
     case none
     /// A session that is in use, or can be resumed.

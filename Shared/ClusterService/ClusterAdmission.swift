@@ -6,7 +6,7 @@ package import ServiceLifecycle
 
 /// Runs a service's parts as one of the cluster's processes: none of them before the cluster lets the process in, because a
 /// process that must not serve must not write either.
-package struct ClusterResident: Service {
+package struct ClusterAdmission: Service {
     /// The parts, in order of start; the stores are the first.
     package let services: [any Service]
     private let cluster: ClusterInstance
@@ -14,7 +14,7 @@ package struct ClusterResident: Service {
     private let logger: Logger
 
     init(_ services: [any Service], cluster: ClusterInstance, stores: ServiceStores, logger: Logger) {
-        self.services = [stores, ClusterStay(cluster: cluster, redis: stores.redis)] + services
+        self.services = [stores, ProcessRecordUpkeep(cluster: cluster, redis: stores.redis)] + services
         self.cluster = cluster
         self.stores = stores
         self.logger = logger
@@ -52,7 +52,7 @@ package struct ClusterResident: Service {
 }
 
 /// Keeps the process's record while the parts run, and ends it before the stores are closed.
-private struct ClusterStay: Service {
+private struct ProcessRecordUpkeep: Service {
     let cluster: ClusterInstance
     let redis: RedisConnection
 
