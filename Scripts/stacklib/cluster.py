@@ -3,7 +3,7 @@
 import shutil
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import processes, proxies, readiness, services, stores
@@ -29,6 +29,8 @@ class Options:
     proxies: bool = False
     postgres_disk: int | None = None
     """MiB that PostgreSQL's data may take; None for no bound."""
+    programs: dict[str, Path] = field(default_factory=dict)
+    """By kind: where its program of another release is."""
 
 
 def say(text: str) -> None:
@@ -67,6 +69,7 @@ def _start_stores(record: Record, counts: dict[str, int], options: Options) -> N
                 # A gateway speaks plain WebSocket on its port and TLS on the next one; a bridge likewise SIP.
                 ports = picker.pick(2) if kind in ("gateway", "sip-bridge") else []
                 member = services.service_member(record, kind, number, picker.pick()[0], ports, options.unlimited)
+                member.command = [services.program(kind, options.programs.get(kind))]
                 if options.proxies:
                     proxy = proxies.proxy_member(record, member.name, picker.pick(2))
                     member.environment |= services.store_urls(record, *proxy.ports)
@@ -131,11 +134,15 @@ def drain(record: Record, name: str) -> None:
     _stopped(record, member)
 
 
-def start(record: Record, name: str) -> None:
-    """Starts a member that is down, as it was configured by `up`."""
+def start(record: Record, name: str, programs: Path | None = None) -> None:
+    """Starts a member that is down, as it was configured by `up`; with `programs`, by that release's program from now on."""
     member = record.member(name)
     if member.is_running:
         raise StackError(f"{name} is running (pid {member.identity.pid})")
+    if programs is not None:
+        if member.kind not in services.KINDS:
+            raise StackError(f"{name} is no process of the cluster's own")
+        member.command = [services.program(member.kind, programs)]
     if member.kind == "postgres":
         # The server's children outlive it for a moment, and a new server refuses to start while they exist.
         for orphan in processes.leftovers(None, [Path(record.postgres_data)]):

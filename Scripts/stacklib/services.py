@@ -22,12 +22,22 @@ def binary_directory() -> Path:
     """Where the executables are: HELIOGRAPH_BIN, or the release build of this checkout."""
     root = Path(__file__).resolve().parents[2]
     directory = Path(os.environ.get("HELIOGRAPH_BIN") or root / ".build" / "release").resolve()
-    missing = [name for name in (*KINDS, CONTROL) if not os.access(directory / name, os.X_OK)]
-    if missing:
+    if missing := _missing(directory, (*KINDS, CONTROL)):
         raise StackError(
             f"{directory} has no {', '.join(missing)}: build with `swift build -c release`, "
             "or say where the programs are with HELIOGRAPH_BIN")
     return directory
+
+
+def program(kind: str, directory: Path | None = None) -> str:
+    """The path of a kind's executable, in another release's directory or the usual one."""
+    if directory is not None and _missing(directory, (kind,)):
+        raise StackError(f"{directory} has no {kind}")
+    return str((directory or binary_directory()) / kind)
+
+
+def _missing(directory: Path, names: tuple[str, ...]) -> list[str]:
+    return [name for name in names if not os.access(directory / name, os.X_OK)]
 
 
 def service_member(record: Record, kind: str, number: int, http_port: int, ports: list[int], unlimited: bool) -> Member:
@@ -52,7 +62,7 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
     elif kind == "sip-bridge":
         environment |= {"HELIOGRAPH_SIP_HOST": "127.0.0.1", "HELIOGRAPH_SIP_PORT": str(ports[0])}
     return Member(
-        f"{kind}#{number}", kind, [*ports, http_port], [str(binary_directory() / kind)],
+        f"{kind}#{number}", kind, [*ports, http_port], [program(kind)],
         environment | _settings_from_outside(kind), f"http://127.0.0.1:{http_port}")
 
 

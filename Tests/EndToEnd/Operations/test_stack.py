@@ -8,7 +8,7 @@ import urllib.error
 from pathlib import Path
 
 import pytest
-from stack_control import ROOT, Stack, is_running
+from stack_control import BINARIES, ROOT, Stack, is_running
 from waiting import eventually_blocking
 from web import fetch
 
@@ -85,6 +85,30 @@ def test_status_tells_what_is_down_and_start_brings_it_back(make_stack):
     without_pids = [json.loads(json.dumps(found), object_hook=lambda o: {k: v for k, v in o.items() if k != "pid"})
                     for found in (before, stack.endpoints)]
     assert without_pids[0] == without_pids[1], "start changed addresses"
+
+
+def test_a_member_is_replaced_by_another_release(make_stack, tmp_path):
+    """The other release's programs are this release's under other paths."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for directory in (first, second):
+        directory.mkdir()
+        (directory / "presence").symlink_to(BINARIES / "presence")
+    stack: Stack = make_stack("--programs", f"presence={first}", presence=2)
+
+    def program(name: str) -> str:
+        return Path(f"/proc/{stack.pids[name]}/cmdline").read_bytes().split(b"\0")[0].decode()
+
+    assert [program("presence#1"), program("presence#2")] == [f"{first}/presence"] * 2
+    assert program("invitation#1") == str(BINARIES.resolve() / "invitation")
+    stack.drain("presence#1")
+    refused = stack.run("start", "presence#1", "--programs", str(tmp_path), check=False)
+    assert refused.returncode == 1 and refused.stderr == f"stack: {tmp_path} has no presence\n"
+    stack.run("start", "presence#1", "--programs", str(second))
+    stack.kill("presence#1")
+    stack.start("presence#1")
+    assert [program("presence#1"), program("presence#2")] == [f"{second}/presence", f"{first}/presence"]
+    wrong = stack.run("up", "--programs", f"postgres={first}", check=False)
+    assert wrong.returncode == 2 and "must be KIND=DIR" in wrong.stderr
 
 
 def test_logs_are_printed(stack: Stack):
