@@ -235,6 +235,8 @@ import Testing
             }
             try await stage.expectRows(
                 "SELECT account AS line FROM channel_member_list ORDER BY 1", ["alice", "bob"])
+            // A row that is written later is too young to be checked below.
+            try await stage.expectRows("SELECT account AS line FROM online_users ORDER BY 1", ["alice", "bob"])
             _ = try await stage.redis("FLUSHALL")
             let held = ReassertSessions(gateway: gateway.id, sessions: [stays.held(moveNumber: 1, channel: room.name)])
             _ = try await gateway.send(held)
