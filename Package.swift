@@ -214,7 +214,7 @@ let package = Package(
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),
-            unitTests("SignalingWire", ["SignalingProtocol"]),
+            unitTests("SignalingWire", ["MessageStore", "SignalingProtocol"]),
             unitTests("WebSocketWire", ["SignalingProtocol"]),
             unitTests("ClusterState", ["SignalingProtocol"]),
             unitTests("RedisStore", ["ClusterState", "SignalingProtocol", "SignalingWire", nioCore]),

@@ -162,3 +162,15 @@ async def test_user_attributes_and_status(stack: Stack, people):
         assert (await bob.call("user_query_user_status", account=unique("nobody")))["status"] == 0
         await alice.logout()
         assert (await bob.call("user_query_user_status", account=alice.account))["status"] == 0
+
+
+async def test_a_value_that_cannot_be_stored_is_refused(stack: Stack, people):
+    """PostgreSQL's texts hold no NUL. The change is refused as a whole, and later changes are made."""
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, = await cast.members(channel, "alice")
+        for refused in (await alice.attempt("channel_set_attr", channel=channel, name="k", value="a\0b"),
+                        await alice.attempt("user_set_attr", name="k", value="a\0b")):
+            assert (refused.data["code"], refused.data["reason"]) == (1004, "nul_character")
+        await alice.call("user_set_attr", name="k", value="v")
+        assert (await alice.call("user_get_attr", account=alice.account, name="k"))["value"] == "v"

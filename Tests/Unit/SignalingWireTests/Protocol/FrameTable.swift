@@ -86,6 +86,7 @@ enum FrameTable {
                 Refusal(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens"),
                 Refusal(.loginRejected, "unknown_app", "there is no such app"),
                 Refusal(.invalidUser, "invalid_account", "the account is out of its bounds"),
+                Refusal(.wrongParameter, "invalid_app_id", "the app id is out of its bounds, or missing"),
                 Refusal(.loginKicked, "kick", "a newer login took the account while this one was made"),
                 Refusal(.alreadyLoggedIn, "already_logged_in", "the connection has a session"),
                 Refusal(.loginOther, "rate_limited", "too many failed logins from this address"),
@@ -163,6 +164,32 @@ enum FrameTable {
                 + "changed it.",
             fields: changeFields, examples: ["channel-attr-update", "channel-attr-del", "channel-attr-clear"]),
     ]
+
+    /// The messages of the system in the special channels; the fields are those of the message's text.
+    static let specialEvents = [
+        ServerFrameDeclaration(
+            title: "`channel_msg` in `_agora_user_online`",
+            summary: "A user of the app has gone online, or offline with the code of leaving as `reason`. `msg` is the "
+                + "JSON text of an object:",
+            fields: specialFields(about: nil), examples: ["special-online", "special-offline"]),
+        ServerFrameDeclaration(
+            title: "`channel_msg` in `_agora_channel_event`",
+            summary: "A user has joined a channel of the app, or left it with the code of leaving as `reason`. `msg` "
+                + "is the JSON text of an object:",
+            fields: specialFields(about: ReplyField("channel", .text, "the channel that the user joined or left")),
+            examples: ["special-join", "special-leave"]),
+    ]
+
+    private static func specialFields(about channel: ReplyField?) -> [ReplyField] {
+        let event = channel == nil ? "`online` or `offline`" : "`join` or `leave`"
+        return [
+            ReplyField("event", .text, event), ReplyField("account", .text, "the user"),
+            ReplyField("uid", .number, "their uid"),
+        ] + (channel.map { [$0] } ?? []) + [
+            ReplyField("reason", .number, "0, or one of the codes 601 to 604"),
+            ReplyField("time", .number, "when it happened, in Unix seconds"),
+        ]
+    }
 
     /// The types of mailbox entries about calls, each with who receives it and when.
     static let callEvents: [(type: String, meaning: String)] =

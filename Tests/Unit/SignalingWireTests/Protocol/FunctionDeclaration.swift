@@ -55,6 +55,17 @@ enum FunctionTable {
             "no answer within 8 s; with 401 for messages, with 501 for `channel_query_num`"),
     ]
 
+    /// Refusals that tell of a defect, or of releases that do not understand each other.
+    static let defects = [
+        Refusal(
+            .unknown, "unknown_operation",
+            "the service is older than the gateway, and does not know what it is asked for"),
+        Refusal(.failed, "bad_fields", "the gateway and the service do not understand each other's commands"),
+        Refusal(.failed, "unreadable_call", "the call was recorded by a newer release; only for calls"),
+        Refusal(.failed, "refused_by_postgres", "PostgreSQL does not accept a value that passed all checks"),
+        Refusal(.failed, "reply_too_long", "the answer would be longer than \(Limits.replyBytes) bytes"),
+    ]
+
     static let actRate = Refusal(
         .failed, "rate_limited", "more than \(Limits.actsPerSecond) acts a second, after \(Limits.actsBurst) at once")
 
@@ -67,6 +78,9 @@ enum FunctionTable {
         .messageOther, "rate_limited", "more than \(Limits.messagesPerSecond) such messages a second")
 
     static let memoryFull = Refusal(.failed, "memory_full", "Redis' memory is nearly full; try again later")
+
+    static let nulCharacter = Refusal(
+        .wrongParameter, "nul_character", "the value contains the NUL character, which PostgreSQL cannot store")
 
     static func tooMany(_ owner: String) -> Refusal {
         Refusal(

@@ -12,8 +12,11 @@ extension FunctionTable {
                     verb == .invite ? .jsonText(bytes: Limits.messageBytes) : .text(bytes: Limits.messageBytes),
                     extra(verb)),
             ],
-            refusals: [actRate] + refusals(verb), calls: [verb.rawValue.replacing("_", with: "-")])
+            refusals: [actRate, busy] + refusals(verb), calls: [verb.rawValue.replacing("_", with: "-")])
     }
+
+    private static let busy = Refusal(
+        .failed, "busy", "others kept changing the call at the same moment, and nothing was done; try again")
 
     private static func summary(_ verb: CallVerb) -> String {
         switch verb {

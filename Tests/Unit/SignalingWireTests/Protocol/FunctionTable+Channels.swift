@@ -53,7 +53,7 @@ extension FunctionTable {
             arguments: [
                 .channel("channel"), .attribute(), .text("value", bytes: Limits.attributeValueBytes, "its value"),
             ],
-            refusals: changeRefusals + [tooMany("channel"), memoryFull] + builtInRefusals + [
+            refusals: changeRefusals + [tooMany("channel"), memoryFull, nulCharacter] + builtInRefusals + [
                 Refusal(
                     .wrongParameter, "invalid_built_in",
                     "the value of a built-in attribute is not a whole number in its range")

@@ -87,7 +87,7 @@ extension FunctionTable {
             name: "user_set_attr", summary: "Sets an attribute of the caller. It outlives the session.",
             arguments: [.attribute(), .text("value", bytes: Limits.attributeValueBytes, "its value")],
             refusals: [
-                changeRate, tooMany("user"), memoryFull, unknownBuiltIn,
+                changeRate, tooMany("user"), memoryFull, nulCharacter, unknownBuiltIn,
                 Refusal(.wrongParameter, "not_an_integer", "`_conn_timeout` must be a whole number"),
             ],
             calls: ["user-set-attr"]),

@@ -1,6 +1,7 @@
 import SignalingProtocol
 import Testing
 
+@testable import MessageStore
 @testable import SignalingWire
 
 /// Checks the declarations behind `Docs/protocol.md` against the parser and the golden files.
@@ -95,6 +96,28 @@ import Testing
                 #expect("`\(words[4])`" == event.title)
                 try expect(String(words[6]), has: event.fields, fixture)
             }
+        }
+    }
+
+    /// Compares the golden files with what the system sends in the special channels.
+    @Test func eventsOfTheSpecialChannels() throws {
+        let anna = Actor(
+            user: UserKey(app: try AppID("app"), account: try Account("anna")), uid: 7, session: SessionID("s1"))
+        let room = try ChannelName("room 1")
+        let sent: [(ServerAnnouncement.Event, fixture: String)] = [
+            (.online, "special-online"), (.offline(.leaveLogout), "special-offline"), (.join(room), "special-join"),
+            (.leave(room, .leaveByUser), "special-leave"),
+        ]
+        #expect(sent.map(\.fixture) == FrameTable.specialEvents.flatMap(\.examples))
+        for (event, fixture) in sent {
+            let message = ServerAnnouncement(event, of: anna, seconds: 1_795_247_975).message(CommandID("c"))
+            let published = ChannelEvent(
+                sequence: 1, id: 1_795_247_975_116_084, account: message.account, uid: message.uid,
+                kind: .message(message.body))
+            let frame = ServerFrame.channelEvent(published, channel: message.channel.name, id: published.id)
+            #expect(text(frame) == text(try Fixture.bytes("server/\(fixture).json")))
+            let declared = try #require(FrameTable.specialEvents.first { $0.examples.contains(fixture) })
+            try expect(message.body, has: declared.fields, fixture)
         }
     }
 

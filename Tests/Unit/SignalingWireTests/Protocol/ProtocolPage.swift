@@ -21,12 +21,14 @@ enum ProtocolPage {
     private static func generated() throws -> String {
         var sections = ["## Frames of clients"]
         sections += try FrameTable.ofClients.map(section)
-        sections += [calls, refusals("Any call may be refused with:", FunctionTable.everywhere), "## Functions"]
+        sections += [
+            calls, refusals("Any call may be refused with:", FunctionTable.everywhere), defects, "## Functions",
+        ]
         sections += try FunctionTable.all.map(section)
         sections.append("## Frames of the server")
         sections += try FrameTable.ofServer.map(section)
         sections.append(events)
-        sections += try FrameTable.events.map(section)
+        sections += try (FrameTable.events + FrameTable.specialEvents).map(section)
         try sections.append(callEvents())
         return "\n" + sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n\n"
     }
@@ -41,6 +43,11 @@ enum ProtocolPage {
 
         The examples are the golden files of `Tests/Fixtures/wire`; the ids of a call and its answer do not always match there.
         """
+
+    private static let defects = refusals(
+        wrapped(
+            "These tell of a defect, or of releases that should not run together. A client can only report them; nothing says "
+                + "whether a repetition would succeed:"), FunctionTable.defects)
 
     private static let events = """
         ## Events of a channel

@@ -14,6 +14,18 @@ import Testing
         }
     }
 
+    @Test func everyReasonIsOnThePageOrIsNeverSent() throws {
+        let page = try #require(Repository.text(ProtocolPage.path))
+        let source = try #require(Repository.text("Shared/SignalingProtocol/SignalingReason.swift"))
+        let declared = source.matches(of: /Self\(rawValue: "(\w+)"\)/).map { String($0.1) }
+        #expect(declared.count > 60, "the source has another form")
+        for reason in declared {
+            let isShown = page.contains("`\(reason)`")
+            #expect(isShown == (ReasonTable.neverSent[reason] == nil), "\(reason)")
+        }
+        #expect(Set(ReasonTable.neverSent.keys).isSubset(of: declared))
+    }
+
     @Test func everyGoldenFileIsOnThePage() throws {
         let page = try #require(Repository.text(ProtocolPage.path))
         // Golden files that the page does not show as examples: further examples of what it shows, and one that is in

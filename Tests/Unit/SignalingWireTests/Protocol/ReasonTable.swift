@@ -1,0 +1,17 @@
+/// The reasons that no gateway sends to a client, and so are not on the page, each with why.
+enum ReasonTable {
+    private static let ofTheClient = "made by the client library itself"
+    private static let ofTheCluster = "only between the cluster's processes"
+    private static let ofKeys = "dynamic keys are checked by other servers, with SignalingTokens"
+    private static let checkedTwice = "a service checks again what the gateway has refused already"
+
+    static let neverSent = [
+        "replaced": "the gateway closes the connection with `kick` instead",
+        "malformed": "the gateway closes the connection with 1007 instead",
+        "extra_too_large": checkedTwice, "invalid_peer": checkedTwice, "value_too_large": checkedTwice,
+        "invalid_discovery": ofTheClient, "network": ofTheClient, "interrupted": ofTheClient, "cancelled": ofTheClient,
+        "logged_out": ofTheClient, "logout": ofTheClient, "closed": ofTheClient, "queue_full": ofTheClient,
+        "failed": ofTheClient, "bad_event": ofTheCluster, "wrong_verb": ofTheCluster, "invalid_key_parts": ofKeys,
+        "malformed_key": ofKeys, "wrong_key": ofKeys, "key_expired": ofKeys,
+    ]
+}
