@@ -13,8 +13,6 @@ internal import SignalingProtocol
 struct MemberMirrorCheck: Sendable {
     /// The number of rows checked in one pipeline.
     private static let page = 500
-    /// How long gateways get, after Redis is back, to reassert what they hold: several times as long as that takes.
-    private static let settling = Duration.seconds(30)
     /// The pause between two pages.
     private static let pause = Duration.milliseconds(100)
 
@@ -22,6 +20,8 @@ struct MemberMirrorCheck: Sendable {
     let store: MirrorStore
     let reassertion: MembershipReassertion
     let uptime: RedisUptime
+    /// How long gateways get, after Redis is back, to reassert what they hold: several times as long as that takes.
+    var settling = Duration.seconds(30)
 
     /// Checks all rows.
     func round(_ renew: () async throws -> Void) async throws {
@@ -30,7 +30,7 @@ struct MemberMirrorCheck: Sendable {
             // Set even if it is too early for the round: the earlier it is set, the more exact it is.
             let keptSince = try await dataKeptSince(try await functions.redis.time())
             // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
-            guard try await uptime.wait(for: Self.settling, renew) else { return }
+            guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.redis.answers(
                 to: rows.map {
