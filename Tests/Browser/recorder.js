@@ -21,6 +21,7 @@ function record(user, object) {
 function login(appid, account, token, options) {
     const user = { log: [], session: Signal(appid, options).login(account, token) };
     record(user, user.session);
+    user.firstStatus = user.session.getStatus();
     return users.push(user) - 1;
 }
 

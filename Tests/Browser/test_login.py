@@ -24,7 +24,7 @@ def test_the_classic_script_is_current():
 async def test_login_and_logout(stack: Stack, visit, form: str):
     async with visit(stack, form) as page:
         user = await WebUser.login(page, stack.token_app, unique("web"))
-        assert await user.status() == 1
+        assert await user.first_status() == 1
         uid, = await user.wait("onLoginSuccess")
         assert isinstance(uid, int) and uid > 0
         assert await page.evaluate("users[0].session.uid") == uid

@@ -69,5 +69,9 @@ class WebUser:
             raise AssertionError(f"{error}; log: {str(await self.log())[-1500:]}") from None
         return (await self.seen(name))[count - 1]
 
+    async def first_status(self) -> int:
+        """The status in the moment after the call of `login`, before the page could receive anything."""
+        return await self.page.evaluate(f"users[{self.number}].firstStatus")
+
     async def status(self) -> int:
         return await self.act("getStatus")
