@@ -14,7 +14,7 @@ package struct ClusterAdmission: Service {
     private let logger: Logger
 
     init(_ services: [any Service], cluster: ClusterInstance, stores: ServiceStores, logger: Logger) {
-        self.services = [stores, ProcessRecordUpkeep(cluster: cluster, redis: stores.redis)] + services
+        self.services = [stores, ProcessRecordUpkeep(cluster: cluster, redis: RedisFailover(stores.redis))] + services
         self.cluster = cluster
         self.stores = stores
         self.logger = logger
@@ -47,14 +47,14 @@ package struct ClusterAdmission: Service {
     private func enter() async throws {
         try await cluster.check(on: stores.redis.eventLoop)
         stores.redis.start()
-        try await cluster.join(on: stores.redis)
+        try await cluster.join(on: RedisFailover(stores.redis))
     }
 }
 
 /// Keeps the process's record while the parts run, and ends it before the stores are closed.
 private struct ProcessRecordUpkeep: Service {
     let cluster: ClusterInstance
-    let redis: RedisConnection
+    let redis: RedisFailover
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await cluster.stay(on: redis) }

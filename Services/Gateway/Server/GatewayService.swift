@@ -25,6 +25,8 @@ package final class GatewayService: Service {
     private let shards: [GatewayShard]
     private let group: MultiThreadedEventLoopGroup
     private let cluster: ClusterInstance
+    /// The shards' connections, for what concerns the process as a whole: its record and the list of gateways.
+    private let redis: RedisFailover
     private let phase = Mutex(Phase.starting)
 
     private enum Phase {
@@ -58,9 +60,11 @@ package final class GatewayService: Service {
             GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)
         }
         cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, logger: logger)
-        let leases = GatewayLeases(connection: shards[0].redis)
+        let processRedis = RedisFailover(shards.map(\.redis))
+        self.redis = processRedis
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
-            try await leases.list().map { GatewayAddress(host: $0.lease.host, port: $0.lease.port) }
+            try await processRedis.perform { try await GatewayLeases(connection: $0).list() }
+                .map { GatewayAddress(host: $0.lease.host, port: $0.lease.port) }
         }
     }
 
@@ -102,7 +106,7 @@ package final class GatewayService: Service {
             }
         }
         do {
-            if try await beforeShutdown({ try await self.cluster.join(on: self.shards[0].redis) }) { try await serve() }
+            if try await beforeShutdown({ try await self.cluster.join(on: self.redis) }) { try await serve() }
         } catch {
             try await end()
             throw error
@@ -113,7 +117,7 @@ package final class GatewayService: Service {
     /// Ends the shards and their connections.
     private func end() async throws {
         phase.withLock { $0 = .stopping }
-        await cluster.leave(on: shards[0].redis)
+        await cluster.leave(on: redis)
         await eachShard(of: shards) { await $0.stop() }
         try await group.shutdownGracefully()
     }
@@ -165,7 +169,7 @@ package final class GatewayService: Service {
             tasks.addTask {
                 await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { _ = await self.beat($0) }
             }
-            tasks.addTask { await self.cluster.stay(on: self.shards[0].redis) }
+            tasks.addTask { await self.cluster.stay(on: self.redis) }
             tasks.addTask { await self.every(Self.sweepPause) { await $0.sweep() } }
             tasks.addTask {
                 await self.every(Self.appPause) { await $0.endSessionsOfRemovedApps() }

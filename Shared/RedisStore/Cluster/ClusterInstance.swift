@@ -14,7 +14,7 @@ internal import Synchronization
 /// This process's registration in the cluster: whether it may serve, and the lowest level that runs.
 ///
 /// To be called in this order: ``check(on:)`` before anything is written, ``join(on:)`` before anything is served,
-/// ``stay(on:)`` while serving, ``leave(on:)`` at the end. The connection of the last three must keep
+/// ``stay(on:)`` while serving, ``leave(on:)`` at the end. The connections of the last three must keep
 /// ``RedisFunctionLibrary/instances`` loaded.
 package final class ClusterInstance: Sendable {
     /// The build's level and layout, and the pace of heartbeats. Only tests set other values than the defaults.
@@ -86,17 +86,19 @@ package final class ClusterInstance: Sendable {
     /// Registers the process as running. If this lowers the cluster's level, returns only after the other processes have
     /// learnt the new level.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
-    package func join(on connection: RedisConnection) async throws {
-        let before = try await untilAnswered { () async throws(SignalingError) in
+    package func join(on redis: RedisFailover) async throws {
+        let before = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await RunningInstances.levels(connection).min()
         }
-        let since = try await untilAnswered { () async throws(SignalingError) in try await connection.time() }
-        let (least, highest) = try await untilAnswered { () async throws(SignalingError) in
+        let since = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
+            try await connection.time()
+        }
+        let (least, highest) = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await self.renew(on: connection, since: since)
         }
         // Another process may have joined since the check.
         if let refusal = ClusterRefusal(own: terms.level, running: [least, highest]) {
-            _ = try await untilAnswered { () async throws(SignalingError) in
+            _ = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
                 try await connection.answer(to: self.call("instance_leave", [.string(self.id)]))
             }
             throw refusal
@@ -111,11 +113,13 @@ package final class ClusterInstance: Sendable {
     }
 
     /// Renews the process's heartbeat and learns the cluster's level, until cancelled.
-    package func stay(on connection: RedisConnection) async {
+    package func stay(on redis: RedisFailover) async {
         while let since = state.withLock({ $0.since }) {
             do {
                 try await Task.sleep(for: terms.pause * Double.random(in: 0.75...1.25))
-                let (least, _) = try await renew(on: connection, since: since)
+                let (least, _) = try await redis.perform { connection async throws(SignalingError) in
+                    try await self.renew(on: connection, since: since)
+                }
                 let before = state.withLock { state in
                     defer { state.clusterLevel = least }
                     return state.clusterLevel
@@ -130,10 +134,12 @@ package final class ClusterInstance: Sendable {
     }
 
     /// Deletes the process's record, which would otherwise expire after ``RunningInstances/timeToLive``.
-    package func leave(on connection: RedisConnection) async {
-        guard hasJoined, connection.isConnected else { return }
+    package func leave(on redis: RedisFailover) async {
+        guard hasJoined, redis.isConnected else { return }
         do throws(SignalingError) {
-            _ = try await connection.answer(to: call("instance_leave", [.string(id)]))
+            _ = try await redis.perform { connection async throws(SignalingError) in
+                try await connection.answer(to: self.call("instance_leave", [.string(self.id)]))
+            }
         } catch {
             logger.debug("could not delete this process's record", metadata: ["error": "\(error)"])
         }
@@ -197,6 +203,13 @@ package final class ClusterInstance: Sendable {
         }
         let pairs = stride(from: 0, to: words.count - 1, by: 2).map { "\(words[$0]) \(words[$0 + 1])" }
         return .layout(found: pairs.joined(separator: ", "), needed: terms.layout)
+    }
+
+    /// Repeats a step of ``join(on:)`` as ``untilAnswered(_:)`` does.
+    private func untilAnswered<Value: Sendable>(
+        on redis: RedisFailover, _ step: @escaping @Sendable (RedisConnection) async throws(SignalingError) -> Value
+    ) async throws -> Value {
+        try await untilAnswered { () async throws(SignalingError) in try await redis.perform(step) }
     }
 
     /// Repeats a step while Redis does not answer.

@@ -18,7 +18,7 @@ import Testing
     private static func joined(_ name: String, _ scene: RedisScene, level: Int64) async throws -> ClusterInstance {
         let instance = try instance(name, scene, level: level)
         try await instance.check(on: scene.eventLoop)
-        try await instance.join(on: scene.connection)
+        try await instance.join(on: RedisFailover(scene.connection))
         return instance
     }
 
@@ -49,8 +49,8 @@ import Testing
                     $0.record.kind == "probe" && !$0.record.host.isEmpty && $0.record.since.milliseconds > 0
                 })
 
-            let staying = Task { await new.stay(on: scene.connection) }
-            await old.leave(on: scene.connection)
+            let staying = Task { await new.stay(on: RedisFailover(scene.connection)) }
+            await old.leave(on: RedisFailover(scene.connection))
             try await waitUntil("the higher level") { new.clusterLevel == 2 ? nil : "\(new.clusterLevel)" }
             #expect(try await RunningInstances.list(scene.connection).map(\.id) == [new.id])
             staying.cancel()
@@ -85,10 +85,39 @@ import Testing
             try await late.check(on: scene.eventLoop)
             let first = try await Self.joined("first", scene, level: 3)
             await #expect(throws: ClusterRefusal.level(own: 1, running: 3)) {
-                try await late.join(on: scene.connection)
+                try await late.join(on: RedisFailover(scene.connection))
             }
             #expect(!late.hasJoined)
             #expect(try await RunningInstances.list(scene.connection).map(\.id) == [first.id])
+        }
+    }
+
+    /// The connections of a gateway's shards: one hangs, and the process's record is kept over the other.
+    @Test func aConnectionWithoutAnAnswerIsPassedOver() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let frozen = try await RedisServer(appendOnly: false)
+            let hanging = RedisConnection(
+                configuration: try frozen.configuration, eventLoop: scene.eventLoop, libraries: [.instances],
+                logger: RedisScene.logger)
+            hanging.start()
+            try await waitUntil("a connection that will hang") { hanging.isConnected ? nil : "not connected" }
+            await frozen.freeze(true)
+            let redis = RedisFailover([hanging, scene.connection])
+            let instance = try Self.instance("one", scene)
+            try await instance.join(on: redis)
+            _ = try await scene.connection.execute(RedisCommand("DEL", .string(KeySpace.instance(instance.id))))
+            let staying = Task { await instance.stay(on: redis) }
+            try await waitUntil("the record") {
+                let running = try await RunningInstances.list(scene.connection).map(\.id)
+                return running == [instance.id] ? nil : "\(running)"
+            }
+            staying.cancel()
+            await staying.value
+            await instance.leave(on: redis)
+            #expect(try await RunningInstances.list(scene.connection) == [])
+            await frozen.freeze(false)
+            await hanging.close()
+            try await frozen.remove()
         }
     }
 
@@ -112,12 +141,12 @@ import Testing
     @Test func whoLowersTheLevelWaitsUntilTheOthersKnow() async throws {
         try await RedisScene.run(libraries: [.instances]) { scene in
             let new = try await Self.joined("new", scene, level: 2)
-            let staying = Task { await new.stay(on: scene.connection) }
+            let staying = Task { await new.stay(on: RedisFailover(scene.connection)) }
             let old = try Self.instance("old", scene, level: 1, pause: .seconds(1))
             try await old.check(on: scene.eventLoop)
             #expect(new.clusterLevel == 2)
             let begun = ContinuousClock.now
-            try await old.join(on: scene.connection)
+            try await old.join(on: RedisFailover(scene.connection))
             #expect(ContinuousClock.now - begun >= .milliseconds(1500))
             #expect(new.clusterLevel == 1)
             staying.cancel()
@@ -166,7 +195,7 @@ import Testing
         try await RedisScene.run(libraries: [.instances]) { scene in
             let instance = try await Self.joined("one", scene, level: 2)
             _ = try await scene.connection.execute(RedisCommand("FLUSHALL"))
-            let staying = Task { await instance.stay(on: scene.connection) }
+            let staying = Task { await instance.stay(on: RedisFailover(scene.connection)) }
             try await waitUntil("the record and the layout") {
                 let running = try await RunningInstances.list(scene.connection).map(\.id)
                 return running == [instance.id] ? nil : "\(running)"
