@@ -18,6 +18,8 @@ package final class GatewayService: Service {
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
     private static let drainSteps = 20
+    /// How long a shard may take to answer a readiness check.
+    private static let readinessTimeout = Duration.seconds(1)
 
     private let configuration: GatewayConfiguration
     private let logger: Logger
@@ -27,19 +29,8 @@ package final class GatewayService: Service {
     private let cluster: ClusterInstance
     /// The shards' connections, for what concerns the process as a whole: its record and the list of gateways.
     private let redis: RedisFailover
-    private let phase = Mutex(Phase.starting)
-
-    private enum Phase {
-        /// Clients are not accepted yet, because the shards have no leases. Next: `serving` or `stopping`.
-        case starting
-        /// Clients are accepted. Next: `stopping`.
-        case serving
-        /// Clients are being disconnected, then the shards end; readiness checks must not use them any more.
-        case stopping
-    }
-
-    private var isServing: Bool { phase.withLock { $0 == .serving } }
-    private var isStopping: Bool { phase.withLock { $0 == .stopping } }
+    /// Whether clients are being disconnected, or the shards have ended; readiness checks must not use them any more.
+    private let isStopping = Atomic<Bool>(false)
 
     /// Creates a gateway that has not started.
     /// - Parameter instance: this process's name in the stack; the shards' ids begin with it.
@@ -78,18 +69,31 @@ package final class GatewayService: Service {
         [HTTPRoute("/getaddr") { [discovery] in await discovery.answer() }]
     }
 
-    /// Ready when both Redis connections of every shard are up and the listener accepts clients.
+    /// Ready when both Redis connections of every shard are up and every shard accepts clients. The answers name the shards
+    /// that are not ready.
     package var readiness: [ReadinessCheck] {
         [
             ReadinessCheck(name: "redis") { [self] in
-                if isStopping { return "stopping" }
-                for shard in shards where await !shard.isConnected { return "not connected" }
-                return nil
+                if isStopping.load(ordering: .acquiring) { return "stopping" }
+                return await problem("not connected") { await $0.isConnected }
             },
             ReadinessCheck(name: "listener") { [self] in
-                isServing ? nil : "not accepting clients"
+                if isStopping.load(ordering: .acquiring) { return "not accepting clients" }
+                return await problem("not accepting clients") { $0.acceptsClients.load(ordering: .acquiring) }
             },
         ]
+    }
+
+    /// Asks all shards whether something holds.
+    /// - Returns: the shards where it does not, and those that do not answer; nil when there is none.
+    private func problem(
+        _ complaint: String, unless isWell: @escaping @Sendable (GatewayShard) async -> Bool
+    ) async -> String? {
+        let answers = await answers(of: shards, within: Self.readinessTimeout, isWell)
+        let problems = zip(shards, answers).compactMap { shard, isWell in
+            isWell == true ? nil : "\(shard.id) \(isWell == nil ? "does not answer" : complaint)"
+        }
+        return problems.isEmpty ? nil : problems.joined(separator: ", ")
     }
 
     /// Serves until the graceful shutdown, then drains.
@@ -99,12 +103,6 @@ package final class GatewayService: Service {
             return try await group.shutdownGracefully()
         }
         await eachShard(of: shards) { await $0.start() }
-        // Waits for Redis without a limit: a gateway that exited would only be restarted.
-        await eachShard(of: shards) { shard in
-            await self.untilDone("could not subscribe in Redis; trying again", shard) {
-                try await shard.subscribeToOwnTopic()
-            }
-        }
         do {
             if try await beforeShutdown({ try await self.cluster.join(on: self.redis) }) { try await serve() }
         } catch {
@@ -116,7 +114,7 @@ package final class GatewayService: Service {
 
     /// Ends the shards and their connections.
     private func end() async throws {
-        phase.withLock { $0 = .stopping }
+        isStopping.store(true, ordering: .releasing)
         await cluster.leave(on: redis)
         await eachShard(of: shards) { await $0.stop() }
         try await group.shutdownGracefully()
@@ -134,19 +132,21 @@ package final class GatewayService: Service {
     }
 
     /// Retries a step of a shard's start every second until it succeeds or the shutdown begins.
+    /// - Returns: whether it has succeeded.
     private func untilDone(
         _ complaint: Logger.Message, _ shard: GatewayShard, _ act: () async throws -> Bool
-    ) async {
+    ) async -> Bool {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             var metadata: Logger.Metadata = ["gateway": "\(shard.id)"]
             do {
-                if try await act() { return }
+                if try await act() { return true }
             } catch {
                 metadata["error"] = "\(error)"
             }
             logger.warning(complaint, metadata: metadata)
             try? await Task.sleep(for: .seconds(1))
         }
+        return false
     }
 
     private func serve() async throws {
@@ -158,16 +158,13 @@ package final class GatewayService: Service {
         let listening = try await listener.bind()
         let port = listening.first?.localAddress?.port ?? configuration.port
         await discovery.setOwnAddress(configuration.publicAddress(listeningOn: port))
-        // Renewed before clients are accepted: presence does not notice the loss of a gateway that never had a lease, and would
-        // keep the sessions that were opened there online.
-        await eachShard(of: shards) { shard in
-            await self.untilDone("could not take the gateway's lease; trying again", shard) { await self.beat(shard) }
-        }
-        if !Task.isShuttingDownGracefully { try await accept(on: listening) }
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await eachShard(of: self.shards) { await self.open($0, on: listening) } }
             tasks.addTask {
-                await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { _ = await self.beat($0) }
+                await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { shard in
+                    if shard.acceptsClients.load(ordering: .acquiring) { _ = await self.beat(shard) }
+                }
             }
             tasks.addTask { await self.cluster.stay(on: self.redis) }
             tasks.addTask { await self.every(Self.sweepPause) { await $0.sweep() } }
@@ -177,20 +174,37 @@ package final class GatewayService: Service {
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
             try await gracefulShutdown()
-            phase.withLock { $0 = .stopping }
+            isStopping.store(true, ordering: .releasing)
             for channel in listening { try? await channel.close() }
             await drain()
             tasks.cancelAll()
         }
     }
 
-    /// Begins to accept clients.
-    private func accept(on listening: [any Channel]) async throws {
-        try await PublicListener.accept(on: listening)
-        phase.withLock { $0 = .serving }
-        logger.notice(
-            "accepting clients",
-            metadata: ["address": "\(listening.compactMap(\.localAddress))", "shards": "\(shards.map(\.id))"])
+    /// Lets a shard accept clients as soon as it can serve them: it waits for Redis without a limit, because a gateway that
+    /// exited would only be restarted, but not for the other shards.
+    private func open(_ shard: GatewayShard, on listening: [any Channel]) async {
+        let isSubscribed = await untilDone("could not subscribe in Redis; trying again", shard) {
+            try await shard.subscribeToOwnTopic()
+        }
+        guard isSubscribed else { return }
+        // Renewed before clients are accepted: presence does not notice the loss of a gateway that never had a lease, and would
+        // keep the sessions that were opened there online.
+        let hasLease = await untilDone("could not take the gateway's lease; trying again", shard) {
+            await self.beat(shard)
+        }
+        guard hasLease, !isStopping.load(ordering: .acquiring) else { return }
+        shard.acceptsClients.store(true, ordering: .releasing)
+        do {
+            try await PublicListener.accept(on: listening)
+            logger.notice(
+                "accepting clients",
+                metadata: ["address": "\(listening.compactMap(\.localAddress))", "gateway": "\(shard.id)"])
+        } catch {
+            logger.warning(
+                "the listener was closed before it accepted clients",
+                metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+        }
     }
 
     /// Runs an act at every shard after each pause, until cancelled.
@@ -207,7 +221,7 @@ package final class GatewayService: Service {
         let wasHeld: Bool
         do {
             wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
-                shard.id, lease, discoverable: !isStopping)
+                shard.id, lease, discoverable: !isStopping.load(ordering: .acquiring))
         } catch {
             logger.warning(
                 "could not renew the gateway's lease", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])

@@ -11,7 +11,8 @@ import Testing
 
 /// A gateway that starts while its lease cannot be taken.
 @Suite struct GatewayStartTests {
-    private static let upgrade = """
+    /// A client's handshake.
+    static let upgrade = """
         GET / HTTP/1.1\r
         Host: x\r
         Upgrade: websocket\r
@@ -71,7 +72,7 @@ import Testing
     }
 
     /// Connects to the gateway once it listens.
-    private static func client(of port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+    static func client(of port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
         let connected = Recording<NIOAsyncChannel<ByteBuffer, ByteBuffer>>()
         try await waitUntil("the gateway listens") {
             do {
@@ -90,7 +91,7 @@ import Testing
         return try #require(connected.all.first)
     }
 
-    private static func freePort() async throws -> Int {
+    static func freePort() async throws -> Int {
         let listening = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(listening.localAddress?.port)

@@ -11,4 +11,24 @@ import Testing
             if shard == "hangs" { for await _ in worked { break } } else { work.yield() }
         }
     }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [["waits", "works"], ["works", "waits"]])
+    func allAreAskedAtOnce(shards: [String]) async {
+        let (worked, work) = AsyncStream.makeStream(of: Void.self)
+        let given = await answers(of: shards, within: .seconds(50)) { shard in
+            if shard == "waits" { for await _ in worked { break } } else { work.yield() }
+            return "it \(shard)"
+        }
+        #expect(given == shards.map { "it \($0)" })
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoHangsHasNoAnswer() async {
+        let (silence, end) = AsyncStream.makeStream(of: Never.self)
+        defer { end.finish() }
+        let given = await answers(of: ["works", "hangs", "works too"], within: .seconds(1)) { shard in
+            if shard == "hangs" { for await _ in silence {} }
+            return shard
+        }
+        #expect(given == ["works", nil, "works too"])
+    }
 }

@@ -81,6 +81,7 @@ final class Gateway: Sendable {
     /// - Returns: the last bytes that the client read.
     func answers(_ talk: @escaping @Sendable (Peer) -> Void) async throws -> [UInt8] {
         let channels = try await listener.bind()
+        shard.acceptsClients.store(true, ordering: .releasing)
         try await PublicListener.accept(on: channels)
         port.withLock { $0 = channels[0].localAddress?.port ?? 0 }
         let client = client()

@@ -7,6 +7,13 @@ internal import NIOPosix
 internal import NIOSSL
 internal import ServiceKit
 internal import SignalingProtocol
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// The listener for clients: WebSocket on `/` and discovery on `/getaddr`; plain on one port, TLS on the next.
 struct PublicListener: Sendable {
@@ -16,6 +23,8 @@ struct PublicListener: Sendable {
     /// How long a connection may take to become a WebSocket, or to request discovery and receive the answer.
     private static let handshakeTimeout = Duration.seconds(10)
     static let tlsHandler = "tls"
+    /// The sizes of the buffers that clients' bytes are read into.
+    private static let readBuffers = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 512, maximum: 65_536)
 
     let configuration: GatewayConfiguration
     let group: any EventLoopGroup
@@ -37,7 +46,8 @@ struct PublicListener: Sendable {
         return [plain, secure]
     }
 
-    /// Begins to accept clients.
+    /// Begins to accept clients; no effect if it has begun already. A client whose connection the kernel gives to a shard that
+    /// does not accept clients yet is served by another that does.
     static func accept(on channels: [any Channel]) async throws {
         for channel in channels { try await channel.setOption(.autoRead, value: true).get() }
     }
@@ -48,12 +58,39 @@ struct PublicListener: Sendable {
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(
-                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 512, maximum: 65_536)
-            )
+            .childChannelOption(.recvAllocator, value: Self.readBuffers)
             .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try receive(channel, tls: tls) }
+            }
+    }
+
+    /// Sets up an accepted connection, at the shard of its event loop or, while that one does not accept clients, at another.
+    private func receive(_ channel: any Channel, tls: TLSIdentity?) throws {
+        if shard(of: channel).acceptsClients.load(ordering: .acquiring) { return try configure(channel, tls: tls) }
+        let open = shards.values.filter { $0.acceptsClients.load(ordering: .acquiring) }
+        guard let shard = open.randomElement() else { throw ChannelError.operationUnsupported }
+        try handOver(channel, to: shard, tls: tls)
+        throw HandedOver()
+    }
+
+    /// The connection of a channel has become another channel's; ends the first one.
+    private struct HandedOver: Error {}
+
+    /// Continues a connection on another shard's event loop, in a new channel with a copy of the socket's descriptor. Closing the
+    /// old channel closes its own descriptor only.
+    private func handOver(_ channel: any Channel, to shard: GatewayShard, tls: TLSIdentity?) throws {
+        let copy = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+            dup($0)
+        }
+        guard let copy, copy >= 0 else { throw ChannelError.operationUnsupported }
+        ClientBootstrap(group: shard.eventLoop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.recvAllocator, value: Self.readBuffers)
+            .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try configure(channel, tls: tls) }
             }
+            .withConnectedSocket(copy)
+            .whenFailure { logger.debug("could not hand a connection over", metadata: ["error": "\($0)"]) }
     }
 
     /// Sets up an accepted connection, after the PROXY header where one is expected; closes it when the shard has too

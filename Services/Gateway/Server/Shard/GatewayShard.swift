@@ -7,6 +7,7 @@ internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
+internal import Synchronization
 internal import WebSocketWire
 
 /// The gateway of one event loop: its connections, sessions and channels, and its own two connections to Redis.
@@ -35,6 +36,8 @@ actor GatewayShard {
     private lazy var subscriber = makeSubscriber()
     /// Counts connections and failed logins by address, together with the other shards.
     nonisolated let addressLimiter: AddressLimiter
+    /// Whether the shard has begun to accept clients: replies reach it, and it has had its lease.
+    nonisolated let acceptsClients = Atomic<Bool>(false)
     /// The number of clients' sockets, including those that are not WebSockets yet.
     private(set) var sockets = 0
     /// The output that waits for all clients.
