@@ -84,6 +84,11 @@ class Stack:
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout.strip()
 
+    def user_prefix(self, account: str) -> str:
+        """What the keys of an account begin with that is logged in to the open app. The account must be plain text."""
+        key, = self.redis("KEYS", f"{{*}}a:{self.open_app.id}:u:{account}:session").split()
+        return key.removesuffix(":session")
+
     @property
     def endpoints(self) -> dict:
         return json.loads((self.directory / "endpoints.json").read_text())

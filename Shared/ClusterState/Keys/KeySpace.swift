@@ -3,17 +3,24 @@ package import SignalingProtocol
 /// The names of all keys, streams and topics in Redis.
 ///
 /// Parts that a client may choose are escaped, so that names with colons or braces cannot collide across users, channels and
-/// apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one channel, are in the same slot.
+/// apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one channel, are in the same slot. Users
+/// share the tags of 4,096 ``Buckets``, so that what concerns a user and a gateway can be in the user's slot too.
 package enum KeySpace {
-    /// The prefix of a user's keys: `{a:APP:u:ACCOUNT}`. Functions are given only this key and append the suffixes.
+    /// The prefix of a user's keys: `{BUCKET}a:APP:u:ACCOUNT`. Functions are given only this key and append the suffixes.
     package static func tag(_ user: UserKey) -> String {
-        "{a:\(escape(user.app.rawValue)):u:\(escape(user.account.rawValue))}"
+        let text = name(user)
+        return "{\(Buckets.shared.tag(Buckets.bucket(of: text)))}\(text)"
+    }
+
+    /// What names a user in keys, apart from the bucket: `a:APP:u:ACCOUNT`.
+    package static func name(_ user: UserKey) -> String {
+        "a:\(escape(user.app.rawValue)):u:\(escape(user.account.rawValue))"
     }
 
     /// The prefix of an app's own keys: `{a:APP}`.
     package static func tag(_ app: AppID) -> String { "{a:\(escape(app.rawValue))}" }
 
-    /// The prefix of a channel's keys: `{a:APP:c:CHANNEL}`.
+    /// The prefix of a channel's keys, in a slot of its own: `{a:APP:c:CHANNEL}`.
     package static func tag(_ channel: ChannelKey) -> String {
         "{a:\(escape(channel.app.rawValue)):c:\(escape(channel.name.rawValue))}"
     }

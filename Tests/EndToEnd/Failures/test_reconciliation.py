@@ -59,10 +59,12 @@ async def test_a_ghost_of_a_session_goes(make_stack, people):
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob", gateway=0)
         await alice.call("user_set_attr", name="_conn_timeout", value="20")
-        user = f"{{a:{stack.open_app.id}:u:{alice.account}}}"
+        user = stack.user_prefix(alice.account)
+        bucket = user[:user.index("}") + 1]
+        name = user.removeprefix(bucket)
         key, route = next(
-            (key, route) for key in stack.redis("KEYS", "gateway:*:sessions").split()
-            for route in stack.redis("SMEMBERS", key).split() if route.endswith(f".{alice.account}"))
+            (key, route) for key in stack.redis("KEYS", f"{bucket}r:*").splitlines()
+            for route in stack.redis("SMEMBERS", key).splitlines() if route.endswith(f" {name}"))
         stack.redis("COPY", f"{user}:session", "kept")
         await alice.logout()
         stack.redis("COPY", "kept", f"{user}:session")
@@ -102,4 +104,4 @@ async def test_a_close_frame_and_a_resume(stack: Stack, people):
             assert alice.line == line
             await bob.tell(alice.account, f"turn {turn}")
             await alice.call("user_getmsg", ver_clear=0, max=30)
-        assert stack.redis("HGET", f"{{a:{stack.open_app.id}:u:{alice.account}}}:session", "state") == "online"
+        assert stack.redis("HGET", f"{stack.user_prefix(alice.account)}:session", "state") == "online"

@@ -48,9 +48,19 @@ import Testing
         #expect(tags.count == names.count * names.count * names.count)
     }
 
-    @Test func theHashTagIsTheWholeTag() throws {
+    @Test func theHashTagOfAUsersKeysIsTheBucket() throws {
         for user in try users() {
-            let tag = KeySpace.tag(user)
+            let (name, tag) = (KeySpace.name(user), KeySpace.tag(user))
+            let bucket = Buckets.bucket(of: name)
+            #expect(tag == "{\(Buckets.shared.tag(bucket))}\(name)")
+            #expect(KeySlot.of(tag + ":session") == Buckets.slot(ofBucket: bucket))
+            #expect(!name.utf8.contains { "{}".utf8.contains($0) })
+        }
+    }
+
+    @Test func theHashTagOfAChannelIsTheWholeTag() throws {
+        for user in try users() {
+            let tag = KeySpace.tag(ChannelKey(app: user.app, name: try ChannelName(user.account.rawValue)))
             // Redis Cluster hashes the text between the first { and the first } after it.
             #expect(tag.utf8.first == UInt8(ascii: "{"))
             #expect(tag.utf8.firstIndex(of: UInt8(ascii: "}")) == tag.utf8.index(before: tag.utf8.endIndex))
@@ -60,7 +70,7 @@ import Testing
 
     @Test func theNamesAreThoseOfTheDesign() throws {
         let app = try AppID("app")
-        #expect(KeySpace.tag(UserKey(app: app, account: try Account("anna"))) == "{a:app:u:anna}")
+        #expect(KeySpace.tag(UserKey(app: app, account: try Account("anna"))) == "{37x}a:app:u:anna")
         let channel = ChannelKey(app: app, name: try ChannelName("room 1"))
         #expect(KeySpace.tag(channel) == "{a:app:c:room%201}")
         #expect(KeySpace.topic(channel) == "{a:app:c:room%201}:events")
