@@ -47,8 +47,6 @@ package struct EndedSession: Equatable, Sendable {
 
     /// One consequence of the end.
     package enum Consequence: Equatable, Sendable {
-        /// Remove the session from the gateway's set of sessions.
-        case forgetRoute
         /// Let the session leave a channel.
         case leave(ChannelName, SignalingCode)
         /// End the session's calls.
@@ -59,8 +57,7 @@ package struct EndedSession: Equatable, Sendable {
 
     /// All consequences, in any order; each may be repeated.
     package var consequences: [Consequence] {
-        var list: [Consequence] = [.forgetRoute]
-        list += channels.map { .leave($0, reason) }
+        var list = channels.map { Consequence.leave($0, reason) }
         list.append(.endCalls)
         if !isReplaced { list.append(.offline(reason)) }
         return list

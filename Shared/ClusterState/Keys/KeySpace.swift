@@ -47,8 +47,11 @@ package enum KeySpace {
     /// String with time to live: a gateway's lease, which contains its public addresses and load.
     package static func lease(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue)" }
 
-    /// Set: a gateway's sessions, as ``Line`` routes. May be outdated: each is verified against the session's hash.
-    package static func sessions(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):sessions" }
+    /// Set: the sessions of a bucket's users whose record names the gateway, each as a ``SessionRoute``. Only the functions
+    /// that change those records, in the same slot, add to it.
+    package static func routes(_ gateway: GatewayID, bucket: Int) -> String {
+        "{\(Buckets.shared.tag(bucket))}r:\(gateway.rawValue)"
+    }
 
     /// Sorted set: ids of gateways, scored by the time of their last heartbeat (ms).
     package static let gateways = "gateways"

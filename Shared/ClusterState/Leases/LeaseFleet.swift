@@ -25,15 +25,17 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     package let draining: String
     /// The service whose timer `gateway ID` fires when a lease ends.
     package let watcher: ServiceName
-    /// The key of the set of what a holder holds; deleted when the holder is forgotten.
-    package let holdings: @Sendable (Holder) -> String
+    /// The key of the set of what a holder holds, which is deleted when the holder is forgotten; nil when there is no such
+    /// set.
+    package let holdings: @Sendable (Holder) -> String?
 }
 
 extension GatewayID: LeaseHolder {
-    /// The leases of gateways, one for each shard: presence detaches the sessions of a lost gateway.
+    /// The leases of gateways, one for each shard: presence detaches the sessions of a lost gateway, which it finds by their
+    /// routes.
     package static let fleet = LeaseFleet<GatewayID>(
         timeToLive: .seconds(10), interval: .seconds(2), lease: KeySpace.lease, members: KeySpace.gateways,
-        draining: KeySpace.drainingGateways, watcher: .presence, holdings: KeySpace.sessions)
+        draining: KeySpace.drainingGateways, watcher: .presence, holdings: { _ in nil })
 }
 
 extension BridgeID: LeaseHolder {

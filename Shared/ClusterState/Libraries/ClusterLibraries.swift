@@ -4,7 +4,7 @@ extension RedisFunctionLibrary {
     /// Owned by presence: who is online, and the cache of users' attributes.
     package static let presence = RedisFunctionLibrary(
         name: "heliograph_presence", constants: .sessions,
-        parts: [PackageResources.session_place_lua, PackageResources.presence_lua])
+        parts: [PackageResources.session_place_lua, PackageResources.routes_lua, PackageResources.presence_lua])
 
     /// Also owned by presence: the channels that a session is in. Channel-state calls these functions, because only they may
     /// change what a session's record says about channels.

@@ -61,9 +61,8 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
 
     fileprivate func call(_ function: String, _ holder: Holder, _ arguments: [RedisArgument]) -> RedisCommand {
         let fleet = Holder.fleet
-        let keys = [
-            fleet.lease(holder), fleet.members, fleet.draining, KeySpace.due(fleet.watcher), fleet.holdings(holder),
-        ]
+        var keys = [fleet.lease(holder), fleet.members, fleet.draining, KeySpace.due(fleet.watcher)]
+        if let holdings = fleet.holdings(holder) { keys.append(holdings) }
         return .function(function, keys: keys, arguments: arguments)
     }
 }

@@ -9,8 +9,7 @@ import Testing
 
     @Test func aReplacedSessionLeavesQuietly() throws {
         let ended = try #require(EndedSession(fields: record(replaced: true, channel: "room")))
-        #expect(
-            ended.consequences == [.forgetRoute, .leave(try ChannelName("room"), .leaveKicked), .endCalls])
+        #expect(ended.consequences == [.leave(try ChannelName("room"), .leaveKicked), .endCalls])
         #expect(ended.time == RedisTime(milliseconds: 1000) && ended.since == RedisTime(milliseconds: 900))
         #expect(ended.change == 1_000_001 && ended.uid == 7)
         #expect(ended.session == SessionID("s1") && ended.gateway == GatewayID("g1") && ended.device == "websdk")
@@ -18,7 +17,7 @@ import Testing
 
     @Test func theLastSessionTakesTheUserOffline() throws {
         let ended = try #require(EndedSession(fields: record(replaced: false)))
-        #expect(ended.consequences == [.forgetRoute, .endCalls, .offline(.leaveKicked)])
+        #expect(ended.consequences == [.endCalls, .offline(.leaveKicked)])
     }
 
     @Test func channelsThatWereNotYetLeftAreLeftToo() throws {

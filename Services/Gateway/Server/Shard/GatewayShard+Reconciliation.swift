@@ -7,15 +7,20 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 
+/// The state of a comparison of the sessions that a shard holds with those that Redis records for it.
+struct RouteComparison {
+    /// The search for the recorded ones.
+    var scan: RouteScan
+    /// The sessions that were held at the start and have not been found yet.
+    var missing: Set<SessionID>
+}
+
 /// Compares the sessions that the shard holds with those that Redis records for it, in both directions.
 ///
 /// After every outage of either connection, and when the lease was lost, all sessions are reasserted to presence: what
 /// Redis has lost is recorded again, and the replies contain what the shard has missed (kicks, moves, mail). Once a
 /// minute only the ids are compared, which costs Redis almost nothing, and the sessions that differ are reasserted.
 extension GatewayShard {
-    /// The approximate number of sessions that Redis returns in one reply.
-    private static let scanPage = 500
-
     func redisConnected() {
         // At the first connect the shard holds nothing yet.
         if wasConnected { reconcile() }
@@ -40,45 +45,45 @@ extension GatewayShard {
     /// Compares the ids of the sessions.
     func compare() {
         mustCompare = true
-        guard !isComparing else { return }
-        isComparing = true
+        guard comparison == nil else { return }
         mustCompare = false
-        compare(from: "0", missing: Set(heldSessions))
+        comparison = RouteComparison(scan: RouteScan(id), missing: Set(heldSessions))
+        compareNextPage()
     }
 
     private var heldSessions: [SessionID] { sessions.filter { $0.value.session.isActive }.map(\.key) }
 
-    private func compare(from cursor: String, missing: Set<SessionID>) {
-        let scan = RedisCommand("SSCAN", .string(KeySpace.sessions(id)), .string(cursor), "COUNT", .int(Self.scanPage))
-        redis.send(scan) { [self] result in
-            guard let parts = try? result.get().array, parts.count == 2, let next = parts[0].string,
-                let routes = parts[1].array
-            else {
-                isComparing = false
+    private func compareNextPage() {
+        guard let commands = comparison?.scan.next() else { return }
+        guard !commands.isEmpty else { return endComparison() }
+        redis.send(commands) { [self] results in
+            guard let routes = comparison?.scan.routes(in: results.compactMap { try? $0.get() }) else {
+                comparison = nil
                 mustCompare = true
                 return
             }
-            var missing = missing
-            for route in routes {
-                guard let text = route.string else { continue }
-                missing.remove(SessionID(String(text.prefix { $0 != "." })))
-                lookForConnection(of: text)
-            }
-            guard next == "0" else { return compare(from: next, missing: missing) }
-            isComparing = false
-            reassertion.want(missing.filter { sessions[$0]?.session.isActive == true })
-            tellHeld()
+            for route in routes { lookForConnection(of: route.text) }
+            compareNextPage()
         }
+    }
+
+    private func endComparison() {
+        let missing = comparison?.missing ?? []
+        comparison = nil
+        reassertion.want(missing.filter { sessions[$0]?.session.isActive == true })
+        tellHeld()
     }
 
     /// Checks a session that Redis records for this shard. If anything is in progress with it, that will inform
     /// presence.
-    private func lookForConnection(of route: String) {
-        guard let line = try? Line(wire: route), sessions[line.session] == nil, !isResuming(line.session),
-            !detaching.contains(line.session)
+    private func lookForConnection(of text: String) {
+        guard let session = SessionRoute.session(of: text) else { return }
+        comparison?.missing.remove(session)
+        guard sessions[session] == nil, !isResuming(session), !detaching.contains(session),
+            let route = SessionRoute(text: text)
         else { return }
         GatewayMetrics.ghosts.increment()
-        detach(line.session, of: line.user)
+        detach(session, of: route.user)
     }
 
     /// Sends the reassertions that are due.

@@ -61,9 +61,9 @@ actor GatewayShard {
     var detaching = DetachQueue()
     /// The sessions and members that must be reasserted to presence and channel-state.
     var reassertion = Reassertion()
-    /// Whether the session ids of this shard and of Redis are being compared, and whether to compare them at the next
-    /// heartbeat.
-    var isComparing = false
+    /// The comparison of this shard's sessions with those of Redis that is in progress.
+    var comparison: RouteComparison?
+    /// Whether to compare them at the next heartbeat.
     var mustCompare = false
     /// Whether Redis was connected before, and whether there was a lease.
     var wasConnected = false

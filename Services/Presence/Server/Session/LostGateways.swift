@@ -20,19 +20,27 @@ struct LostGateways: Sendable {
     let sessions: SessionHandler
     let logger: Logger
 
-    /// Handles a gateway's timer.
+    /// Handles a gateway's timer. What a round has dealt with has no route any more, so the next one finds the rest.
     func check(_ gateway: GatewayID) async throws(SignalingError) {
         guard let lease = try await watch.ended(gateway) else { return }
-        let start = ContinuousClock.now
-        while start.duration(to: .now) < Self.slice {
-            let routes = try await functions.redis.answer(
-                to: RedisCommand("SRANDMEMBER", .string(KeySpace.sessions(gateway)), .int(Self.page))
-            ).texts
-            if routes.isEmpty { return try await forget(gateway, lease) }
-            let kept = try await detach(routes, of: gateway, lease)
-            // The gateway is back and reasserts what it holds.
-            if try await watch.isBack(gateway) { return }
-            if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause) }
+        let end = ContinuousClock.now + Self.slice
+        var scan = RouteScan(gateway)
+        var hasFound = false
+        while ContinuousClock.now < end {
+            guard let routes = try await functions.nextRoutes(of: &scan) else {
+                // Only a whole search that finds nothing shows that nothing is left.
+                guard hasFound else { return try await forget(gateway, lease) }
+                (scan, hasFound) = (RouteScan(gateway), false)
+                continue
+            }
+            hasFound = hasFound || !routes.isEmpty
+            for start in stride(from: 0, to: routes.count, by: Self.page) where ContinuousClock.now < end {
+                let some = routes[start..<min(start + Self.page, routes.count)]
+                let kept = try await detach(some, of: gateway, lease)
+                // The gateway is back and reasserts what it holds.
+                if try await watch.isBack(gateway) { return }
+                if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause) }
+            }
         }
         try await watch.lookAgain(at: gateway, at: lease.now)
     }
@@ -49,33 +57,27 @@ struct LostGateways: Sendable {
 
     /// - Returns: the number of sessions that are still attached.
     private func detach(
-        _ texts: [String], of gateway: GatewayID, _ lease: EndedLease
+        _ found: ArraySlice<FoundRoute>, of gateway: GatewayID, _ lease: EndedLease
     ) async throws(SignalingError) -> Int {
-        let routes = texts.map { SessionRoute(text: $0) }
-        let known = routes.compactMap(\.self)
+        let routes = found.compactMap { found in SessionRoute(text: found.text).map { (found: found, session: $0) } }
         let replies = try await functions.redis.answers(
-            to: known.map { route in
-                let id = CommandID(route.session.rawValue).derived("lost-\(lease.now)")
+            to: routes.map { route in
+                let id = CommandID(route.session.session.rawValue).derived("lost-\(lease.now)")
                 return PresenceFunctions.detach(
-                    route, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: nil)
+                    route.session, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: nil)
             })
         var commands: [RedisCommand] = []
-        var done = zip(texts, routes).filter { $0.1 == nil }.map(\.0)
-        for (route, reply) in zip(known, replies) {
+        var kept: Set<FoundRoute> = []
+        for (route, reply) in zip(routes, replies) {
             switch try PresenceFunctions.detached(reply) {
-            case .detached(let detached):
-                commands += sessions.commands(after: detached, route, on: gateway)
-                done.append(route.text)
-            case .absent: done.append(route.text)
-            case .kept: break
+            case .detached(let detached): commands += sessions.commands(after: detached, route.session, on: gateway)
+            case .absent: break
+            case .kept: kept.insert(route.found)
             }
         }
         // The last step, so that after a crash the unfinished sessions are found again.
-        if !done.isEmpty {
-            let routes = [RedisArgument.string(KeySpace.sessions(gateway))] + done.map { .string($0) }
-            commands.append(RedisCommand("SREM", arguments: routes))
-        }
+        commands += PresenceFunctions.removing(found.filter { !kept.contains($0) }, of: gateway)
         _ = try await functions.redis.answers(to: commands)
-        return texts.count - done.count
+        return kept.count
     }
 }

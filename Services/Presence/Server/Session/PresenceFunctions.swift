@@ -62,7 +62,6 @@ struct PresenceFunctions: Sendable {
             }
         }
         let replies = try await redis.answers(to: [
-            Self.addRoutes([line], to: command.gateway),
             .function(
                 "session_open", tag: KeySpace.tag(line.user),
                 arguments: [
@@ -73,7 +72,7 @@ struct PresenceFunctions: Sendable {
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
             ServerAnnouncement.userAudience(in: line.user.app),
         ])
-        let fields = replies[1].texts
+        let fields = replies[0].texts
         if fields.isEmpty { return nil }
         guard fields.count >= 3, let change = Int64(fields[0]), let now = RedisTime(text: fields[1]),
             let claim = Int64(fields[2])
@@ -81,12 +80,11 @@ struct PresenceFunctions: Sendable {
         return Opened(
             change: change, hold: SessionHold(since: now, claim: claim),
             replaced: EndedSession(fields: Array(fields.dropFirst(3))),
-            gatewayLives: replies[2].int == 1, hasAudience: replies[3].int == 1)
+            gatewayLives: replies[1].int == 1, hasAudience: replies[2].int == 1)
     }
 
     struct Resumed: Equatable {
         var answer: SessionResumed
-        var formerGateway: GatewayID
         var change: Int64
         var device: String
     }
@@ -94,22 +92,20 @@ struct PresenceFunctions: Sendable {
     func resume(_ command: ResumeSession, _ id: CommandID, deadline: RedisTime?) async throws(SignalingError) -> Resumed
     {
         let line = command.line
-        let replies = try await redis.answers(to: [
-            Self.addRoutes([line], to: command.gateway),
-            .function(
+        let reply = try await redis.answer(
+            to: .function(
                 "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .deadline(deadline),
-                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)),
-        ])
-        let fields = replies[1].texts
-        guard fields.count == 10, let uid = UInt32(fields[0]), let change = Int64(fields[4]),
-            let since = RedisTime(text: fields[6]), let expiry = Int64(fields[7]), let claim = Int64(fields[8]),
-            let moveNumber = Int64(fields[9])
+                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)))
+        let fields = reply.texts
+        guard fields.count == 9, let uid = UInt32(fields[0]), let change = Int64(fields[3]),
+            let since = RedisTime(text: fields[5]), let expiry = Int64(fields[6]), let claim = Int64(fields[7]),
+            let moveNumber = Int64(fields[8])
         else { throw .unreadableAnswer }
         var answer = SessionResumed(
             uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry,
             hold: SessionHold(since: since, claim: claim))
         answer.moveNumber = moveNumber
-        return Resumed(answer: answer, formerGateway: GatewayID(fields[3]), change: change, device: fields[5])
+        return Resumed(answer: answer, change: change, device: fields[4])
     }
 
     struct Detached: Equatable {
@@ -277,14 +273,20 @@ struct PresenceFunctions: Sendable {
 
     // MARK: - Routes
 
-    static func addRoutes(_ lines: [Line], to gateway: GatewayID) -> RedisCommand {
-        .function(
-            "routes_add", tag: KeySpace.sessions(gateway),
-            arguments: lines.map { .string(SessionRoute(user: $0.user, session: $0.session).text) })
+    /// The routes on the next page of a search; nil at its end.
+    func nextRoutes(of scan: inout RouteScan) async throws(SignalingError) -> [FoundRoute]? {
+        let commands = scan.next()
+        if commands.isEmpty { return nil }
+        let replies = try await redis.answers(to: commands)
+        guard let routes = scan.routes(in: replies) else { throw .unreadableAnswer }
+        return routes
     }
 
-    static func removeRoute(_ user: UserKey, _ session: SessionID, from gateway: GatewayID) -> RedisCommand {
-        RedisCommand(
-            "SREM", .string(KeySpace.sessions(gateway)), .string(SessionRoute(user: user, session: session).text))
+    /// The commands that remove routes of a gateway, one per bucket.
+    static func removing(_ routes: [FoundRoute], of gateway: GatewayID) -> [RedisCommand] {
+        Dictionary(grouping: routes, by: \.bucket).map { bucket, routes in
+            let key = RedisArgument.string(KeySpace.routes(gateway, bucket: bucket))
+            return RedisCommand("SREM", arguments: [key] + routes.map { .string($0.text) })
+        }
     }
 }

@@ -21,8 +21,6 @@ struct SessionEnding: Sendable {
         var commands: [RedisCommand] = []
         for consequence in ended.consequences {
             switch consequence {
-            case .forgetRoute:
-                commands.append(PresenceFunctions.removeRoute(user, ended.session, from: ended.gateway))
             case .leave(let channel, let reason):
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let leave = LeaveChannel(actor: actor, channel: channel, reason: reason)

@@ -107,25 +107,13 @@ struct SessionHandler: Sendable {
 
     func resume(_ command: ResumeSession, _ context: CommandContext) async throws(SignalingError) -> SessionResumed {
         let user = command.line.user
-        let resumed: PresenceFunctions.Resumed
-        do {
-            resumed = try await functions.resume(command, context.id, deadline: context.deadline)
-        } catch {
-            // The route was added before the session was opened, so that no crash can leave a session without one.
-            _ = try? await functions.redis.answer(
-                to: PresenceFunctions.removeRoute(user, command.line.session, from: command.gateway))
-            throw error
-        }
+        let resumed = try await functions.resume(command, context.id, deadline: context.deadline)
         await afterwards(command.line) { () async throws(SignalingError) in
             let row = PresenceMirrorRow(
                 of: Actor(user: user, uid: resumed.answer.uid, session: command.line.session),
                 version: resumed.change, gateway: command.gateway, device: resumed.device,
                 since: resumed.answer.hold.since)
-            var commands = [PresenceMirror.entry(row)]
-            if resumed.formerGateway != command.gateway {
-                commands.append(PresenceFunctions.removeRoute(user, command.line.session, from: resumed.formerGateway))
-            }
-            _ = try await functions.redis.answers(to: commands)
+            _ = try await functions.redis.answer(to: PresenceMirror.entry(row))
         }
         PresenceMetrics.resumed.increment()
         log("session resumed", user, command.line.session, command.gateway)
@@ -139,11 +127,7 @@ struct SessionHandler: Sendable {
         switch try PresenceFunctions.detached(reply) {
         case .detached(let detached):
             _ = try await functions.redis.answers(to: commands(after: detached, route, on: command.gateway))
-        case .absent:
-            // If the route stayed, the gateway would report once a minute that it does not hold the session.
-            _ = try await functions.redis.answer(
-                to: PresenceFunctions.removeRoute(command.user, command.session, from: command.gateway))
-        case .kept: break
+        case .absent, .kept: break
         }
         return Done()
     }

@@ -18,11 +18,8 @@ struct SessionReassertion: Sendable {
     ) async throws(SignalingError) -> SessionsReasserted {
         let gateway = command.gateway
         guard !command.sessions.isEmpty else { return SessionsReasserted(held: [], lost: []) }
-        // The routes are added first, so that no crash can leave a session that the loss of its gateway would not
-        // detach.
-        let routes = PresenceFunctions.addRoutes(command.sessions.map(\.line), to: gateway)
-        let calls = command.sessions.map { PresenceFunctions.reassert($0, on: gateway) }
-        let replies = try await functions.redis.answers(to: [routes] + calls).dropFirst()
+        let replies = try await functions.redis.answers(
+            to: command.sessions.map { PresenceFunctions.reassert($0, on: gateway) })
         var answer = SessionsReasserted(held: [], lost: [])
         var after: [RedisCommand] = []
         for (session, reply) in zip(command.sessions, replies) {
@@ -34,10 +31,7 @@ struct SessionReassertion: Sendable {
                 after += commands(after: held, session, gateway, context.id)
             case .lost(let reason):
                 answer.lost.append(.init(session: session.line.session, code: reason.closing))
-                after.append(PresenceFunctions.removeRoute(session.line.user, session.line.session, from: gateway))
-            case .moved:
-                answer.lost.append(.init(session: session.line.session, code: nil))
-                after.append(PresenceFunctions.removeRoute(session.line.user, session.line.session, from: gateway))
+            case .moved: answer.lost.append(.init(session: session.line.session, code: nil))
             case .older: throw .unreadableAnswer
             }
         }

@@ -3,7 +3,7 @@
 --
 -- KEYS, with their names for gateways: 1 the lease (string with a time to live: a record that is not parsed here),
 --       2 `gateways` (zset: id -> last heartbeat, ms), 3 `gateways:draining` (set: ids that discovery must not return),
---       4 `due:presence` (zset of timers), 5 the set of the gateway's sessions (for a sip-bridge: its calls).
+--       4 `due:presence` (zset of timers), 5 for sip-bridges only: the set of the bridge's calls.
 
 -- ARGV: id, lease text, time to live (ms), 1 when discovery may return it, delay of the watcher's timer (ms).
 -- Returns 1 when the lease still existed, 0 when it is new or had ended.
@@ -60,7 +60,9 @@ local function gateway_forget(keys, args)
     if redis.call('EXISTS', keys[1]) == 0 then
         redis.call('ZREM', keys[2], args[1])
         redis.call('SREM', keys[3], args[1])
-        redis.call('UNLINK', keys[5])
+        if keys[5] then
+            redis.call('UNLINK', keys[5])
+        end
     end
     return redis.status_reply('OK')
 end

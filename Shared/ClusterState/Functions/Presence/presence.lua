@@ -16,6 +16,7 @@
 --   :attrs:ID hash, expires after a minute: attributes that are being staged for :attrs
 --   :attrmin  string: lowest version that may be cached; a lower one was read before a later commit
 --   :done:ID  string, expires after DONE_MS: the packed result of command ID
+-- and on the routes of the user's bucket, see routes.lua.
 
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
@@ -30,9 +31,8 @@ local function next_change(us, last)
     return number(math.max(us, tonumber(last or '0') + 1))
 end
 
--- Records the user's session and its gateway, '' for none. Returns the number of the change.
-local function change_presence(tag, sid, gateway)
-    local now, us = clock()
+-- Records the user's session and its gateway, '' for none. `now` and `us` are the clock. Returns the number of the change.
+local function change_presence(tag, sid, gateway, now, us)
     local change = next_change(us, redis.call('HGET', tag .. ':box', 'pver'))
     redis.call('HSET', tag .. ':box', 'pver', change, 'sid', sid, 'gateway', gateway)
     if sid == '' then
@@ -43,14 +43,16 @@ local function change_presence(tag, sid, gateway)
     return change
 end
 
--- Ends the current session. Its record stays in :ending until everything that its end entails has been done.
-local function end_session(tag, session, reason, replaced)
-    local now = clock()
+-- Ends the current session. Its record stays in :ending until everything that its end entails has been done, to which its
+-- timer sees. `now` and `us` are the clock.
+local function end_session(tag, session, reason, replaced, now, us)
     local record = {
         session.sid, session.gateway, session.uid, number(tonumber(reason)), replaced and '1' or '0',
-        change_presence(tag, '', ''), number(now), session.channel or '', session.leaving or '', session.device, session.since,
+        change_presence(tag, '', '', now, us), number(now), session.channel or '', session.leaving or '', session.device,
+        session.since,
     }
     redis.call('DEL', tag .. ':session')
+    remove_route(tag, session.gateway, session.sid)
     redis.call('HSET', tag .. ':ending', session.sid, pack_list(record))
     redis.call('SET', tag .. ':ended:' .. session.sid, record[4] .. ' ' .. session.secret, 'PX', ENDED_MS)
     return record
@@ -117,7 +119,7 @@ local function session_open(keys, args)
         local old = read_session(tag)
         local replaced = {}
         if old and old.sid ~= args[4] then
-            replaced = end_session(tag, old, 601, true)
+            replaced = end_session(tag, old, 601, true, now, us)
             redis.call('PUBLISH', topic(old.gateway), 'kick ' .. old.sid .. ' 103')
         end
         local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
@@ -137,6 +139,7 @@ local function session_open(keys, args)
             'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
             'attached', number(now), 'openver', ver, 'deadline', args[2],
             'expires', args[10], 'claim', number(us))
+        add_route(tag, args[3], args[4])
         local result = {change, number(now), number(us)}
         for i = 1, #replaced do
             result[#result + 1] = replaced[i]
@@ -146,7 +149,7 @@ local function session_open(keys, args)
 end
 
 -- ARGV: command, deadline, gateway, sid, secret.
--- Returns {uid, channel, push, previous gateway, change number, device, since, token expiry, claim, turn}.
+-- Returns {uid, channel, push, change number, device, since, token expiry, claim, turn}.
 local function session_resume(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function(now, us)
@@ -163,14 +166,17 @@ local function session_resume(keys, args)
         end
         if session.gateway ~= args[3] then
             redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
+            remove_route(tag, session.gateway, session.sid)
         end
+        -- Also at the same gateway: it may have been lost, and the route with it.
+        add_route(tag, args[3], args[4])
         local claim = next_claim(us, session.claim)
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number(now),
             'deadline', args[2], 'claim', claim)
         redis.call('HDEL', tag .. ':session', 'detached')
-        local change = change_presence(tag, args[4], args[3])
-        return {session.uid, session.channel or '', session.push, session.gateway, change, session.device,
-            session.since, session.expires or '0', claim, session.turn or '0'}
+        local change = change_presence(tag, args[4], args[3], now, us)
+        return {session.uid, session.channel or '', session.push, change, session.device, session.since,
+            session.expires or '0', claim, session.turn or '0'}
     end)
 end
 
@@ -180,9 +186,14 @@ end
 -- gateway's, or {'kept'} when it stays attached.
 local function session_detach(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], args[2], function()
+    return once(tag, args[1], args[2], function(now, us)
+        if not now then
+            now, us = clock()
+        end
         local session = read_session(tag)
         if not session or session.sid ~= args[4] or session.gateway ~= args[3] then
+            -- With a route left, the gateway would report once a minute that it does not hold the session.
+            remove_route(tag, args[3], args[4])
             return {}
         end
         local asof = tonumber(args[5])
@@ -200,28 +211,31 @@ local function session_detach(keys, args)
             end
             -- The loss is dated to the last heartbeat; a session that was attached later was lost when it was attached,
             -- at the earliest.
-            session.detached = number(asof == 0 and clock() or math.max(asof, attached))
+            session.detached = number(asof == 0 and now or math.max(asof, attached))
             redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
         end
         local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
-        return {number(over), change_presence(tag, args[4], ''), session.uid, session.device, session.since}
+        return {number(over), change_presence(tag, args[4], '', now, us), session.uid, session.device, session.since}
     end)
 end
 
 -- ARGV: command, deadline, sid, reason. Returns the ended session's record, or {} when it is not the current session.
 local function session_close(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], args[2], function()
+    return once(tag, args[1], args[2], function(now, us)
         local session = read_session(tag)
         if not session or session.sid ~= args[3] then
             return {}
+        end
+        if not now then
+            now, us = clock()
         end
         -- After a logout or a lost connection the gateway closes the connection itself; it needs no `kick`.
         local reason = tonumber(args[4])
         if session.state == 'online' and reason ~= 602 and reason ~= 603 and reason ~= 604 then
             redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. (reason == 601 and ' 103' or ' 100'))
         end
-        return end_session(tag, session, reason, false)
+        return end_session(tag, session, reason, false, now, us)
     end)
 end
 
@@ -241,10 +255,11 @@ local function session_due(keys, args)
         local timeout = tonumber(session.timeout) * 1000
         -- Clients could not resume while Redis was unreachable, so they get some time after it came back.
         local over = math.max(tonumber(session.detached) + timeout, tonumber(args[2]) + math.min(timeout, LEASE_MS))
-        if over > clock() then
+        local now, us = clock()
+        if over > now then
             return {'wait', number(over)}
         end
-        record = end_session(tag, session, 604, false)
+        record = end_session(tag, session, 604, false, now, us)
         -- If a connection still exists nevertheless, its client is told that it is offline.
         redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 102')
     end
@@ -282,7 +297,7 @@ local function correct_place(tag, session, turn, channel)
     return former ~= '' and former or nil
 end
 
-local function restore_session(tag, args, now)
+local function restore_session(tag, args, now, us)
     -- If Redis has lost the mailbox, its versions restart at the clock, above all that clients have seen.
     redis.call('HSETNX', tag .. ':box', 'ver', number(now))
     redis.call('HSET', tag .. ':box', 'uid', args[4])
@@ -297,7 +312,9 @@ local function restore_session(tag, args, now)
     if args[11] ~= '' then
         redis.call('HSET', tag .. ':session', 'channel', args[11])
     end
-    return {'restored', change_presence(tag, args[2], args[1]), since, redis.call('HGET', tag .. ':box', 'ver'), ''}
+    add_route(tag, args[1], args[2])
+    local change = change_presence(tag, args[2], args[1], now, us)
+    return {'restored', change, since, redis.call('HGET', tag .. ':box', 'ver'), ''}
 end
 
 -- ARGV: gateway, sid, secret, uid, device, push, since (ms), claim, token expiry (s), turn (-1: the channel is not
@@ -309,7 +326,7 @@ end
 local function session_reassert(keys, args)
     local tag = keys[1]
     local gateway, sid = args[1], args[2]
-    local now = clock()
+    local now, us = clock()
     local session = read_session(tag)
     if not session or session.sid ~= sid then
         local reason = end_of(tag, sid)
@@ -317,7 +334,7 @@ local function session_reassert(keys, args)
             return {'lost', reason}
         end
         if not session then
-            return restore_session(tag, args, now)
+            return restore_session(tag, args, now, us)
         end
         -- One of the two logins replaced the other, and Redis has lost that: the later login wins.
         if tonumber(args[7]) <= tonumber(session.since) then
@@ -326,9 +343,9 @@ local function session_reassert(keys, args)
         if args[13] ~= session.sid then
             return {'older', session.sid}
         end
-        end_session(tag, session, 601, true)
+        end_session(tag, session, 601, true, now, us)
         redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 103')
-        return restore_session(tag, args, now)
+        return restore_session(tag, args, now, us)
     end
     if session.secret ~= args[3] then
         return {'lost', '600'}
@@ -342,12 +359,16 @@ local function session_reassert(keys, args)
     local word, change = 'held', ''
     redis.call('HSET', tag .. ':session', 'gateway', gateway, 'state', 'online', 'attached', number(now), 'claim',
         number(math.max(claim, known)))
+    if session.gateway ~= gateway then
+        remove_route(tag, session.gateway, sid)
+    end
+    add_route(tag, gateway, sid)
     if session.gateway ~= gateway or session.state ~= 'online' or box_sid ~= sid or box_gateway ~= gateway then
         if session.gateway ~= gateway and session.state == 'online' then
             redis.call('PUBLISH', topic(session.gateway), 'moved ' .. sid)
         end
         redis.call('HDEL', tag .. ':session', 'detached')
-        word, change = 'kept', change_presence(tag, sid, gateway)
+        word, change = 'kept', change_presence(tag, sid, gateway, now, us)
     end
     local turn = tonumber(args[10])
     local wrong = turn >= 0 and correct_place(tag, session, turn, args[11])
@@ -363,14 +384,15 @@ local function session_forgotten(keys, args)
     if redis.call('EXISTS', tag .. ':session') == 1 then
         return {'present'}
     end
+    local now, us = clock()
     if end_of(tag, args[1]) then
-        return {'over', change_presence(tag, '', '')}
+        return {'over', change_presence(tag, '', '', now, us)}
     end
     local session = {
         sid = args[1], gateway = args[2], uid = args[3], device = args[4], since = args[5], channel = '',
         leaving = args[6], secret = '',
     }
-    local record = end_session(tag, session, 604, false)
+    local record = end_session(tag, session, 604, false, now, us)
     table.insert(record, 1, 'ended')
     return record
 end
@@ -462,13 +484,7 @@ local function user_attributes_take(keys, args)
     return taken
 end
 
--- KEYS: the set of a gateway's sessions. ARGV: the routes to add.
-local function routes_add(keys, args)
-    return redis.call('SADD', keys[1], unpack(args))
-end
-
 redis.register_function('session_open', session_open)
-register_vital('routes_add', routes_add)
 register_vital('session_resume', session_resume)
 register_vital('session_detach', session_detach)
 register_vital('session_close', session_close)

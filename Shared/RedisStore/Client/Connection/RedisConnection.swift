@@ -77,6 +77,14 @@ package final class RedisConnection: Sendable {
         pipeline.value.send(command, repeatedUntil: until, completion)
     }
 
+    /// Sends commands in one write, without waiting for each other's replies; on ``eventLoop`` only. The completion is called
+    /// there once, with one result per command, in order; possibly before this returns.
+    package func send(_ commands: [RedisCommand], _ completion: @escaping ([Result<RedisValue, RedisError>]) -> Void) {
+        guard !commands.isEmpty else { return completion([]) }
+        let results = ResultCollector(count: commands.count, completion: completion)
+        for (index, command) in commands.enumerated() { send(command) { results.set(index, $0) } }
+    }
+
     /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can add more;
     /// on ``eventLoop`` only.
     package func beforeWriting(_ act: @escaping () -> Void) { pipeline.value.beforeWriting(act) }
@@ -95,10 +103,7 @@ package final class RedisConnection: Sendable {
     package func execute(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         guard !commands.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            onLoop {
-                let results = ResultCollector(count: commands.count) { continuation.resume(returning: $0) }
-                for (index, command) in commands.enumerated() { self.send(command) { results.set(index, $0) } }
-            }
+            onLoop { self.send(commands) { continuation.resume(returning: $0) } }
         }
     }
 
