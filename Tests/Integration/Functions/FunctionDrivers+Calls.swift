@@ -44,7 +44,7 @@ extension FunctionDrivers {
     static func gateways(_ times: FunctionTimes) async throws {
         let text = RedisArgument.string(String(repeating: "{", count: 500))
         func keys(_ id: String) -> [String] {
-            ["gateway:\(id)", "gateways", "gateways:draining", "due:presence", "gateway:\(id):sessions"]
+            ["bridge:\(id)", "bridges", "bridges:draining", "due:invitation", "{bridge:\(id)}:calls"]
         }
         func call(_ function: String, _ id: String, _ arguments: RedisArgument...) -> RedisCommand {
             .function(function, keys: keys(id), arguments: arguments)
@@ -52,11 +52,11 @@ extension FunctionDrivers {
         func heartbeat(_ id: String) -> RedisCommand {
             call("gateway_heartbeat", id, .string(id), text, 60_000, 1, 60_000)
         }
-        let ids = (0..<300).map { "gateway-with-a-name-\($0)" }
+        let ids = (0..<300).map { "bridge-with-a-name-\($0)" }
         try await times.all(ids.map(heartbeat))
         try await times.expectShort("gateway_heartbeat") { try await times.all([heartbeat(ids[0])]) }
         try await times.expectShort("gateway_list") {
-            let reply = try await times.connection.execute(call("gateway_list", "", "gateway:", 60_000))
+            let reply = try await times.connection.execute(call("gateway_list", "", "bridge:", 60_000))
             #expect(reply.array?.count == 2 * ids.count)
         }
         try await times.expectShort("gateway_leave") { try await times.all([call("gateway_leave", ids[0], "x")]) }
@@ -65,9 +65,9 @@ extension FunctionDrivers {
             "gateway_forget",
             after: {
                 for part in 0..<50 {
-                    let routes = (0..<1000).map { RedisArgument.string(long("account", part * 1000 + $0)) }
+                    let calls = (0..<1000).map { RedisArgument.string(long("call", part * 1000 + $0)) }
                     try await times.all([
-                        RedisCommand("SADD", arguments: [.string("gateway:\(ids[0]):sessions")] + routes)
+                        RedisCommand("SADD", arguments: [.string("{bridge:\(ids[0])}:calls")] + calls)
                     ])
                 }
             },

@@ -25,12 +25,4 @@ import Testing
     func otherWordsAreNoTimer(_ text: String) {
         #expect(PresenceTimer(words: text.split(separator: " ").map(String.init)) == nil)
     }
-
-    @Test func routesAreLinesWithoutSecret() throws {
-        let user = UserKey(app: try AppID("app"), account: try Account("a.b"))
-        let route = SessionRoute(user: user, session: SessionID("g1-2"))
-        #expect(route.text == "g1-2.-.app.a%2Eb")
-        #expect(SessionRoute(text: route.text) == route)
-        #expect(SessionRoute(text: "nonsense") == nil)
-    }
 }
