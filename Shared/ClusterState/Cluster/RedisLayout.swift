@@ -11,7 +11,7 @@ package struct RedisLayout: Equatable, Sendable, CustomStringConvertible {
 
     /// Whether Redis is one server or a cluster.
     package var flavour: Flavour
-    /// The number of hash tags that users share; 0 when each user has a tag.
+    /// The number of hash tags that users share, see ``Buckets``.
     package var buckets: Int
     /// The number of streams and of sets of timers that each service has.
     package var partitions: Int
@@ -26,7 +26,7 @@ package struct RedisLayout: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The layout that this build reads and writes.
-    package static let current = RedisLayout(flavour: .single, buckets: 0, partitions: 1, keys: 1)
+    package static let current = RedisLayout(flavour: .single, buckets: Buckets.count, partitions: 1, keys: 2)
 
     /// All of it, for a log line.
     package var description: String {

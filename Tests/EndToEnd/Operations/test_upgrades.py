@@ -179,8 +179,8 @@ async def test_levels(make_stack, people):
 def test_layout(make_stack):
     stack: Stack = make_stack(gateways=1)
     words = stack.redis("HGETALL", "{control}layout").split()
-    assert words == ["flavour", "single", "buckets", "0", "partitions", "1", "keys", "1"]
-    stack.redis("HSET", "{control}layout", "flavour", "cluster", "buckets", "4096")
+    assert words == ["flavour", "single", "buckets", "4096", "partitions", "1", "keys", "2"]
+    stack.redis("HSET", "{control}layout", "flavour", "cluster", "buckets", "0")
     for program in ("gateway", "channel-state"):
         line = refused_in_run(stack, program)
-        assert "flavour cluster, 4096 buckets" in line and "flavour single, 0 buckets" in line
+        assert "flavour cluster, 0 buckets" in line and "flavour single, 4096 buckets" in line

@@ -160,12 +160,12 @@ import Testing
         try await RedisScene.run(libraries: []) { scene in
             #expect(try await Self.refusal(Self.instance("first", scene), scene) == nil)
             let written = try await scene.connection.execute(RedisCommand("HGETALL", .string(KeySpace.layout))).texts
-            #expect(written == ["flavour", "single", "buckets", "0", "partitions", "1", "keys", "1"])
+            #expect(written == ["flavour", "single", "buckets", "4096", "partitions", "1", "keys", "2"])
             #expect(try await Self.refusal(Self.instance("second", scene), scene) == nil)
             let refusal = try await Self.refusal(Self.instance("other", scene, layout: Self.other), scene)
             #expect(refusal == .layout(found: RedisLayout.current.description, needed: Self.other))
             let line = try #require(refusal?.description)
-            #expect(line.contains("flavour single, 0 buckets") && line.contains("flavour cluster, 4096 buckets"))
+            #expect(line.contains("flavour single, 4096 buckets") && line.contains("flavour cluster, 4096 buckets"))
             #expect(try await Self.keys(scene) == [KeySpace.layout])
         }
     }
