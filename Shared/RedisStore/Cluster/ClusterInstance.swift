@@ -68,6 +68,8 @@ package final class ClusterInstance: Sendable {
     /// Waits until Redis answers, then checks that the process may join. Writes nothing but the layout, where there is none.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func check(on eventLoop: any EventLoop) async throws {
+        // Computes the buckets' tags, which takes some milliseconds, now rather than at the first login.
+        _ = Buckets.shared
         // A connection of its own: one that loads libraries would write before anything is checked.
         let connection = RedisConnection(
             configuration: configuration, eventLoop: eventLoop, keepsClock: false, logger: logger)
