@@ -1,4 +1,4 @@
-/// The buckets over which users and gateways' topics are spread in a cluster, and the hash tag of each.
+/// The buckets over which users are spread, and in a cluster also gateways' topics; and the hash tag of each.
 ///
 /// Bucket `b` lies in slot `4b`. So the buckets are spread evenly over the slots, whatever the number of masters, while the
 /// number of topics that a gateway must subscribe to stays at ``count``.
@@ -36,8 +36,8 @@ package struct Buckets: Sendable {
     /// The hash tag of a bucket, without braces.
     package func tag(_ bucket: Int) -> String { tags[bucket] }
 
-    /// The bucket of a user, a channel or a call.
-    /// - Parameter text: what names it in keys, such as `a:APP:u:ACCOUNT`, without braces.
+    /// The bucket of a user.
+    /// - Parameter text: what names the user in keys, ``KeySpace/name(_:)``.
     package static func bucket(of text: String) -> Int { Int(KeySlot.crc16(of: text)) % count }
 
     /// The slot of a bucket's keys.

@@ -42,5 +42,5 @@ extension BridgeID: LeaseHolder {
     /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
     package static let fleet = LeaseFleet<BridgeID>(
         timeToLive: .seconds(8), interval: .seconds(1), lease: KeySpace.bridgeLease, members: KeySpace.bridges,
-        draining: KeySpace.drainingBridges, watcher: .invitation, holdings: KeySpace.calls)
+        draining: KeySpace.drainingBridges, watcher: .invitation, holdings: { KeySpace.calls($0) })
 }

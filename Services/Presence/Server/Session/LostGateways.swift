@@ -59,20 +59,21 @@ struct LostGateways: Sendable {
     private func detach(
         _ found: ArraySlice<FoundRoute>, of gateway: GatewayID, _ lease: EndedLease
     ) async throws(SignalingError) -> Int {
-        let routes = found.compactMap { found in SessionRoute(text: found.text).map { (found: found, session: $0) } }
+        // A route that cannot be read is removed with those that are dealt with.
+        let known = found.compactMap { found in SessionRoute(text: found.text).map { (found: found, route: $0) } }
         let replies = try await functions.redis.answers(
-            to: routes.map { route in
-                let id = CommandID(route.session.session.rawValue).derived("lost-\(lease.now)")
+            to: known.map { known in
+                let id = CommandID(known.route.session.rawValue).derived("lost-\(lease.now)")
                 return PresenceFunctions.detach(
-                    route.session, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: nil)
+                    known.route, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: nil)
             })
         var commands: [RedisCommand] = []
         var kept: Set<FoundRoute> = []
-        for (route, reply) in zip(routes, replies) {
+        for (known, reply) in zip(known, replies) {
             switch try PresenceFunctions.detached(reply) {
-            case .detached(let detached): commands += sessions.commands(after: detached, route.session, on: gateway)
+            case .detached(let detached): commands += sessions.commands(after: detached, known.route, on: gateway)
             case .absent: break
-            case .kept: kept.insert(route.found)
+            case .kept: kept.insert(known.found)
             }
         }
         // The last step, so that after a crash the unfinished sessions are found again.
