@@ -196,7 +196,7 @@ let package = Package(
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(
-            "Gateway", folder: "Gateway", logic: ["SignalingTokens", "SignalingWire", deques],
+            "Gateway", folder: "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
             server: ["WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques],
             main: [])
         + service(

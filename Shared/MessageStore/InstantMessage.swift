@@ -1,11 +1,12 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// A message from one user to another, see ``MailboxBatch``.
 package struct InstantMessage: Sendable {
     /// The receiver.
     package let to: UserKey
-    /// The sender.
-    package let sender: UserKey
+    /// The keys of the sender.
+    package let sender: UserKeys
     /// The session that sends, which must still be current.
     package let session: SessionID
     /// The `msg-v2` line.
@@ -20,7 +21,7 @@ package struct InstantMessage: Sendable {
     package var bounds = MailboxBounds()
 
     package init(
-        to: UserKey, from sender: UserKey, in session: SessionID, line: String, timeToLive milliseconds: Int64
+        to: UserKey, from sender: UserKeys, in session: SessionID, line: String, timeToLive milliseconds: Int64
     ) {
         self.to = to
         self.sender = sender

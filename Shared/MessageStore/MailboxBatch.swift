@@ -58,7 +58,7 @@ package final class MailboxBatch {
         if messages.isRepeatable != isRepeatable, !messages.completions.isEmpty { sendMessages() }
         messages.isRepeatable = isRepeatable
         messages.keys.append(KeySpace.tag(message.to))
-        messages.keys.append(KeySpace.tag(message.sender))
+        messages.keys.append(message.sender.tag)
         messages.arguments.append(message.command?.rawValue ?? "")
         messages.arguments.append(message.session.rawValue)
         messages.arguments.append(message.line)

@@ -145,8 +145,8 @@ struct MessageStoreScene: Sendable {
         redis.eventLoop.execute {
             for (index, message) in messages.enumerated() {
                 var sent = InstantMessage(
-                    to: message.to, from: message.from ?? sender, in: message.session ?? sending, line: message.line,
-                    timeToLive: 60_000)
+                    to: message.to, from: UserKeys(message.from ?? sender), in: message.session ?? sending,
+                    line: message.line, timeToLive: 60_000)
                 sent.command = message.command
                 sent.bounds = MailboxBounds(entries: message.bound, bytes: message.bytes)
                 batch.value.send(sent) { results.add((index, $0)) }

@@ -1,3 +1,4 @@
+package import ClusterState
 package import SignalingProtocol
 
 /// The parts of a logged-in session that its calls need. A class, so that a call does not copy the session's strings.
@@ -5,6 +6,8 @@ package final class ActiveSession: Sendable {
     private let session: ConnectionStateMachine.Session
     /// The session's user.
     package var user: UserKey { session.line.user }
+    /// The keys of the session's user. Kept, because each message needs their tag, which contains a checksum of the name.
+    package let keys: UserKeys
     /// The session and its user, as sent with commands.
     package var actor: Actor { Actor(user: session.line.user, uid: session.uid, session: session.line.session) }
     /// The prefix of its messages' command ids; nil unless the client repeats unanswered messages after a resume.
@@ -13,6 +16,7 @@ package final class ActiveSession: Sendable {
     /// Creates it from a session that presence has opened or moved to this gateway.
     package init(_ session: ConnectionStateMachine.Session) {
         self.session = session
+        keys = UserKeys(session.line.user)
         messagePrefix = session.push ? "m.\(session.line.session)." : nil
     }
 

@@ -13,7 +13,7 @@ extension ClientConnection {
         case .sendMessage(let receiver, let seconds, let content):
             let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
             var message = InstantMessage(
-                to: UserKey(app: active.user.app, account: receiver), from: active.user, in: active.actor.session,
+                to: UserKey(app: active.user.app, account: receiver), from: active.keys, in: active.actor.session,
                 line: MessageLine.instant(
                     from: active.user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
                     content: content),
