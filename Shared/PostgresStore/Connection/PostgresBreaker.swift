@@ -35,8 +35,11 @@ package struct PostgresBreaker: Sendable {
     package var refusal: PostgresError? {
         switch state {
         case .closed: nil
+        // At its start a process refuses a standby, but waits for a server that does not answer.
         case .open(_, let cause), .probing(_, let cause):
-            PostgresError(.closed, "PostgreSQL does not answer; queries fail until it does (\(cause.message))")
+            cause.kind == .standby
+                ? cause
+                : PostgresError(.closed, "PostgreSQL does not answer; queries fail until it does (\(cause.message))")
         }
     }
 

@@ -7,8 +7,10 @@ package struct PostgresConfiguration: Sendable {
     package let url: String
     /// The URL's hosts, one entry each: libpq's `host`, `hostaddr` and `port`.
     let hosts: [[String: String]]
-    /// How long a connection attempt to one host may take; default 3 s.
-    package var connectTimeout: Duration = .seconds(3)
+    /// Which of the hosts may be used.
+    let requirement: ServerRequirement
+    /// How long a connection attempt to one host may take; default 3 s, or 1 s when the URL has several hosts.
+    package var connectTimeout: Duration
     /// The time limit of a query, excluding the wait for a free connection; default 5 s. The server enforces it
     /// (`statement_timeout`); if it does not answer half a second later, the connection is dropped.
     package var queryTimeout: Duration = .seconds(5)
@@ -26,7 +28,8 @@ package struct PostgresConfiguration: Sendable {
     package var longestBackOff: Duration = .seconds(1)
 
     /// Parses a URL; nothing is connected yet.
-    /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it.
+    /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it, or `target_session_attrs` allows only
+    ///   servers that take no writes.
     package init(url: String) throws(PostgresError) {
         guard !url.utf8.contains(0), url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {
             throw PostgresError(.configuration, "the PostgreSQL URL must start with postgresql://")
@@ -36,26 +39,39 @@ package struct PostgresConfiguration: Sendable {
             throw PostgresError(.configuration, "libpq cannot parse the PostgreSQL URL")
         }
         defer { PQconninfoFree(options) }
+        let values = Self.values(of: options)
         self.url = url
-        hosts = Self.hosts(of: options)
+        hosts = Self.hosts(in: values)
+        requirement = try ServerRequirement(values["target_session_attrs"], hosts: hosts.count)
+        connectTimeout = hosts.count > 1 ? .seconds(1) : .seconds(3)
+    }
+
+    /// The options that the URL contains, by libpq's keywords.
+    private static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
+        var values: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return values
     }
 
     /// Splits the URL's lists of hosts, addresses and ports. libpq has checked that their lengths match; a single port
     /// applies to all hosts.
-    private static func hosts(of options: UnsafeMutablePointer<PQconninfoOption>) -> [[String: String]] {
-        var lists: [String: [String]] = [:]
-        var option = options
-        while let keyword = option.pointee.keyword {
-            let name = String(cString: keyword)
-            if ["host", "hostaddr", "port"].contains(name), let value = option.pointee.val {
-                lists[name] = String(cString: value).split(separator: ",", omittingEmptySubsequences: false).map(
-                    String.init)
-            }
-            option += 1
+    private static func hosts(in values: [String: String]) -> [[String: String]] {
+        let lists = values.filter { ["host", "hostaddr", "port"].contains($0.key) }.mapValues {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         let count = lists.values.map(\.count).max() ?? 1
         return (0..<count).map { index in
             lists.compactMapValues { $0.count == 1 ? $0[0] : index < $0.count ? $0[index] : nil }
         }
+    }
+
+    /// A host for log lines: its name or address, and its port.
+    func name(of host: Int) -> String {
+        let place = hosts[host]
+        return [place["host"] ?? place["hostaddr"], place["port"]].compactMap { $0 }.joined(separator: ":")
     }
 }

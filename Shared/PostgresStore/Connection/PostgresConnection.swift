@@ -56,6 +56,7 @@ actor PostgresConnection {
         } catch {
             if error.endsConnection {
                 self.link = nil
+                if error.leavesHost { hosts.failed(link.host) }
                 logger.warning("lost the connection to PostgreSQL", metadata: ["error": "\(error)"])
                 if error.kind == .timeout { onFailure(error) }
             }
@@ -66,24 +67,27 @@ actor PostgresConnection {
     private func connected(until end: ContinuousClock.Instant?) throws(PostgresError) -> PostgresLink {
         if let link, !link.isStale() { return link }
         link = nil
-        var failure = PostgresError(.closed, "the PostgreSQL URL has no host")
-        for host in hosts.order where end.map({ ContinuousClock.now < $0 }) ?? true {
+        var attempts = hosts.attempts
+        while end.map({ ContinuousClock.now < $0 }) ?? true, let host = attempts.next() {
             do {
                 let longest = ContinuousClock.now + configuration.connectTimeout
                 let link = try PostgresLink(
                     configuration: configuration, host: host, until: min(longest, end ?? longest))
                 Counter(label: "heliograph_postgres_connects_total").increment()
-                logger.debug("connected to PostgreSQL")
+                logger.debug("connected to PostgreSQL", metadata: ["host": "\(configuration.name(of: host))"])
                 hosts.succeeded(host)
                 self.link = link
                 return link
             } catch {
                 Counter(label: "heliograph_postgres_connect_failures_total").increment()
-                logger.warning("could not connect to PostgreSQL", metadata: ["error": "\(error)"])
+                logger.warning(
+                    "could not connect to PostgreSQL",
+                    metadata: ["host": "\(configuration.name(of: host))", "error": "\(error)"])
                 hosts.failed(host)
-                failure = error.kind == nil ? PostgresError(.closed, error.description) : error
+                attempts.failed(error)
             }
         }
+        let failure = attempts.failure
         onFailure(failure)
         throw failure
     }

@@ -40,6 +40,12 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
         self.message = message
     }
 
+    /// The server is a standby.
+    static let standby = PostgresError(.standby, "the database is a standby, which takes no writes: name the primary")
+    /// All hosts of the URL are standbys.
+    static let onlyStandbys = PostgresError(
+        .standby, "all hosts of the PostgreSQL URL are standbys, which take no writes: name the primary too")
+
     /// The kind of a failure that this library detected; nil for the server's errors.
     package var kind: Kind? { Kind(rawValue: code) }
 
@@ -55,12 +61,18 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Whether the statement violated a foreign key: the referenced row does not exist.
     package var isMissingReference: Bool { code == "23503" }
 
-    /// Whether the connection must be replaced: it is closed or does not answer, the server reports a connection error
-    /// (class 08) or shuts down (57P), or the schema changed under prepared statements (0A000, 26000).
+    /// Whether the server refused a write because its transactions are read-only: it is a standby, or about to become one.
+    var isReadOnly: Bool { code == "25006" }
+
+    /// Whether the connection must be replaced: it is closed or does not answer, the server takes no writes, reports a
+    /// connection error (class 08) or shuts down (57P), or the schema changed under prepared statements (0A000, 26000).
     var endsConnection: Bool {
-        kind == .closed || kind == .timeout || code.hasPrefix("08") || code.hasPrefix("57P") || code == "0A000"
-            || code == "26000"
+        kind == .closed || kind == .timeout || isReadOnly || code.hasPrefix("08") || code.hasPrefix("57P")
+            || code == "0A000" || code == "26000"
     }
+
+    /// Whether the next connection should be tried with another host of the URL first.
+    var leavesHost: Bool { kind == .timeout || isReadOnly }
 
     /// The error that clients are given: NUL characters and other data errors are the fault of the request, a full queue is
     /// overload, and after any other failure PostgreSQL counts as unavailable.

@@ -1,26 +1,21 @@
 internal import Synchronization
 
-/// The order in which a pool's connections try several hosts: first the one that answered last; after a failure, the next
-/// one.
+/// The order in which the connections of a pool try the hosts of its URL.
 ///
 /// Done here because libpq applies its connect timeout to each host only in its blocking calls. Here each host is a separate
 /// attempt with its own time limit.
 final class PostgresHosts: Sendable {
-    private let count: Int
-    private let preferred = Mutex(0)
+    private let state: Mutex<HostOrder>
 
-    init(count: Int) { self.count = max(1, count) }
+    /// - Parameter count: the number of hosts, at least 1.
+    init(count: Int) { state = Mutex(HostOrder(count: count)) }
 
-    /// The indices of all hosts, in the order in which to try them.
-    var order: [Int] {
-        let first = preferred.withLock { $0 }
-        return (0..<count).map { (first + $0) % count }
-    }
+    /// A new attempt to connect, which starts with the host that answered last.
+    var attempts: HostAttempts { HostAttempts(state.withLock { $0.indices }) }
 
-    func succeeded(_ host: Int) { preferred.withLock { $0 = host } }
+    /// Notes that a host can be used.
+    func succeeded(_ host: Int) { state.withLock { $0.succeeded(host) } }
 
-    /// Makes later attempts start with the next host, unless another host has become preferred meanwhile.
-    func failed(_ host: Int) {
-        preferred.withLock { preferred in if preferred == host { preferred = (host + 1) % count } }
-    }
+    /// Notes that a host cannot be used, or no longer.
+    func failed(_ host: Int) { state.withLock { $0.failed(host) } }
 }

@@ -5,27 +5,38 @@ internal import Glibc
 ///
 /// After an error of kind ``PostgresError/Kind/closed`` or ``PostgresError/Kind/timeout`` it must be discarded.
 final class PostgresLink {
+    /// The host's index in ``PostgresConfiguration/hosts``.
+    let host: Int
     private let connection: OpaquePointer
     private let preparedBound: Int
     private var prepared: [String: String] = [:]
 
     /// Connects to one host.
     /// - Parameter host: the host's index in ``PostgresConfiguration/hosts``.
-    /// - Throws: ``PostgresError`` of kind `closed` with libpq's reason, or of kind `timeout`.
+    /// - Throws: ``PostgresError`` of kind `closed` with libpq's reason, of kind `timeout`, or what ``ServerRequirement`` gives
+    ///   for a server that must not be used.
     init(
         configuration: PostgresConfiguration, host: Int, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        // libpq lets later keywords override the URL, so the single host replaces the URL's list.
-        let place = configuration.hosts[host].sorted { $0.key < $1.key }
+        // libpq lets later keywords override the URL, so the single host replaces the URL's list, and whether the server may be
+        // used is decided below.
+        var place = configuration.hosts[host].sorted { $0.key < $1.key }
+        if configuration.requirement != .any { place.append(("target_session_attrs", "any")) }
         let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
         let values = [configuration.url, "UTF8", "heliograph"] + place.map(\.value)
         guard let connection = Self.start(keywords: keywords, values: values) else {
             throw PostgresError(.closed, "libpq is out of memory for a connection")
         }
         self.connection = connection
+        self.host = host
         // libpq would print notices to standard error.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
         preparedBound = configuration.preparedStatements
+        try establish(until: deadline)
+        try prepare(configuration, until: deadline)
+    }
+
+    private func establish(until deadline: ContinuousClock.Instant) throws(PostgresError) {
         guard PQstatus(connection) != CONNECTION_BAD else { throw closed() }
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
@@ -34,13 +45,27 @@ final class PostgresLink {
             state = PQconnectPoll(connection)
         }
         guard PQsetnonblocking(connection, 1) == 0 else { throw closed() }
+    }
+
+    /// Makes the connection's settings, and checks that the server may be used.
+    private func prepare(
+        _ configuration: PostgresConfiguration, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
         let milliseconds = configuration.queryTimeout.milliseconds
-        try script(
+        let rows = try simple(
             """
             SET client_min_messages = warning;
             SET statement_timeout = \(milliseconds);
-            SET lock_timeout = \(milliseconds)
+            SET lock_timeout = \(milliseconds);
+            SELECT pg_is_in_recovery() AS standby,
+                current_setting('default_transaction_read_only')::boolean AS read_only
             """, until: deadline)
+        guard let row = rows.first else {
+            throw PostgresError(.shape, "PostgreSQL did not say whether it is a standby")
+        }
+        let refusal = configuration.requirement.refusal(
+            isStandby: try row.bool("standby"), isReadOnly: try row.bool("read_only"))
+        if let refusal { throw refusal }
     }
 
     deinit { PQfinish(connection) }
@@ -88,8 +113,13 @@ final class PostgresLink {
     /// Runs statements separated by semicolons, without parameters.
     func script(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) {
         guard !sql.utf8.contains(0) else { throw PostgresError(.nul, "the script contains a NUL character") }
+        _ = try simple(sql, until: deadline)
+    }
+
+    /// Runs statements separated by semicolons. Returns the rows of the last one.
+    private func simple(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) -> PostgresRows {
         guard PQsendQuery(connection, sql) == 1 else { throw closed() }
-        _ = try results(until: deadline)
+        return try results(until: deadline)
     }
 
     private func statement(

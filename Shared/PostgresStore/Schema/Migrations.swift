@@ -135,6 +135,6 @@ package struct Migrations: Sendable {
 
     private static func refuse(standby rows: PostgresRows) throws(PostgresError) {
         guard try rows.first?.bool("found") == true else { return }
-        throw PostgresError(.standby, "the database is a standby, which takes no writes: name the primary")
+        throw PostgresError.standby
     }
 }

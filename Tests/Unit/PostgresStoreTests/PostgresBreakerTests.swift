@@ -14,6 +14,19 @@ import Testing
         #expect(breaker.failed(lost) == .none)
     }
 
+    /// A process that starts tells a standby, which it refuses, from a server that it waits for.
+    @Test func aStandbyIsToldFromNoAnswer() {
+        var breaker = PostgresBreaker(longestPause: .seconds(1))
+        _ = breaker.failed(lost)
+        breaker.probes()
+        _ = breaker.probed(PostgresError(.standby, "a standby"))
+        #expect(breaker.refusal?.kind == .standby)
+        breaker.probes()
+        #expect(breaker.refusal?.kind == .standby)
+        _ = breaker.probed(lost)
+        #expect(breaker.refusal?.kind == .closed)
+    }
+
     @Test func theFirstProbeThatSucceedsEndsIt() {
         var breaker = PostgresBreaker(longestPause: .seconds(1))
         _ = breaker.failed(lost)

@@ -1,6 +1,7 @@
-import PostgresStore
 import SignalingProtocol
 import Testing
+
+@testable import PostgresStore
 
 @Suite struct PostgresErrorTests {
     @Test(arguments: [
@@ -10,6 +11,7 @@ import Testing
         (PostgresError(sqlState: "57P01", message: "shutdown"), "unavailable"),
         (PostgresError(sqlState: "23505", message: "duplicate"), "refused_by_postgres"),
         (PostgresError(sqlState: "40P01", message: "deadlock"), "unavailable"),
+        (PostgresError(sqlState: "25006", message: "read-only transaction"), "unavailable"),
     ])
     func whatAClientIsTold(error: PostgresError, reason: String) {
         #expect(error.signaling.reason.rawValue == reason)
@@ -21,6 +23,17 @@ import Testing
         #expect(PostgresError(sqlState: "22001", message: "").isDataError)
         #expect(!PostgresError(.closed, "").isDataError)
         #expect(PostgresError(.closed, "gone").description == "postgres CLOSED: gone")
+    }
+
+    @Test func aServerThatTakesNoWritesIsLeft() {
+        let readOnly = PostgresError(sqlState: "25006", message: "read-only transaction")
+        #expect(readOnly.endsConnection && readOnly.leavesHost)
+        let silent = PostgresError(.timeout, "no answer")
+        #expect(silent.endsConnection && silent.leavesHost)
+        // A restart: the same host is tried first.
+        let shutdown = PostgresError(sqlState: "57P01", message: "shutdown")
+        #expect(shutdown.endsConnection && !shutdown.leavesHost)
+        #expect(!PostgresError(sqlState: "23505", message: "duplicate").endsConnection)
     }
 
     @Test(arguments: ["", "mysql://x", "postgresql://%zz", "postgresql://a\0b", "host=1"])
