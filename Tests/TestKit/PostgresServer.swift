@@ -20,6 +20,27 @@ package actor PostgresServer {
     /// Makes a cluster and starts the server.
     /// - Throws: ``TestFailure``.
     package init() async throws {
+        try self.init(atFreePort: ())
+        try await Self.run(
+            "initdb",
+            [
+                "-D", "\(directory)/data", "-U", "heliograph", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+                "--no-sync",
+            ], in: directory)
+        try await start()
+    }
+
+    /// Copies a running server, and starts the copy as a standby that follows it.
+    /// - Throws: ``TestFailure``.
+    package init(copying primary: PostgresServer) async throws {
+        try self.init(atFreePort: ())
+        try await Self.run(
+            "pg_basebackup",
+            ["-D", "\(directory)/data", "-d", primary.replicationSource, "-c", "fast", "--no-sync"], in: directory)
+        try await start(as: .standby(of: primary))
+    }
+
+    private init(atFreePort _: Void) throws {
         var template = Array("/tmp/heliograph-postgres-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
         directory = String(cString: path)
@@ -31,36 +52,45 @@ package actor PostgresServer {
                 throw TestFailure("chown: \(errno)")
             }
         }
-        let initdb = try SpawnedProcess(
-            Self.unprivileged([
-                "\(Self.programs)/initdb", "-D", "\(directory)/data", "-U", "heliograph", "-A", "trust", "-E", "UTF8",
-                "--locale=C.UTF-8", "--no-sync",
-            ]), output: "\(directory)/log")
-        try await waitUntil("initdb", within: .seconds(60)) { initdb.exitStatus() == nil ? "still running" : nil }
-        guard initdb.exitStatus() == 0 else { throw TestFailure("initdb failed, see \(directory)/log") }
-        try await start()
+    }
+
+    private static func run(_ program: String, _ arguments: [String], in directory: String) async throws {
+        let process = try SpawnedProcess(
+            unprivileged(["\(programs)/\(program)"] + arguments), output: "\(directory)/log")
+        try await waitUntil(program, within: .seconds(60)) { process.exitStatus() == nil ? "still running" : nil }
+        guard process.exitStatus() == 0 else { throw TestFailure("\(program) failed, see \(directory)/log") }
+    }
+
+    /// What a server is when it starts.
+    package enum Role {
+        /// What it was when it was stopped.
+        case unchanged
+        /// It is in recovery, waiting for a primary that never comes.
+        case orphan
+        /// It is in recovery and follows `primary`.
+        case standby(of: PostgresServer)
     }
 
     /// Starts the server again, on the same port, and waits until it answers.
-    /// - Parameter asStandby: whether it is in recovery from then on, waiting for a primary that never comes.
+    /// - Parameter role: what it is from then on.
     /// - Throws: ``TestFailure``.
-    package func start(asStandby: Bool = false) async throws {
-        if asStandby {
-            guard let file = fopen("\(directory)/data/standby.signal", "w") else {
-                throw TestFailure("standby.signal: \(errno)")
-            }
-            fclose(file)
+    package func start(as role: Role = .unchanged) async throws {
+        var arguments = [
+            "\(Self.programs)/postgres", "-D", "\(directory)/data", "-p", "\(port)", "-k", directory,
+            "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off",
+            "-c", "shared_buffers=32MB", "-c", "max_connections=200",
+        ]
+        switch role {
+        case .unchanged: break
+        case .orphan: try signalStandby()
+        case .standby(let primary):
+            try signalStandby()
+            arguments += ["-c", "primary_conninfo=\(primary.replicationSource) application_name=\(Self.standbyName)"]
         }
         let process = try SpawnedProcess(
-            SpawnedProcess.supervised(
-                Self.unprivileged([
-                    "\(Self.programs)/postgres", "-D", "\(directory)/data", "-p", "\(port)", "-k", directory,
-                    "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off",
-                    "-c", "shared_buffers=32MB", "-c", "max_connections=200",
-                ]), directory: directory), output: "\(directory)/log")
+            SpawnedProcess.supervised(Self.unprivileged(arguments), directory: directory), output: "\(directory)/log")
         self.process = process
-        let configuration = try PostgresConfiguration(url: url(database: "postgres"))
-        let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
+        let pool = try open("postgres")
         try await waitUntil("PostgreSQL on port \(port)", within: .seconds(30)) {
             if let status = process.exitStatus() {
                 throw TestFailure("postgres ended: \(status), see \(directory)/log")
@@ -69,6 +99,54 @@ package actor PostgresServer {
             return nil
         }
         await pool.close()
+    }
+
+    /// The name by which a primary knows its standby, for `synchronous_standby_names`.
+    package static let standbyName = "standby"
+
+    /// How a standby finds this server.
+    private nonisolated var replicationSource: String { "host=127.0.0.1 port=\(port) user=heliograph" }
+
+    private func signalStandby() throws {
+        guard let file = fopen("\(directory)/data/standby.signal", "w") else {
+            throw TestFailure("standby.signal: \(errno)")
+        }
+        fclose(file)
+    }
+
+    /// Makes a standby the primary.
+    /// - Throws: ``TestFailure``.
+    package func promote() async throws { try await query("SELECT pg_promote()") }
+
+    /// Changes a setting of the running server, for all its databases and connections.
+    /// - Throws: ``TestFailure``.
+    package func set(_ setting: String, to value: String) async throws {
+        try await query("ALTER SYSTEM SET \(setting) = '\(value)'")
+        try await query("SELECT pg_reload_conf()")
+    }
+
+    /// Runs a statement in the database `postgres`.
+    /// - Throws: ``PostgresError``.
+    @discardableResult
+    package func query(_ sql: String) async throws -> PostgresRows {
+        let pool = try open("postgres")
+        let result: Result<PostgresRows, PostgresError>
+        do throws(PostgresError) { result = .success(try await pool.query(sql)) } catch { result = .failure(error) }
+        await pool.close()
+        return try result.get()
+    }
+
+    private nonisolated func open(_ database: String) throws -> PostgresPool {
+        PostgresPool(
+            configuration: try PostgresConfiguration(url: url(database: database)), connections: 1,
+            logger: Logger(label: "test"))
+    }
+
+    /// Kills all of the server's processes. Its data stay.
+    /// - Throws: ``TestFailure``.
+    package func kill() async throws {
+        try signal(SIGKILL)
+        try await stop()
     }
 
     /// Stops the server, even with open connections, and waits until it has ended. Its data stay.
@@ -95,7 +173,7 @@ package actor PostgresServer {
             let main = text.split(separator: "\n").first.flatMap({ pid_t($0) })
         else { throw TestFailure("PostgreSQL does not run") }
         // The main process first: a stopped one starts no further child.
-        kill(main, number)
+        Glibc.kill(main, number)
         guard let folder = opendir("/proc") else { throw TestFailure("opendir: \(errno)") }
         defer { closedir(folder) }
         while let entry = readdir(folder) {
@@ -106,7 +184,7 @@ package actor PostgresServer {
                 let rest = stat.split(separator: ")").last?.split(separator: " "), rest.count > 1,
                 pid_t(rest[1]) == main
             else { continue }
-            kill(pid, number)
+            Glibc.kill(pid, number)
         }
     }
 
@@ -121,7 +199,12 @@ package actor PostgresServer {
     /// Stops the server and deletes its files.
     /// - Throws: ``TestFailure``.
     package func remove() async throws {
-        guard let process else { return }
+        guard let process else {
+            let rm = try SpawnedProcess(["rm", "-rf", directory], output: "/dev/null")
+            return try await waitUntil("the files to be deleted") { rm.exitStatus() == nil ? "still running" : nil }
+        }
+        // A frozen process would not end.
+        try signal(SIGCONT)
         process.endInput()
         try await waitUntil("the end of PostgreSQL", within: .seconds(30)) {
             process.exitStatus() == nil ? "still running" : nil
@@ -135,10 +218,7 @@ package actor PostgresServer {
     package func createDatabase() async throws -> String {
         databases += 1
         let name = "test\(databases)"
-        let configuration = try PostgresConfiguration(url: url(database: "postgres"))
-        let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
-        try await pool.query("CREATE DATABASE \(name)")
-        await pool.close()
+        try await query("CREATE DATABASE \(name)")
         return url(database: name)
     }
 

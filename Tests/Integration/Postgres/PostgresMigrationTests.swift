@@ -43,9 +43,9 @@ import Testing
 
     /// A synthetic next release: level 2 adds a table, level 3 removes a column.
     private static let expand = Migration(
-        12, "0012_more", Array("-- expand, readers_from 1\nCREATE TABLE more (id bigint)".utf8))
+        9001, "9001_more", Array("-- expand, readers_from 1\nCREATE TABLE more (id bigint)".utf8))
     private static let contract = Migration(
-        13, "0013_less", Array("-- contract, readers_from 2\nALTER TABLE apps DROP COLUMN sip_trunk".utf8))
+        9002, "9002_less", Array("-- contract, readers_from 2\nALTER TABLE apps DROP COLUMN sip_trunk".utf8))
 
     @Test func aBuildWorksWithADatabaseThatIsAheadButReadable() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
@@ -53,11 +53,11 @@ import Testing
         let next = Migrations(pool: pool, level: 2, migrations: Migration.all + [Self.expand])
         #expect(try await present.check() == [])
         let lacking = await #expect(throws: PostgresError.self) { try await next.check() }
-        #expect(lacking?.message == "the database lacks 0012_more: run `heliographctl migrate`")
-        #expect(try await next.apply() == ["0012_more"])
+        #expect(lacking?.message == "the database lacks 9001_more: run `heliographctl migrate`")
+        #expect(try await next.apply() == ["9001_more"])
         #expect(try await next.check() == [])
         // The build before goes on, starts again, and may be told to migrate.
-        #expect(try await present.check() == ["0012_more"])
+        #expect(try await present.check() == ["9001_more"])
         #expect(try await present.apply() == [])
         await pool.close()
     }
@@ -66,18 +66,18 @@ import Testing
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         let present = Migrations(pool: pool, level: 1)
         let next = Migrations(pool: pool, level: 2, migrations: Migration.all + [Self.expand, Self.contract])
-        #expect(try await next.apply() == ["0012_more"])
+        #expect(try await next.apply() == ["9001_more"])
         // Not applied: the next build works without it, and so does the present one.
         #expect(try await next.check() == [])
-        #expect(try await next.waiting() == (["0013_less"], 2))
-        #expect(try await present.check() == ["0012_more"])
-        #expect(try await next.apply(.all) == ["0013_less"])
+        #expect(try await next.waiting() == (["9002_less"], 2))
+        #expect(try await present.check() == ["9001_more"])
+        #expect(try await next.apply(.all) == ["9002_less"])
         #expect(try await next.waiting() == ([], 0))
         #expect(try await next.check() == [])
         let refusal = await #expect(throws: PostgresError.self) { try await present.check() }
         #expect(
             refusal?.message
-                == "since 0013_less the database works with builds of level 2 or higher; this one has level 1")
+                == "since 9002_less the database works with builds of level 2 or higher; this one has level 1")
         #expect(refusal?.isRefusal == true)
         await #expect(throws: PostgresError.self) { try await present.apply() }
         await pool.close()
@@ -94,17 +94,31 @@ import Testing
         await pool.close()
     }
 
+    /// Whatever the URL says: with `any`, the standby is found by a query; otherwise no connection is made.
     @Test func aStandbyIsRefused() async throws {
         let server = try await PostgresServer()
-        let pool = try await server.migratedPool(connections: 1)
+        let url = try await server.createDatabase()
         try await server.stop()
-        try await server.start(asStandby: true)
-        let migrations = Migrations(pool: pool, level: 1)
-        let refusal = await #expect(throws: PostgresError.self) { try await migrations.check() }
-        #expect(refusal?.kind == .standby && refusal?.isRefusal == true)
-        let other = await #expect(throws: PostgresError.self) { try await migrations.apply() }
-        #expect(other?.kind == .standby)
-        await pool.close()
+        try await server.start(as: .orphan)
+        let host = "127.0.0.1:\(server.port)"
+        let urls = [
+            (url, "is a standby"), ("\(url)?target_session_attrs=read-write", "is a standby"),
+            (url.replacing(host, with: "\(host),\(host)"), "are standbys"),
+        ]
+        for (url, word) in urls {
+            let configuration = try PostgresConfiguration(url: url)
+            let pool = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
+            let migrations = Migrations(pool: pool, level: 1)
+            // The second time the breaker is open.
+            for _ in 0..<2 {
+                let refusal = await #expect(throws: PostgresError.self) { try await migrations.check() }
+                #expect(refusal?.kind == .standby && refusal?.isRefusal == true)
+                #expect(refusal?.message.contains(word) == true, "\(refusal?.message ?? "none")")
+            }
+            let other = await #expect(throws: PostgresError.self) { try await migrations.apply() }
+            #expect(other?.kind == .standby)
+            await pool.close()
+        }
         try await server.remove()
     }
 }
