@@ -59,7 +59,7 @@ final class EmbeddedClient: Sendable {
 
     /// The line of the session that was opened.
     func line() async throws -> String {
-        try await onLoop { shard in shard.connections.values.map { $0.session.lineText }.joined() }
+        try await onLoop { shard in shard.connections.values.map { $0.line }.joined() }
     }
 
     /// A client's frame, with a mask of zeros.

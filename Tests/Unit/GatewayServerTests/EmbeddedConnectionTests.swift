@@ -82,6 +82,18 @@ import Testing
         #expect(!client.isOpen)
     }
 
+    /// Whoever has tried to log in may be silent for longer, up to the idle timeout.
+    @Test(arguments: ["fresh", "authenticating"])
+    func aClientThatDoesNotLogInIsClosed(state: String) async throws {
+        let client = try await client(state)
+        try await client.onConnection { connection, shard in
+            let timeout = TimeAmount(shard.configuration.loginTimeout)
+            connection.sweep(now: .now() + timeout + .seconds(1), on: shard)
+        }
+        #expect(client.isOpen == (state != "fresh"))
+        #expect(try await client.told() == (state == "fresh" ? ["close 1001"] : []))
+    }
+
     // MARK: - A write that fails in the middle of a read
 
     /// Once armed, fails every write: as NIO does, it first delivers more bytes to read and then closes.
@@ -117,6 +129,46 @@ import Testing
             try await client.onLoop { shard in
                 shard.connections.isEmpty && shard.sessions.isEmpty && shard.detaching.count == 1
             })
+    }
+
+    // MARK: - An event in the middle of actions
+
+    /// Once armed, kicks the session while the next frame is being written.
+    private final class Kicker: ChannelOutboundHandler, Sendable {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let shard = Mutex<GatewayShard?>(nil)
+
+        func arm(_ shard: GatewayShard) { self.shard.withLock { $0 = shard } }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            context.write(data, promise: promise)
+            let armed = shard.withLock { shard in
+                defer { shard = nil }
+                return shard
+            }
+            armed?.assumeIsolated { shard in
+                for connection in shard.connections.values {
+                    connection.handle(.superseded(.closeFrame(.logoutOther)), on: shard)
+                }
+            }
+        }
+    }
+
+    @Test func anEventThatAnActionCausesFollowsTheOtherActions() async throws {
+        let kicker = Kicker()
+        let client = try await Client(handler: kicker)
+        try await client.says(Client.login, Client.login)
+        try await client.appIsKnown()
+        kicker.arm(client.shard)
+        try await client.sessionIsOpened()
+        let told = try await client.told()
+        // The login's answer, the refusal of the second one, the kick.
+        #expect(told.count == 4)
+        #expect(told.dropFirst().first?.contains("already_logged_in") == true)
+        #expect(told.dropFirst(2).first?.contains("close") == true && told.last == "close 1000")
+        #expect(try await client.onLoop { $0.connections.isEmpty && $0.sessions.isEmpty })
     }
 
     // MARK: - Writability

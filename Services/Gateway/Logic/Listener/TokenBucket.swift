@@ -1,5 +1,5 @@
 /// A rate limiter that allows bursts: each act takes a token, and tokens are refilled at a steady rate.
-package struct TokenBucket: Sendable {
+package struct TokenBucket: Equatable, Sendable {
     // Narrow integers, because every session has several buckets.
     private var perSecond: Int32
     private var burst: Int32

@@ -58,8 +58,12 @@ package enum SessionAction: Equatable, Sendable {
     case setReading(Bool)
     /// Raise the bound of waiting output, because the client is logged in.
     case raiseOutputBound
+    /// Parse the client's calls as those of the session with this line, which they must contain.
+    case acceptCalls(line: String)
     /// Count something in the metrics.
     case count(Count)
+    /// Log an error in the gateway itself: a combination that the session's states exclude has occurred.
+    case logError(String)
 
     // MARK: The session
 
@@ -75,32 +79,31 @@ package enum SessionAction: Equatable, Sendable {
     case unbind(SessionID)
     /// Look up the rates that an earlier connection of the session has left.
     case takeRates(SessionID)
-    /// Keep ``ClientSession/rates`` for the connection on which the session is resumed.
-    case keepRates(SessionID)
+    /// Keep the session's rates for the connection on which it is resumed. Indirect, because the rates are large and
+    /// each action would take up their space.
+    indirect case keepRates(SessionID, SessionRates)
     /// Tell presence that the session continues without a connection.
     case detach(SessionID, UserKey)
     /// End the session for good.
     case endSession(SessionID, UserKey)
     /// End the session at its client's request.
-    case logOut(CallTurn)
+    case logOut(ActiveSession, CallTurn)
     /// Ask presence soon where the session is.
     case askWhoseSession(SessionID)
 
     // MARK: Calls
 
-    /// Execute a call.
-    case perform(CallTurn, ClientCall)
-    /// Call ``ClientSession/handle(_:_:)`` with ``SessionEvent/goOn`` as long as ``ClientSession/canGoOn``.
-    case goOn
+    /// Execute a call, within the limits of the session's app.
+    case perform(ActiveSession, CallTurn, ClientCall, AppLimits)
 
     // MARK: The mailbox
 
     /// Read the mailbox above this version. If `fresh`, stale call events are dropped first.
-    case loadMailbox(after: Int64, fresh: Bool)
+    case loadMailbox(ActiveSession, after: Int64, fresh: Bool)
     /// Send ``SessionEvent/mailboxLoadDue`` after a pause.
     case loadMailboxLater
     /// Delete entries up to this version in Redis.
-    case clearMailbox(through: Int64)
+    case clearMailbox(ActiveSession, through: Int64)
     /// Send ``SessionEvent/pollTimerFired`` after this time.
     case startPollTimer(after: Duration)
     /// Stop that timer.
@@ -110,14 +113,16 @@ package enum SessionAction: Equatable, Sendable {
 
     /// Subscribe to the channel.
     case subscribe(ChannelKey)
-    /// Make the connection a member of the channel in this shard.
-    case enter(ChannelKey)
+    /// End that subscription, which is not used after all, unless it serves another connection of the shard.
+    case unsubscribe(ChannelKey)
+    /// Make the connection a member of the channel in this shard, under this account.
+    case enter(ChannelKey, as: Account)
     /// Remove the connection from the channel in this shard, without informing channel-state.
     case leaveLocally
     /// Ask channel-state to join the channel, with this number of ``ChannelPlace``.
-    case join(CallTurn, ChannelName, number: Int64)
+    case join(ActiveSession, CallTurn, ChannelName, number: Int64)
     /// Ask channel-state to leave the channel, with this number of ``ChannelPlace``.
-    case leave(CallTurn, ChannelName, number: Int64)
+    case leave(ActiveSession, CallTurn, ChannelName, number: Int64)
     /// From now on the channel's events are passed to the session, as ``SessionEvent/published(_:)``.
     case holdEvents
     /// From now on the client receives all events of the channel above this id: they need not be passed to the session.
@@ -136,19 +141,22 @@ package enum SessionAction: Equatable, Sendable {
     // MARK: Settling a join without an answer
 
     /// Leave the channel, in case the join took effect.
-    case undoJoin(ChannelName, settlement: Int)
+    case undoJoin(ActiveSession, ChannelName, settlement: Int)
     /// Ask whether the user is a member of the channel.
-    case askMembership(ChannelKey, settlement: Int)
+    case askMembership(ActiveSession, ChannelKey, settlement: Int)
     /// Send ``SessionEvent/settlementDue(_:)`` after a pause.
     case settleLater(Int)
 }
 
-/// A list of actions, in order. Most events cause at most one, which needs no heap memory.
+/// What an event causes: actions, in order. Most events cause at most one, which needs no heap memory.
 package struct SessionActions: Equatable, Sendable {
     /// The first action; nil when there is none.
     package private(set) var first: SessionAction?
     /// The actions after the first.
     package private(set) var rest: [SessionAction] = []
+    /// Whether the session has more to do: ``SessionEvent/goOn`` must follow, behind these actions and the events that
+    /// they cause.
+    package internal(set) var goesOn = false
 
     /// Creates an empty list.
     package init() {}

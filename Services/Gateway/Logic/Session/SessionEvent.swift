@@ -28,7 +28,7 @@ package enum SessionEvent: Sendable {
     case resumed(Result<SessionResumed, SignalingError>)
     /// The result of ``SessionAction/takeRates(_:)``; nil when none are kept.
     case ratesTaken(SessionRates?)
-    /// The reply to ``SessionAction/logOut(_:)``; nil when the session has ended.
+    /// The reply to ``SessionAction/logOut(_:_:)``; nil when the session has ended.
     case loggedOut(CallTurn, SignalingError?)
     /// The session was moved to another connection or has ended elsewhere.
     case superseded(ConnectionStateMachine.Ending)
@@ -43,7 +43,7 @@ package enum SessionEvent: Sendable {
     case answered(CallTurn, Result<ReplyBody, SignalingError>)
     /// A message was accepted (nil), or has failed; `channel` is set for a message to a channel.
     case messageAnswered(CallTurn, SignalingError?, channel: ChannelName?)
-    /// One step of the waiting work may proceed, see ``ClientSession/canGoOn``.
+    /// One step of the waiting work may proceed, see ``SessionActions/goesOn``.
     case goOn
 
     // MARK: The mailbox
@@ -54,11 +54,11 @@ package enum SessionEvent: Sendable {
     case resynchronizeMailbox
     /// Redis has reported the last version that it assigned.
     case mailboxIs(at: Int64)
-    /// The reply to ``SessionAction/loadMailbox(after:fresh:)``.
+    /// The reply to ``SessionAction/loadMailbox(_:after:fresh:)``.
     case mailboxLoaded(Result<MailboxPage, SignalingError>)
     /// The pause of ``SessionAction/loadMailboxLater`` has passed.
     case mailboxLoadDue
-    /// ``SessionAction/clearMailbox(through:)`` has failed.
+    /// ``SessionAction/clearMailbox(_:through:)`` has failed.
     case mailboxNotCleared(SignalingError)
     /// The time of ``SessionAction/startPollTimer(after:)`` has passed.
     case pollTimerFired
@@ -68,9 +68,9 @@ package enum SessionEvent: Sendable {
     /// The result of ``SessionAction/subscribe(_:)``. The positions are those of the channel's feed, and of the feed of
     /// the channel that the session is in.
     case subscribed(ChannelKey, Bool, last: ChannelPosition?, left: ChannelPosition?)
-    /// The reply to ``SessionAction/join(_:_:number:)``.
+    /// The reply to ``SessionAction/join(_:_:_:number:)``.
     case joined(CallTurn, Result<ChannelJoined, SignalingError>)
-    /// The reply to ``SessionAction/leave(_:_:number:)``; nil for success.
+    /// The reply to ``SessionAction/leave(_:_:_:number:)``; nil for success.
     case left(CallTurn, SignalingError?)
     /// Events of the session's channel, in order, that the fan-out may not send by itself: after
     /// ``SessionAction/holdEvents``, or when some are not above the id of ``SessionAction/showAll(after:)``.
@@ -78,9 +78,9 @@ package enum SessionEvent: Sendable {
     /// The result of ``SessionAction/readLog(_:after:number:)``; nil when the read failed. `last` is the position of
     /// the channel's feed.
     case logRead(number: Int, ChannelLogPage?, last: ChannelPosition?)
-    /// The reply to ``SessionAction/undoJoin(_:settlement:)``: whether the join is undone.
+    /// The reply to ``SessionAction/undoJoin(_:_:settlement:)``: whether the join is undone.
     case joinUndone(settlement: Int, Bool)
-    /// The reply to ``SessionAction/askMembership(_:settlement:)``; nil when there was none.
+    /// The reply to ``SessionAction/askMembership(_:_:settlement:)``; nil when there was none.
     case membershipTold(settlement: Int, isMember: Bool?)
     /// The pause of ``SessionAction/settleLater(_:)`` has passed.
     case settlementDue(Int)

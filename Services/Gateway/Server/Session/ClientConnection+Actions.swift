@@ -12,21 +12,23 @@ extension ClientConnection {
     func perform(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {
         case .send(let frame, let isAnswer): shard.send(.text, frame, to: outlet, isAnswer: isAnswer)
-        case .perform(let turn, let call): perform(turn, call, on: shard)
-        case .goOn: goOn(on: shard)
+        case .perform(let active, let turn, let call, let limits): perform(turn, call, by: active, limits, on: shard)
         case .close(let closing): close(closing.code, on: shard)
         case .setReading(let reads): setReading(reads)
         case .raiseOutputBound: outlet.bound = shard.configuration.sendBufferBound
+        case .acceptCalls(let line): self.line = line
         case .count(let count): self.count(count, on: shard)
+        case .logError(let what): shard.logger.error("client session", metadata: ["error": "\(what)"])
         case .bind(let session): shard.bind(session, to: self)
         case .unbind(let session): shard.unbind(session, from: self)
         case .takeRates(let session): handle(.ratesTaken(shard.leftRates(of: session)), on: shard)
-        case .keepRates(let session): shard.keep(self.session.rates, of: session)
+        case .keepRates(let session, let rates): shard.keep(rates, of: session)
         case .detach(let session, let user): shard.detach(session, of: user)
         case .askWhoseSession(let session): shard.ask(about: session)
         case .startPollTimer(let delay): startPollTimer(delay, on: shard)
         case .cancelPollTimer: cancelPollTimer()
-        case .enter(let key): enter(key, on: shard)
+        case .unsubscribe(let key): unsubscribe(key, on: shard)
+        case .enter(let key, let account): enter(key, as: account, on: shard)
         case .leaveLocally: leaveLocally(on: shard)
         case .holdEvents: channel?.fanout.hold(self)
         case .showAll(let id): channel?.fanout.showAll(after: id, to: self)
@@ -40,16 +42,7 @@ extension ClientConnection {
         }
     }
 
-    /// A loop rather than recursion: each step may complete at once and allow the next.
-    private func goOn(on shard: isolated GatewayShard) {
-        guard !isGoingOn else { return }
-        isGoingOn = true
-        while session.canGoOn { handle(.goOn, on: shard) }
-        isGoingOn = false
-    }
-
     private func startPollTimer(_ delay: Duration, on shard: isolated GatewayShard) {
-        guard !session.isOver else { return }
         pollTimer = shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [self] in
             pollTimer = nil
             handle(.pollTimerFired, on: shard)
@@ -61,11 +54,14 @@ extension ClientConnection {
         pollTimer = nil
     }
 
-    private func enter(_ key: ChannelKey, on shard: isolated GatewayShard) {
-        guard !session.isOver else { return }
+    private func unsubscribe(_ key: ChannelKey, on shard: isolated GatewayShard) {
+        if let unused = shard.channels[key] { shard.releaseIfEmpty(unused) }
+    }
+
+    private func enter(_ key: ChannelKey, as account: Account, on shard: isolated GatewayShard) {
         let entered = shard.channel(key)
         channel = entered
-        entered.fanout.add(self)
+        entered.fanout.add(self, as: account)
     }
 
     private func leaveLocally(on shard: isolated GatewayShard) {

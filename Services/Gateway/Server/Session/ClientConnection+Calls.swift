@@ -7,19 +7,22 @@ internal import SignalingWire
 
 /// The functions of `call2` that need a service or a store.
 extension ClientConnection {
-    func perform(_ turn: CallTurn, _ call: ClientCall, on shard: isolated GatewayShard) {
-        guard let active = session.active else { return }
+    /// - Parameter limits: those of the session's app.
+    func perform(
+        _ turn: CallTurn, _ call: ClientCall, by active: ActiveSession, _ limits: AppLimits,
+        on shard: isolated GatewayShard
+    ) {
         switch call.act {
         case .sendMessage(let receiver, let seconds, let content):
             let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
             var message = InstantMessage(
-                to: UserKey(app: active.user.app, account: receiver), from: active.keys, in: active.actor.session,
+                to: UserKey(app: active.user.app, account: receiver), from: active.keys, in: active.id,
                 line: MessageLine.instant(
                     from: active.user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
                     content: content),
                 timeToLive: Int64(seconds) * 1000)
             message.command = active.command(forMessage: call.messageID)
-            message.bounds = MailboxBounds(session.limits)
+            message.bounds = MailboxBounds(limits)
             shard.mailboxes.send(message) { [self] result in
                 handle(.messageAnswered(turn, result.failure, channel: nil), on: shard)
             }
@@ -29,13 +32,18 @@ extension ClientConnection {
                 uid: active.actor.uid, body: body)
             message.fence = fence(active)
             message.force = force
-            message.limitPerSecond = session.limits.channelMessagesPerSecond
+            message.limitPerSecond = limits.channelMessagesPerSecond
             message.command = active.command(forMessage: call.messageID)
             send(turn, message, on: shard)
         case .queryStatus, .setAttribute, .getAttribute, .listAttributes:
             askPresence(turn, call.act, active, on: shard)
-        case .changeAttributes, .countMembers, .queryMember, .listMembers:
-            askChannelState(turn, call.act, active, on: shard)
+        case .changeAttributes(let name, let change):
+            let command = ChangeChannelAttributes(
+                actor: active.actor, channel: name, change: change,
+                limitPerSecond: limits.channelAttributeChangesPerSecond)
+            ask(turn, command, on: shard) { _ in .done }
+        case .countMembers, .queryMember, .listMembers:
+            askAboutMembers(turn, call.act, active, on: shard)
         case .call(let verb, let name, let peer, let extra):
             let command = CallAct(verb: verb, actor: active.actor, channel: name, peer: peer.rawValue, extra: extra)
             ask(turn, command, on: shard) { _ in .done }
@@ -74,16 +82,11 @@ extension ClientConnection {
         }
     }
 
-    private func askChannelState(
+    private func askAboutMembers(
         _ turn: CallTurn, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
     ) {
         func channel(_ name: ChannelName) -> ChannelKey { ChannelKey(app: active.user.app, name: name) }
         switch act {
-        case .changeAttributes(let name, let change):
-            let command = ChangeChannelAttributes(
-                actor: active.actor, channel: name, change: change,
-                limitPerSecond: session.limits.channelAttributeChangesPerSecond)
-            ask(turn, command, on: shard) { _ in .done }
         case .countMembers(let name):
             ask(turn, CountMembers(channel: channel(name)), timeout: .userNumberTimeout, on: shard) {
                 .memberCount(name, $0.count)
@@ -97,8 +100,8 @@ extension ClientConnection {
                 .members(total: $0.total, $0.members)
             }
         case .pollMailbox, .sendMessage, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join,
-            .leave, .sendChannelMessage, .call:
-            preconditionFailure("not a call that channel-state answers")
+            .leave, .sendChannelMessage, .changeAttributes, .call:
+            preconditionFailure("not a question about members")
         }
     }
 

@@ -17,20 +17,25 @@ extension ClientConnection {
         case .open(let session): open(session, on: shard)
         case .resume(let session): resume(session, on: shard)
         case .endSession(let session, let user): endSession(session, of: user, on: shard)
-        case .logOut(let turn): logOut(turn, on: shard)
-        case .loadMailbox(let after, let fresh): loadMailbox(after: after, fresh: fresh, on: shard)
+        case .logOut(let active, let turn): logOut(turn, of: active, on: shard)
+        case .loadMailbox(let active, let after, let fresh): loadMailbox(of: active, after: after, fresh, on: shard)
         case .loadMailboxLater: later(.milliseconds(.random(in: 200...1000)), .mailboxLoadDue, on: shard)
-        case .clearMailbox(let version): clearMailbox(through: version, on: shard)
+        case .clearMailbox(let active, let version): clearMailbox(of: active, through: version, on: shard)
         case .subscribe(let key): subscribe(key, on: shard)
-        case .join(let turn, let name, let number): join(turn, name, number, on: shard)
-        case .leave(let turn, let name, let number): leave(turn, name, number, on: shard)
+        case .join(let active, let turn, let name, let number):
+            join(turn, JoinChannel(actor: active.actor, channel: name, moveNumber: number), on: shard)
+        case .leave(let active, let turn, let name, let number):
+            let command = LeaveChannel(
+                actor: active.actor, channel: name, reason: .leaveByUser, moveNumber: number)
+            leave(turn, command, on: shard)
         case .readLog(let key, let after, let number): readLog(key, after: after, number, on: shard)
-        case .undoJoin(let name, let settlement): undoJoin(name, settlement, on: shard)
-        case .askMembership(let key, let settlement): askMembership(key, settlement, on: shard)
+        case .undoJoin(let active, let name, let settlement): undoJoin(of: active, name, settlement, on: shard)
+        case .askMembership(let active, let key, let settlement):
+            askMembership(of: active.user.account, key, settlement, on: shard)
         case .settleLater(let settlement): later(Self.settlementPause, .settlementDue(settlement), on: shard)
-        case .send, .close, .setReading, .raiseOutputBound, .count, .bind, .unbind, .takeRates, .keepRates, .detach,
-            .askWhoseSession, .perform, .goOn, .startPollTimer, .cancelPollTimer, .enter, .leaveLocally,
-            .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
+        case .send, .close, .setReading, .raiseOutputBound, .acceptCalls, .count, .logError, .bind, .unbind, .takeRates,
+            .keepRates, .detach, .askWhoseSession, .perform, .startPollTimer, .cancelPollTimer, .unsubscribe, .enter,
+            .leaveLocally, .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
             preconditionFailure("not an action that sends a request")
         }
     }
@@ -84,9 +89,8 @@ extension ClientConnection {
         }
     }
 
-    private func logOut(_ turn: CallTurn, on shard: isolated GatewayShard) {
-        guard let active = session.active else { return }
-        let command = CloseSession(user: active.user, session: active.actor.session, reason: .leaveLogout)
+    private func logOut(_ turn: CallTurn, of active: ActiveSession, on shard: isolated GatewayShard) {
+        let command = CloseSession(user: active.user, session: active.id, reason: .leaveLogout)
         shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
             handle(.loggedOut(turn, result.failure), on: shard)
         }
@@ -94,17 +98,17 @@ extension ClientConnection {
 
     // MARK: - The mailbox
 
-    private func loadMailbox(after: Int64, fresh: Bool, on shard: isolated GatewayShard) {
-        guard let active = session.active else { return }
+    private func loadMailbox(
+        of active: ActiveSession, after: Int64, _ fresh: Bool, on shard: isolated GatewayShard
+    ) {
         let section = MailboxSection(after: after, limit: MailboxStateMachine.windowBound, fresh: fresh)
         shard.messages.readMailbox(active.user, in: fence(active), section) { [self] result in
             handle(.mailboxLoaded(result), on: shard)
         }
     }
 
-    private func clearMailbox(through version: Int64, on shard: isolated GatewayShard) {
-        guard let active = session.lastActive else { return }
-        shard.mailboxes.clear(active.user, in: active.actor.session, through: version) { [self] result in
+    private func clearMailbox(of active: ActiveSession, through version: Int64, on shard: isolated GatewayShard) {
+        shard.mailboxes.clear(active.user, in: active.id, through: version) { [self] result in
             // Entries that were not deleted are delivered again at the next login: delivery is at least once.
             guard case .failure(let error) = result else { return }
             handle(.mailboxNotCleared(error), on: shard)
@@ -114,7 +118,7 @@ extension ClientConnection {
 
     /// The session and gateway that Redis checks before it acts.
     func fence(_ active: ActiveSession) -> SessionFence {
-        SessionFence(session: active.actor.session, gateway: shard.id)
+        SessionFence(session: active.id, gateway: shard.id)
     }
 
     // MARK: - The channel
@@ -123,21 +127,16 @@ extension ClientConnection {
         let wanted = shard.channel(key)
         wanted.whenSubscribed { [self] success in
             handle(.subscribed(key, success, last: wanted.feed.last, left: channel?.feed.last), on: shard)
-            shard.releaseIfEmpty(wanted)
         }
     }
 
-    private func join(_ turn: CallTurn, _ name: ChannelName, _ number: Int64, on shard: isolated GatewayShard) {
-        guard let active = session.active else { return }
-        let command = JoinChannel(actor: active.actor, channel: name, moveNumber: number)
+    private func join(_ turn: CallTurn, _ command: JoinChannel, on shard: isolated GatewayShard) {
         shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
             handle(.joined(turn, result), on: shard)
         }
     }
 
-    private func leave(_ turn: CallTurn, _ name: ChannelName, _ number: Int64, on shard: isolated GatewayShard) {
-        guard let active = session.active else { return }
-        let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser, moveNumber: number)
+    private func leave(_ turn: CallTurn, _ command: LeaveChannel, on shard: isolated GatewayShard) {
         shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
             handle(.left(turn, result.failure), on: shard)
         }
@@ -153,17 +152,19 @@ extension ClientConnection {
 
     // MARK: - A join that was not answered
 
-    private func undoJoin(_ name: ChannelName, _ settlement: Int, on shard: isolated GatewayShard) {
-        guard let active = session.lastActive else { return }
+    private func undoJoin(
+        of active: ActiveSession, _ name: ChannelName, _ settlement: Int, on shard: isolated GatewayShard
+    ) {
         let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser)
         shard.sender.send(command, within: TimeAmount(Self.settlementTimeout)) { [self] result in
             handle(.joinUndone(settlement: settlement, result.failure == nil), on: shard)
         }
     }
 
-    private func askMembership(_ key: ChannelKey, _ settlement: Int, on shard: isolated GatewayShard) {
-        guard let active = session.lastActive else { return }
-        let query = QueryMember(channel: key, account: active.user.account)
+    private func askMembership(
+        of account: Account, _ key: ChannelKey, _ settlement: Int, on shard: isolated GatewayShard
+    ) {
+        let query = QueryMember(channel: key, account: account)
         shard.sender.send(query, within: TimeAmount(Self.settlementTimeout)) { [self] result in
             handle(.membershipTold(settlement: settlement, isMember: try? result.get().isMember), on: shard)
         }

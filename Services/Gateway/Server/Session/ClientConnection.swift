@@ -7,39 +7,47 @@ internal import SignalingWire
 internal import WebSocketWire
 
 /// One client's WebSocket: reads its frames, reports events to its ``ClientSession``, and performs the resulting
-/// actions. Isolated to its shard.
+/// actions, all of them before the next event. Isolated to its shard.
 final class ClientConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     let shard: GatewayShard
     private let remote: SocketAddress?
     let outlet: FrameOutlet
-    var session = ClientSession()
+    private(set) var session = ClientSession()
+    /// Whether the actions of an event are being performed.
+    private var isHandling = false
+    /// The events that have occurred meanwhile, in order.
+    private var waiting: [SessionEvent] = []
     /// The channel whose events this connection receives.
     var channel: LocalChannel?
     /// The connection's delivery state in its channel; only the fan-out changes it.
     var progress = ChannelFanout.Progress()
     /// The timer that runs while a poll waits for its turn or for the mailbox.
     var pollTimer: Scheduled<Void>?
+    /// The session's line, which the client's calls must contain; empty before it may make calls.
+    var line = ""
     /// When the login must have been answered.
     var loginDeadline = NIODeadline.now()
-    /// Whether the loop over ``ClientSession/canGoOn`` is running.
-    var isGoingOn = false
 
     /// When the client last sent something; while a frame is handled, the time of that frame.
     private var lastRead = NIODeadline.now()
-    private let openedAt = NIODeadline.now()
+    /// When the client must have tried to log in; nil once it has.
+    private var loginDue: NIODeadline?
     private(set) var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
-    /// Whether nothing is read from the socket, because answers or calls wait.
-    private var isPaused = false
-    /// The bytes that arrived nevertheless: NIO reads to the end of a connection that the client has closed.
-    private var readWhilePaused = 0
-    /// The output that was waiting at the last sweep while reading was paused, in bytes.
-    private var waitingAtSweep = 0
-    /// Whether the connection is being closed; nothing is read any more.
+    /// What has happened since the session has stopped reading; nil while it reads.
+    private var pause: ReadingPause?
+    /// Whether the socket is closed or the last frame was sent; nothing is read any more.
     private var isClosed = false
+
+    private struct ReadingPause {
+        /// The bytes that arrived nevertheless: NIO reads to the end of a connection that the client has closed.
+        var bytes = 0
+        /// The output that was waiting at the last sweep, in bytes.
+        var waitingAtSweep = 0
+    }
 
     /// How many bytes NIO may still deliver after reading was paused: a few reads of its largest buffer.
     static let pausedReadBound = 512 * 1024
@@ -55,13 +63,11 @@ final class ClientConnection: ChannelInboundHandler {
             isPlain: isPlain, bound: min(configuration.freshOutputBound, configuration.sendBufferBound),
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
+        loginDue = .now() + TimeAmount(configuration.loginTimeout)
         outlet.onLaneClosed = { [unowned self] in channel?.fanout.closeLane(of: self) }
         outlet.onPause = { [unowned self] pauses in enter { $0.handle(.output(isPaused: pauses), on: $1) } }
         outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }
     }
-
-    /// The account that is logged in on this connection.
-    var account: Account? { session.active?.user.account }
 
     // MARK: - NIO's callbacks
 
@@ -101,11 +107,31 @@ final class ClientConnection: ChannelInboundHandler {
 
     // MARK: - The session
 
-    /// Reports an event to the session and performs the resulting actions.
+    /// Reports an event to the session and performs the resulting actions. An event that is caused by an action waits
+    /// until all actions of the event before are performed.
     func handle(_ event: SessionEvent, on shard: isolated GatewayShard) {
+        guard !isHandling else { return waiting.append(event) }
+        isHandling = true
+        defer { isHandling = false }
+        var goesOn = handleOne(event, on: shard)
+        while !waiting.isEmpty || goesOn {
+            goesOn = handleOne(waiting.isEmpty ? .goOn : takeWaiting(), on: shard)
+        }
+    }
+
+    /// - Returns: whether ``SessionEvent/goOn`` must follow.
+    private func handleOne(_ event: SessionEvent, on shard: isolated GatewayShard) -> Bool {
         let actions = session.handle(event, shard.environment)
         if let first = actions.first { perform(first, on: shard) }
         for action in actions.rest { perform(action, on: shard) }
+        return actions.goesOn
+    }
+
+    private func takeWaiting() -> SessionEvent {
+        let next = waiting.removeFirst()
+        // Frees the memory, because events of most connections never wait.
+        if waiting.isEmpty { waiting = [] }
+        return next
     }
 
     private func opened(on shard: isolated GatewayShard) {
@@ -128,9 +154,9 @@ final class ClientConnection: ChannelInboundHandler {
         lastRead = .now()
         isReading = true
         defer { isReading = false }
-        if isPaused {
-            readWhilePaused += bytes.readableBytes
-            guard readWhilePaused <= Self.pausedReadBound else { return cutOff(.input, on: shard) }
+        if let before = pause?.bytes {
+            pause?.bytes = before + bytes.readableBytes
+            guard before + bytes.readableBytes <= Self.pausedReadBound else { return cutOff(.input, on: shard) }
         }
         var position = 0
         do {
@@ -160,28 +186,29 @@ final class ClientConnection: ChannelInboundHandler {
     private func receivedText(on shard: isolated GatewayShard) {
         let frame: ClientFrame
         do {
-            frame = try ClientFrame(decoding: shard.payload, line: session.lineText)
+            frame = try ClientFrame(decoding: shard.payload, line: line)
         } catch {
             return violate(.inconsistentData, error.message, on: shard)
         }
         switch frame {
         case .ping, .call: break
-        case .lineLogin: takeFullFrames()
+        case .lineLogin: takeLogin()
         case .login(let login):
-            takeFullFrames()
+            takeLogin()
             return handle(.login(login, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
         }
         handle(.frame(frame, bytes: shard.payload.count, at: LocalTime(lastRead)), on: shard)
     }
 
     /// Allows frames of full size, because the client has logged in or is doing so.
-    private func takeFullFrames() { reader.bound = Limits.frameBytes }
+    private func takeLogin() {
+        reader.bound = Limits.frameBytes
+        loginDue = nil
+    }
 
     /// Starts or stops reading from the socket.
     func setReading(_ reads: Bool) {
-        isPaused = !reads
-        readWhilePaused = 0
-        waitingAtSweep = 0
+        pause = reads ? nil : ReadingPause()
         if reads { lastRead = .now() }
         try? context?.channel.syncOptions?.setOption(.autoRead, value: reads)
     }
@@ -240,16 +267,15 @@ final class ClientConnection: ChannelInboundHandler {
     func sweep(now: NIODeadline, on shard: isolated GatewayShard) {
         let configuration = shard.configuration
         if configuration.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
-        if isPaused {
+        if let before = pause?.waitingAtSweep {
             // While a large answer goes over a slow network, the client counts as alive as long as some of it gets
             // through.
             let waiting = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-            if waiting < waitingAtSweep { lastRead = now }
-            waitingAtSweep = waiting
+            if waiting < before { lastRead = now }
+            pause?.waitingAtSweep = waiting
         }
-        if now - lastRead > TimeAmount(configuration.idleTimeout)
-            || (session.isFresh && now - openedAt > TimeAmount(configuration.loginTimeout))
-        {
+        let isLoginOverdue = loginDue.map { $0 < now } ?? false
+        if isLoginOverdue || now - lastRead > TimeAmount(configuration.idleTimeout) {
             handle(.close(.goingAway), on: shard)
         }
     }

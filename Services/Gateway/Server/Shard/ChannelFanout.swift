@@ -14,6 +14,8 @@ final class ChannelFanout {
     struct Progress {
         /// Index of the connection in `members`.
         fileprivate var slot = 0
+        /// The account under which the connection is in the channel.
+        fileprivate var account: Account?
         /// The client receives all events above this id; nil while its session decides about each.
         fileprivate var shownAfter: Int64?
         /// The last `channel2` id that was written to the client, not counting an open lane. Ids only rise on a
@@ -35,8 +37,9 @@ final class ChannelFanout {
 
     init(_ name: ChannelName) { self.name = name }
 
-    func add(_ member: ClientConnection) {
+    func add(_ member: ClientConnection, as account: Account) {
         member.progress.slot = members.count
+        member.progress.account = account
         member.progress.shownAfter = nil
         members.append(member)
         lanes.append(Self.closed)
@@ -79,7 +82,7 @@ final class ChannelFanout {
     func write(_ events: [ChannelEvent], on shard: isolated GatewayShard) {
         guard let first = events.first else { return }
         let movers = Set(events.filter(\.isMove).map(\.account))
-        for member in members where !movers.isEmpty && member.account.map(movers.contains) == true {
+        for member in members where !movers.isEmpty && member.progress.account.map(movers.contains) == true {
             closeLane(of: member)
         }
         let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
@@ -127,7 +130,7 @@ final class ChannelFanout {
 
     /// Writes a batch to a member whose lane is closed, and opens the lane if possible.
     private func show(_ batch: Batch, to member: ClientConnection, on shard: isolated GatewayShard) {
-        let isNamed = !batch.movers.isEmpty && member.account.map(batch.movers.contains) == true
+        let isNamed = !batch.movers.isEmpty && member.progress.account.map(batch.movers.contains) == true
         guard let first = batch.events.first, let shownAfter = member.progress.shownAfter, shownAfter < first.id,
             member.progress.lastID < first.id, !isNamed
         else { return member.handle(.published(batch.events), on: shard) }
@@ -140,7 +143,7 @@ final class ChannelFanout {
     ///
     /// A user's own joins and leaves are reported by the answers, never as events.
     func show(_ events: [ChannelEvent], to member: ClientConnection) {
-        let events = events.filter { !$0.isMove || $0.account != member.account }
+        let events = events.filter { !$0.isMove || $0.account != member.progress.account }
         guard let first = events.first else { return }
         closeLane(of: member)
         let (frames, lastID) = encode(events, lowestID: max(first.id, member.progress.lastID + 1))

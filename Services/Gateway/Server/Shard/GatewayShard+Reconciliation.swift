@@ -51,7 +51,10 @@ extension GatewayShard {
         compareNextPage()
     }
 
-    private var heldSessions: [SessionID] { sessions.filter { $0.value.session.isActive }.map(\.key) }
+    private var heldSessions: [SessionID] { sessions.keys.filter { held($0) != nil } }
+
+    /// What the shard holds of a session; nil unless it is logged in here.
+    private func held(_ session: SessionID) -> HeldSession? { sessions[session]?.session.held }
 
     private func compareNextPage() {
         guard let commands = comparison?.scan.next() else { return }
@@ -70,7 +73,7 @@ extension GatewayShard {
     private func endComparison() {
         let missing = comparison?.missing ?? []
         comparison = nil
-        reassertion.want(missing.filter { sessions[$0]?.session.isActive == true })
+        reassertion.want(missing.filter { held($0) != nil })
         tellHeld()
     }
 
@@ -98,15 +101,7 @@ extension GatewayShard {
 
     private func reassertSessions(_ ids: [SessionID], _ request: Reassertion.Request) {
         var told: [SessionID: HeldSession] = [:]
-        for id in ids {
-            guard let connection = sessions[id], let session = connection.session.held else { continue }
-            var held = HeldSession(
-                line: session.line, uid: session.uid, device: session.device, push: session.push,
-                tokenExpiry: session.tokenExpiry)
-            held.hold = session.hold
-            held.place = connection.session.place.held
-            told[id] = held
-        }
+        for id in ids { told[id] = held(id) }
         guard !told.isEmpty else { return reassertion.answered(members: []) }
         let command = ReassertSessions(gateway: id, sessions: Array(told.values))
         sender.send(command, within: commandTimeout) { [self] result in
@@ -121,22 +116,21 @@ extension GatewayShard {
     private func answered(_ answer: SessionsReasserted, to told: [SessionID: HeldSession]) {
         var members: [(session: SessionID, channel: ChannelKey)] = []
         var changed: [SessionID] = []
-        for held in answer.held {
-            guard let connection = sessions[held.session] else { continue }
-            connection.handle(.mailboxIs(at: held.mailbox), on: self)
-            let place = connection.session.place.held
+        for confirmed in answer.held {
+            let id = confirmed.session
+            sessions[id]?.handle(.mailboxIs(at: confirmed.mailbox), on: self)
+            guard let now = held(id) else { continue }
             // The session has changed channels meanwhile: reassert again, so that the final state is right.
-            if place != told[held.session]?.place { changed.append(held.session) }
-            if place.isSettled, let channel = place.channel, let app = told[held.session]?.line.user.app {
-                members.append((held.session, ChannelKey(app: app, name: channel)))
+            if now.place != told[id]?.place { changed.append(id) }
+            if now.place.isSettled, let channel = now.place.channel {
+                members.append((id, ChannelKey(app: now.line.user.app, name: channel)))
             }
         }
         reassertion.answered(members: members)
         reassertion.want(changed)
         for lost in answer.lost {
             // A session that was meanwhile resumed here again is not the one that presence means.
-            guard let connection = sessions[lost.session],
-                connection.session.held?.hold == told[lost.session]?.hold
+            guard let connection = sessions[lost.session], held(lost.session)?.hold == told[lost.session]?.hold
             else { continue }
             GatewayMetrics.lost.increment()
             connection.handle(.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent), on: self)
@@ -145,10 +139,8 @@ extension GatewayShard {
 
     private func reassertMembers(_ ids: [SessionID], of channel: ChannelKey, _ request: Reassertion.Request) {
         let members = ids.compactMap { id -> HeldMember? in
-            guard let connection = sessions[id], let session = connection.session.held,
-                connection.session.place.held.isSettled, connection.session.place.held.channel == channel.name
-            else { return nil }
-            return HeldMember(member: Member(account: session.user.account, uid: session.uid), session: id)
+            guard let held = held(id), held.place.isSettled, held.place.channel == channel.name else { return nil }
+            return HeldMember(member: Member(account: held.line.user.account, uid: held.uid), session: id)
         }
         guard !members.isEmpty else { return reassertion.answered(unknown: []) }
         let command = ReassertMembers(channel: channel, members: members)

@@ -1,7 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 /// Whole conversations: logins, and the ends of sessions.
 @Suite struct ClientSessionTests {
@@ -19,11 +20,11 @@ import Testing
         session.uid = 7
         #expect(
             talk.tell(.opened(.success(SessionOpened(uid: 7)))) == [
-                .count(.login), .raiseOutputBound,
+                .count(.login), .raiseOutputBound, .acceptCalls(line: session.line.wire),
                 Talk.send(ServerFrame.loginSucceeded(line: session.line.wire, uid: 7, push: false)),
-                .loadMailbox(after: 0, fresh: true),
+                .loadMailbox(ActiveSession(session), after: 0, fresh: true),
             ])
-        #expect(talk.session.held == session)
+        #expect(talk.session.held == HeldSession(line: session.line, uid: 7, device: "d", push: false))
         #expect(try talk.says(#"["ping",5]"#) == [Talk.send(ServerFrame.pong(.number("5")))])
     }
 
@@ -84,8 +85,6 @@ import Testing
 
     // MARK: - Ends
 
-    private static let gone: [SessionAction] = [.keepRates(Conversation.session)]
-
     /// - Parameter state: the name of the state.
     /// - Returns: a conversation that has reached it.
     private func talk(_ state: String) throws -> Conversation {
@@ -100,7 +99,7 @@ import Testing
         case "active": try talk.logIn()
         case "loggingOut":
             try talk.logIn()
-            #expect(try talk.calls("user_logout") == [.logOut(talk.turn())])
+            #expect(try talk.calls("user_logout") == [.logOut(talk.owner, talk.turn())])
         case "closed":
             try talk.logIn()
             _ = talk.tell(.connectionLost)
@@ -116,7 +115,7 @@ import Testing
         let expected: [SessionAction]
         switch state {
         case "opening": expected = [.unbind(Talk.session)]
-        case "active", "loggingOut": expected = [.unbind(Talk.session), detach, .keepRates(Talk.session)]
+        case "active", "loggingOut": expected = [.unbind(Talk.session), detach, talk.keepRates]
         default: expected = []
         }
         #expect(talk.tell(.connectionLost) == expected)
@@ -147,17 +146,25 @@ import Testing
         #expect(talk.tell(.connectionLost) == [])
     }
 
+    @Test(arguments: ["opening", "resuming"])
+    func aKickAfterTheLossOfTheConnectionWritesNothing(state: String) throws {
+        let talk = try talk(state)
+        _ = talk.tell(.connectionLost)
+        #expect(talk.tell(.superseded(.closeFrame(.logoutOther))) == [])
+        #expect(talk.tell(.opened(.success(SessionOpened(uid: 1)))) == [], "the session is over")
+    }
+
     @Test func aTakenOverSessionIsClosedWithoutAFrame() throws {
         let talk = try talk("active")
         #expect(
-            talk.tell(.superseded(.silent)) == [.keepRates(Talk.session), .unbind(Talk.session), .close(.normal)])
+            talk.tell(.superseded(.silent)) == [talk.keepRates, .unbind(Talk.session), .close(.normal)])
     }
 
     @Test func aLogoutIsAnsweredBeforeTheEnd() throws {
         let talk = try talk("loggingOut")
         #expect(
             talk.tell(.loggedOut(talk.turn(), nil)) == [
-                Talk.ok(), .keepRates(Talk.session), .unbind(Talk.session), .close(.normal),
+                Talk.ok(), talk.keepRates, .unbind(Talk.session), .close(.normal),
             ])
     }
 
@@ -178,7 +185,7 @@ import Testing
         #expect(
             talk.tell(.end(.logoutOther)) == [
                 .endSession(Talk.session, talk.user), Talk.send(ServerFrame.close(.logoutOther)),
-                .keepRates(Talk.session), .unbind(Talk.session), .close(.normal),
+                talk.keepRates, .unbind(Talk.session), .close(.normal),
             ])
     }
 

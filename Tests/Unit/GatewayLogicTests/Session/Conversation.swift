@@ -1,8 +1,9 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingTokens
 import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 /// Plays the events of one connection; each call returns the actions that result.
 final class Conversation {
@@ -10,19 +11,45 @@ final class Conversation {
     static let session = SessionID("s-1")
 
     var session = ClientSession()
+    /// The line that the session's calls must contain, as the driver was told.
+    private(set) var expectedLine = ""
+    /// Whether the last event has left more to do.
+    private(set) var goesOn = false
     let clock = ScriptedClock()
     let user: UserKey
 
     init() throws { user = UserKey(app: try AppID("app"), account: try Account("anna")) }
 
-    var isActive: Bool { session.isActive }
-    var canGoOn: Bool { session.canGoOn }
+    var isActive: Bool { session.held != nil }
 
-    func tell(_ event: SessionEvent) -> [SessionAction] { session.handle(event, clock).all }
+    func tell(_ event: SessionEvent) -> [SessionAction] {
+        let actions = session.handle(event, clock)
+        for case .acceptCalls(let line) in actions.all { expectedLine = line }
+        goesOn = actions.goesOn
+        return actions.all
+    }
+
+    /// Goes on until nothing is left to do, as the driver does.
+    func tellUntilDone(_ event: SessionEvent) -> [SessionAction] {
+        var actions = tell(event)
+        while goesOn { actions += tell(.goOn) }
+        return actions
+    }
+
+    /// The session as the actions of its calls name it.
+    var owner: ActiveSession {
+        get throws {
+            let last = session.login.lastActive
+            return try #require(last)
+        }
+    }
+
+    /// The action that keeps the present rates.
+    var keepRates: SessionAction { .keepRates(Self.session, session.rates) }
 
     /// Receives a frame from the client.
     func says(_ json: String) throws -> [SessionAction] {
-        let frame = try ClientFrame(decoding: Array(json.utf8), line: session.lineText)
+        let frame = try ClientFrame(decoding: Array(json.utf8), line: expectedLine)
         return tell(.frame(frame, bytes: json.utf8.count, at: clock.localTime))
     }
 
@@ -66,7 +93,7 @@ final class Conversation {
         _ = try calls("channel_join", 1, #""name":"\#(name)""#)
         _ = tell(.subscribed(try channel(name), true, last: nil, left: nil))
         _ = tell(.joined(turn(), .success(joined(id))))
-        #expect(session.channel == (try channel(name)))
+        #expect(session.channel.joined?.key == (try channel(name)))
     }
 
     func channel(_ name: String) throws -> ChannelKey { ChannelKey(app: user.app, name: try ChannelName(name)) }

@@ -39,7 +39,7 @@ package struct CallTurn: Equatable, Sendable {
 /// The order of one session's calls: they are answered in the order of their arrival, and one is executed at a time.
 ///
 /// Messages may follow each other without waiting, because they travel on one ordered connection to Redis; everything
-/// else waits for all calls before it.
+/// else waits for all calls before it. While too much waits, the client is not read from.
 package struct CallPipeline: ~Copyable {
     /// How a call may overlap with other calls.
     package enum Ordering: Sendable {
@@ -57,17 +57,16 @@ package struct CallPipeline: ~Copyable {
     private var messagesInFlight = 0
     private var exclusiveInFlight = false
     private var isHeld: Bool
+    /// Whether ``regulateReading()`` has decided last that the client is not read from.
+    private var isReadingPaused = false
     /// Whether calls are held back because the client does not read the answers.
     package var isPaused = false
 
     /// The number of bytes that the waiting calls occupy.
     package var waitingBytes: Int { bytesThatWait }
 
-    /// Whether calls wait for ``release()``.
-    package var isHolding: Bool { isHeld }
-
     /// Creates a pipeline without calls.
-    /// - Parameter held: whether calls wait for ``release()``, as while the session is being resumed.
+    /// - Parameter held: whether calls wait for ``release()``.
     package init(held: Bool) { isHeld = held }
 
     /// What to do with a new call.
@@ -100,6 +99,9 @@ package struct CallPipeline: ~Copyable {
         }
     }
 
+    /// Holds all calls until ``release()``, as while the session is being resumed.
+    package mutating func hold() { isHeld = true }
+
     /// Lets held calls proceed; ``next()`` returns them.
     package mutating func release() { isHeld = false }
 
@@ -113,6 +115,15 @@ package struct CallPipeline: ~Copyable {
 
     /// Whether ``next()`` would return a call.
     package var mayStartNext: Bool { waiting.first.map { mayStart($0.turn.ordering) } ?? false }
+
+    /// Decides whether to read from the client: not while it leaves answers unread, or too many bytes of calls wait.
+    /// - Returns: the decision if it has changed, else nil.
+    package mutating func regulateReading() -> Bool? {
+        let pauses = isPaused || bytesThatWait >= (isHeld ? Limits.heldCallBytes : Limits.waitingCallBytes)
+        guard pauses != isReadingPaused else { return nil }
+        isReadingPaused = pauses
+        return !pauses
+    }
 
     /// Drops the waiting calls, because the session has ended.
     package mutating func abandon() {

@@ -40,7 +40,9 @@ extension ClientSession {
     mutating func start(
         _ queued: QueuedCall, isNew: Bool, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
-        guard login.isActive else { return }
+        guard let active = login.active else {
+            return answerExcluded(queued.turn, "a call was started without a session", &actions)
+        }
         switch queued.call {
         case .failure(let error):
             answered(queued.turn, .failure(error), &actions)
@@ -53,40 +55,41 @@ extension ClientSession {
                 actions.append(.count(.overdue))
                 return answered(queued.turn, .failure(.timeout(call.act.timeoutCode)), &actions)
             }
-            perform(call, queued.turn, environment, &actions)
+            perform(call, queued.turn, active, environment, &actions)
         }
     }
 
     private mutating func perform(
-        _ call: ClientCall, _ turn: CallTurn, _ environment: any SessionEnvironment, _ actions: inout SessionActions
+        _ call: ClientCall, _ turn: CallTurn, _ active: ActiveSession, _ environment: any SessionEnvironment,
+        _ actions: inout SessionActions
     ) {
         switch call.act {
         case .sendMessage, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember,
             .listMembers, .call:
-            actions.append(.perform(turn, call))
+            actions.append(.perform(active, turn, call, rates.limits))
         case .sendChannelMessage(let name, _, _):
             guard name.special == nil else {
                 // Servers trust the messages in a special channel.
                 return refuseSpecial(turn, .wrongParameter, "only the system may send to this channel", &actions)
             }
-            actions.append(.perform(turn, call))
+            actions.append(.perform(active, turn, call, rates.limits))
         case .changeAttributes(let name, _):
             // The service publishes the change before it replies, but the client that made it must see the answer
             // first.
-            if channel?.name == name { holdEvents(&actions) }
-            actions.append(.perform(turn, call))
+            if channel.joined?.key.name == name { holdEvents(&actions) }
+            actions.append(.perform(active, turn, call, rates.limits))
         case .pollMailbox(let verClear, let limit):
-            startPoll(turn, verClear: verClear, limit: limit, environment, &actions)
+            startPoll(MailboxPoll(turn: turn, verClear: verClear, limit: limit), environment, &actions)
         case .logOut:
-            logout = turn
-            actions.append(.logOut(turn))
+            login.logsOut(turn)
+            actions.append(.logOut(active, turn))
         case .join(let name):
             // Refused also while the app's settings are unknown.
-            guard name.special == nil || (knowsLimits && limits.specialChannelsOpen) else {
+            guard name.special == nil || (rates.areLimitsKnown && rates.limits.specialChannelsOpen) else {
                 return refuseSpecial(turn, .joinOther, "the app does not let clients join this channel", &actions)
             }
-            join(name, turn, &actions)
-        case .leave(let name): leave(name, turn, &actions)
+            join(RequestedJoin(turn: turn, name: name), active, &actions)
+        case .leave(let name): leave(name, turn, active, &actions)
         }
     }
 
@@ -102,9 +105,10 @@ extension ClientSession {
     ) {
         guard let error else { return answered(turn, .success(.done), &actions) }
         var told = error
-        if let name, error.reason == .notMember, place.held.isSettled, place.held.channel == name, let active {
+        let place = channel.place.held
+        if let name, error.reason == .notMember, place.isSettled, place.channel == name, let active = login.active {
             // Redis may have lost that the session is in the channel; the client is then asked to try again.
-            actions.append(.askWhoseSession(active.actor.session))
+            actions.append(.askWhoseSession(active.id))
             told = .unavailable("redis")
         }
         noteRefusal(told, &actions)
@@ -115,7 +119,7 @@ extension ClientSession {
     /// replaced this one.
     func noteRefusal(_ error: SignalingError, _ actions: inout SessionActions) {
         switch error.reason {
-        case .sessionOver: if let lastActive { actions.append(.askWhoseSession(lastActive.actor.session)) }
+        case .sessionOver: if let last = login.lastActive { actions.append(.askWhoseSession(last.id)) }
         case .mailboxFull: actions.append(.count(.mailboxFull))
         case .memoryFull: actions.append(.count(.memoryFull))
         default: break
@@ -128,7 +132,7 @@ extension ClientSession {
     ) {
         write(turn, result, &actions)
         if turn.ordering == .exclusive { showHeldEvents(&actions) }
-        complete(turn, &actions)
+        calls.completed(turn.ordering)
     }
 
     /// Writes a call's answer.
@@ -144,12 +148,6 @@ extension ClientSession {
             send(ServerFrame.callFailed(id: turn.id, error), &actions)
             actions.append(.count(.callFailure))
         }
-    }
-
-    /// Records that a call's answer was written: others may start.
-    mutating func complete(_ turn: CallTurn, _ actions: inout SessionActions) {
-        calls.completed(turn.ordering)
-        if canGoOn { actions.append(.goOn) }
     }
 }
 

@@ -1,5 +1,5 @@
 /// Limits acts per second, counted in windows that start with the first act.
-package struct RateLimit: Sendable {
+package struct RateLimit: Equatable, Sendable {
     private static let window = LocalTime.Span(.seconds(1))
 
     /// The largest number of acts per second.

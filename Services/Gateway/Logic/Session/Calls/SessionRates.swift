@@ -5,9 +5,11 @@ package import SignalingWire
 ///
 /// They belong to the session, not the connection: when it is resumed on the same gateway, it keeps its rates. Where
 /// they are unknown, it starts with the tokens of one second, so that reconnecting gains nothing.
-package struct SessionRates: Sendable {
-    /// The app's limits that apply to the session.
+package struct SessionRates: Equatable, Sendable {
+    /// The app's limits that apply to the session; the defaults while its own are unknown.
     package private(set) var limits: AppLimits
+    /// Whether ``limits`` are the app's own.
+    package private(set) var areLimitsKnown = false
     private var channelMessages: RateLimit
     private var instantMessages: RateLimit
     private var acts: TokenBucket
@@ -39,6 +41,7 @@ package struct SessionRates: Sendable {
 
     /// Applies the app's limits, when they become known or have changed.
     package mutating func adopt(_ limits: AppLimits) {
+        areLimitsKnown = true
         guard limits != self.limits else { return }
         self.limits = limits
         channelMessages.bound = limits.messagesPerSecond
@@ -47,6 +50,15 @@ package struct SessionRates: Sendable {
         attributeChanges.change(
             perSecond: limits.attributeChangesPerSecond, burst: Limits.attributeChangesBurst)
         polls.change(perSecond: Self.pollsPerSecond(limits), burst: Limits.pollsBurst)
+    }
+
+    /// Continues with the rates that an earlier connection of the session has left, under the present limits.
+    /// - Parameter left: nil when none were kept.
+    package mutating func resume(_ left: SessionRates?) {
+        var resumed = left ?? SessionRates(limits, isResumed: true)
+        resumed.adopt(limits)
+        resumed.areLimitsKnown = areLimitsKnown
+        self = resumed
     }
 
     /// Counts an act when it arrives.

@@ -4,7 +4,7 @@ internal import SignalingWire
 /// Login, resume, and the end of a session.
 extension ClientSession {
     mutating func logIn(_ request: LoginRequest, isAllowed: Bool, _ actions: inout SessionActions) {
-        guard !isOver else { return }
+        guard !login.isOver else { return }
         guard isAllowed else { return refuseLogin(&actions) }
         let action = login.login(
             app: request.app, account: request.account, token: request.token, device: request.device,
@@ -22,13 +22,8 @@ extension ClientSession {
     }
 
     mutating func resume(_ request: LineLoginRequest, _ actions: inout SessionActions) {
-        if login.isFresh {
-            resumeAfter = request.after
-            let isPaused = calls.isPaused
-            calls = CallPipeline(held: true)
-            calls.isPaused = isPaused
-        }
-        take(login.lineLogin(request.line), &actions)
+        if login.isFresh { calls.hold() }
+        take(login.lineLogin(request.line, after: request.after), &actions)
     }
 
     /// Translates an action of the login's state machine.
@@ -38,10 +33,11 @@ extension ClientSession {
         case .open(let session):
             // Bound before presence knows the session, because a message to it may be published before the reply
             // arrives.
-            bind(session.line.session, &actions)
+            actions.append(.bind(session.line.session))
             actions.append(.open(session))
         case .resume(let session):
-            lineText = session.line.wire
+            // Calls may follow at once; they wait for the reply.
+            actions.append(.acceptCalls(line: session.line.wire))
             actions.append(.resume(session))
         case .refuse(let error): refuse(error, &actions)
         case .refuseOpened(let error, let session):
@@ -56,73 +52,63 @@ extension ClientSession {
             send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error), &actions)
         case .end(let ending): end(ending, &actions)
         case .detach(let session): detach(session, &actions)
-        case .loggedIn(let session): loggedIn(session, &actions)
-        case .resumed(let session, let channel): resumed(session, in: channel, &actions)
+        case .loggedIn(let active): loggedIn(active, &actions)
+        case .resumed(let active, let place, let after): resumed(active, at: place, after: after, &actions)
         case .none: break
         }
     }
 
     private mutating func resumed(
-        _ session: ConnectionStateMachine.Session, in channel: ChannelName?, _ actions: inout SessionActions
+        _ active: ActiveSession, at place: ChannelPlace, after: Int64?, _ actions: inout SessionActions
     ) {
         actions.append(.count(.resume))
-        becomes(ActiveSession(session))
-        place = ChannelPlace(moveNumber: login.resumedMoveNumber, channel: channel)
+        channel = SessionChannel(place, .resuming(after: after))
         actions.append(.raiseOutputBound)
         // Bound first, because an older connection of the session at this gateway then hands over its rates.
-        bind(session.line.session, &actions)
-        actions.append(.takeRates(session.line.session))
+        actions.append(.bind(active.id))
+        actions.append(.takeRates(active.id))
     }
 
-    private mutating func loggedIn(_ session: ConnectionStateMachine.Session, _ actions: inout SessionActions) {
+    private mutating func loggedIn(_ active: ActiveSession, _ actions: inout SessionActions) {
+        let (session, line) = (active.session, active.session.line.wire)
         actions.append(.count(.login))
-        becomes(ActiveSession(session))
         actions.append(.raiseOutputBound)
-        rates = SessionRates(limits)
-        place = ChannelPlace()
-        lineText = session.line.wire
-        send(ServerFrame.loginSucceeded(line: lineText, uid: session.uid, push: session.push), &actions)
-        startMailbox(session, fresh: true, &actions)
-        refuseSecond(&actions)
+        actions.append(.acceptCalls(line: line))
+        send(ServerFrame.loginSucceeded(line: line, uid: session.uid, push: session.push), &actions)
+        startMailbox(of: active, fresh: true, &actions)
+        take(login.takeSecond(), &actions)
     }
 
     /// Continues after presence has moved the session here: in its channel, if it has one, or else with the answer.
     mutating func goOnResuming(
         _ left: SessionRates?, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
-        guard let session = login.activeSession, !isOver else { return }
-        let limits = limits
-        rates = left ?? SessionRates(limits, isResumed: true)
-        rates.adopt(limits)
+        guard let active = login.active, case .resuming = channel.change else { return }
+        rates.resume(left)
         if environment.enforcesTokenExpiry, endIfExpired(environment, &actions) { return }
-        guard let name = place.held.channel else {
-            return finishResume(channel: nil, complete: true, &actions)
+        guard let name = channel.place.held.channel else {
+            channel.change = .none
+            return finishResume(of: active, in: nil, complete: true, &actions)
         }
-        change = .resuming
-        actions.append(.subscribe(ChannelKey(app: session.user.app, name: name)))
+        actions.append(.subscribe(ChannelKey(app: active.user.app, name: name)))
     }
 
     /// Writes the answer to `line_login`, and then starts the calls that arrived meanwhile.
-    mutating func finishResume(channel: ChannelName?, complete: Bool, _ actions: inout SessionActions) {
-        guard let session = login.activeSession else { return }
+    /// - Parameters:
+    ///   - name: the channel that the session is in; nil for none.
+    ///   - complete: whether the client gets all events of the channel that it has missed.
+    mutating func finishResume(
+        of active: ActiveSession, in name: ChannelName?, complete: Bool, _ actions: inout SessionActions
+    ) {
+        let session = active.session
         send(
             ServerFrame.lineLoginSucceeded(
-                line: lineText, uid: session.uid, push: session.push, channel: channel, complete: complete), &actions)
-        startMailbox(session, fresh: false, &actions)
-        refuseSecond(&actions)
+                line: session.line.wire, uid: session.uid, push: session.push, channel: name, complete: complete),
+            &actions)
+        startMailbox(of: active, fresh: false, &actions)
+        take(login.takeSecond(), &actions)
         calls.release()
         regulateReading(&actions)
-        if canGoOn { actions.append(.goOn) }
-    }
-
-    /// Refuses the logins that arrived while the first one was in progress.
-    private mutating func refuseSecond(_ actions: inout SessionActions) {
-        for action in login.takeSecond() { take(action, &actions) }
-    }
-
-    private mutating func bind(_ session: SessionID, _ actions: inout SessionActions) {
-        boundSession = session
-        actions.append(.bind(session))
     }
 
     private mutating func refuse(_ error: SignalingError, _ actions: inout SessionActions) {
@@ -135,16 +121,15 @@ extension ClientSession {
 
     mutating func superseded(_ ending: ConnectionStateMachine.Ending, _ actions: inout SessionActions) {
         // The session has ended through the logout that is in progress.
-        if ending == .closeFrame(.logoutUser), let turn = logout { return loggedOut(turn, nil, &actions) }
+        if ending == .closeFrame(.logoutUser), let turn = login.logout { return loggedOut(turn, nil, &actions) }
         take(login.superseded(ending), &actions)
     }
 
     /// Answers first, then closes, because only some clients close the connection themselves.
     mutating func loggedOut(_ turn: CallTurn, _ error: SignalingError?, _ actions: inout SessionActions) {
-        guard logout == turn else { return }
-        logout = nil
+        guard login.logout == turn else { return }
+        login.loggedOut(isOver: error == nil)
         if let error { return answered(turn, .failure(error), &actions) }
-        login.logsOut()
         answered(turn, .success(.done), &actions)
         finish(.normal, &actions)
     }
@@ -153,15 +138,15 @@ extension ClientSession {
     /// - Returns: whether it has ended.
     @discardableResult
     mutating func endIfExpired(_ environment: any SessionEnvironment, _ actions: inout SessionActions) -> Bool {
-        guard login.expiredSession(now: environment.unixTime) != nil else { return false }
+        guard login.hasExpired(now: environment.unixTime) else { return false }
         endSession(.logoutTokenExpired, &actions)
         return true
     }
 
-    /// Ends the session for good and tells the client the reason.
+    /// Ends the session for good and tells the client the reason; a connection that is not logged in goes on.
     mutating func endSession(_ code: SignalingCode, _ actions: inout SessionActions) {
-        guard let session = login.activeSession else { return }
-        actions.append(.endSession(session.line.session, session.user))
+        guard let active = login.active else { return }
+        actions.append(.endSession(active.id, active.user))
         superseded(.closeFrame(code), &actions)
     }
 

@@ -10,17 +10,19 @@ package struct ConnectionStateMachine: ~Copyable {
         case authenticating(Login)
         /// Presence is opening the new session. Goes to `active`, `closed`, `orphaned`.
         case opening(Session)
-        /// Presence is moving an existing session to this gateway. Goes to `active`, `closed`, `orphaned`.
-        case resuming(Session)
+        /// Presence is moving an existing session to this gateway; `after` as in ``lineLogin(_:after:)``. Goes to
+        /// `active`, `closed`, `orphaned`.
+        case resuming(Session, after: Int64?)
         /// Logged in. Goes to `loggingOut`, `closed`.
-        case active(Session)
-        /// The logout is in progress. Goes to `closed`.
-        case loggingOut(Session)
+        case active(ActiveSession)
+        /// Logged in; presence was asked to end the session, which is to be the answer to this call. Goes to `active`,
+        /// `closed`.
+        case loggingOut(ActiveSession, CallTurn)
         /// The connection was lost while its session was being opened or resumed; the reply decides what to do. Goes to
         /// `closed`.
         case orphaned(Session)
-        /// Ended.
-        case closed
+        /// Ended. The session that was logged in, if any.
+        case closed(ActiveSession?)
     }
 
     private struct Login {
@@ -30,95 +32,53 @@ package struct ConnectionStateMachine: ~Copyable {
         var push: Bool
     }
 
-    /// The session of a connection.
-    package struct Session: Equatable, Sendable {
-        /// The session's line.
-        package var line: Line
-        /// The account's numeric id; 0 until known.
-        package var uid: UInt32 = 0
-        /// The client's `device` field.
-        package var device: String
-        /// Whether the client accepts pushed mailbox entries.
-        package var push: Bool
-        /// When the login's token expires, in Unix seconds; 0 when there was none.
-        package var tokenExpiry: Int64 = 0
-        /// When the session was opened, and this gateway's claim on it.
-        package var hold = SessionHold()
-
-        /// Creates a session as requested by a login.
-        package init(line: Line, device: String, push: Bool) {
-            self.line = line
-            self.device = device
-            self.push = push
-        }
-
-        /// The session's user.
-        package var user: UserKey { line.user }
-    }
-
-    /// How the gateway ends a connection whose session has ended or moved.
-    package enum Ending: Equatable, Sendable {
-        /// Send a `close` frame with this code first.
-        case closeFrame(SignalingCode)
-        /// Send no `close` frame: the session continues on another connection.
-        case silent
-    }
-
-    /// What the driver must do.
-    package enum Action: Equatable, Sendable {
-        /// Request the app's settings, then call ``appAnswered(_:session:secret:now:)``.
-        case askApp(AppID)
-        /// Open this session in presence, then call ``opened(_:)``.
-        case open(Session)
-        /// Move this session to this gateway, then call ``resumed(_:)``.
-        case resume(Session)
-        /// Write the login's answer and start the mailbox.
-        case loggedIn(Session)
-        /// Write the resume's answer, start the mailbox, and continue in the channel, if there is one.
-        case resumed(Session, channel: ChannelName?)
-        /// Write the login's refusal, then end the connection.
-        case refuse(SignalingError)
-        /// As `refuse`. Presence may have opened the session although no reply arrived, so it must be informed that
-        /// there is no connection.
-        case refuseOpened(SignalingError, Session)
-        /// Write a `close` frame with this code, then end. Presence may have moved the session here although no reply
-        /// arrived.
-        case refuseResumed(SignalingCode, Session)
-        /// Refuse a login or resume, because the connection already has a session; that session continues.
-        case refuseSecond(isResume: Bool)
-        /// End the connection.
-        case end(Ending)
-        /// Tell presence that the session continues without a connection.
-        case detach(Session)
-        /// Nothing.
-        case none
-    }
-
     private var state = State.fresh
-    /// The number of the last join or leave of the resumed session.
-    package private(set) var resumedMoveNumber: Int64 = 0
-    /// The login (false) or resume (true) to refuse once the one in progress is answered; at most one element.
-    private var second: [Bool] = []
+    /// The session that is registered for this connection; nil before it is being opened or was resumed, and after
+    /// ``unbind()``.
+    private var bound: SessionID?
+    /// The second login or resume, to be refused once the one in progress is answered.
+    private var second = Second.none
+
+    private enum Second {
+        case none, login, resume
+    }
 
     /// Creates a connection that has received no frame yet.
     package init() {}
 
-    /// The session, while it may make calls.
-    package var activeSession: Session? {
-        if case .active(let session) = state { session } else { nil }
+    /// The session, while it is logged in.
+    package var active: ActiveSession? {
+        switch state {
+        case .active(let active), .loggingOut(let active, _): active
+        case .fresh, .authenticating, .opening, .resuming, .orphaned, .closed: nil
+        }
     }
 
-    /// Whether the session may make calls.
-    package var isActive: Bool {
-        if case .active = state { true } else { false }
+    /// The session that is logged in, or was until the end.
+    var lastActive: ActiveSession? {
+        if case .closed(let last) = state { last } else { active }
+    }
+
+    /// The call for which presence was asked to end the session.
+    var logout: CallTurn? {
+        if case .loggingOut(_, let turn) = state { turn } else { nil }
+    }
+
+    /// Whether the connection has ended or is about to. Only a reply about a session that is being opened or resumed
+    /// has an effect then.
+    package var isOver: Bool {
+        switch state {
+        case .orphaned, .closed: true
+        case .fresh, .authenticating, .opening, .resuming, .active, .loggingOut: false
+        }
     }
 
     /// Whether calls are queued. They are already while a session is being resumed, because clients do not wait for
     /// that answer.
     package var takesCalls: Bool {
         switch state {
-        case .active, .resuming: true
-        case .fresh, .authenticating, .opening, .loggingOut, .orphaned, .closed: false
+        case .active, .loggingOut, .resuming: true
+        case .fresh, .authenticating, .opening, .orphaned, .closed: false
         }
     }
 
@@ -162,6 +122,7 @@ package struct ConnectionStateMachine: ~Copyable {
             return refuse(error)
         }
         state = .opening(session)
+        bound = session.line.session
         return .open(session)
     }
 
@@ -171,13 +132,14 @@ package struct ConnectionStateMachine: ~Copyable {
         case (.opening(var session), .success(let opened)):
             session.uid = opened.uid
             session.hold = opened.hold
-            state = .active(session)
-            return .loggedIn(session)
+            let active = ActiveSession(session)
+            state = .active(active)
+            return .loggedIn(active)
         case (.opening(let session), .failure(let error)):
-            state = .closed
+            state = .closed(nil)
             return .refuseOpened(error, session)
         case (.orphaned(let session), _):
-            state = .closed
+            state = .closed(nil)
             return .detach(session)
         case (.fresh, _), (.authenticating, _), (.resuming, _), (.active, _), (.loggingOut, _), (.closed, _):
             return .none
@@ -185,101 +147,124 @@ package struct ConnectionStateMachine: ~Copyable {
     }
 
     /// Handles a client's resume.
-    package mutating func lineLogin(_ wire: String) -> Action {
+    /// - Parameter after: the last `channel2` id that the client has received; nil when it does not request missed
+    ///   events.
+    package mutating func lineLogin(_ wire: String, after: Int64? = nil) -> Action {
         guard case .fresh = state else { return refuseSecond(isResume: true) }
         guard let line = try? Line(wire: wire) else { return end(.closeFrame(.notLoggedIn)) }
         let session = Session(line: line, device: "", push: false)
-        state = .resuming(session)
+        state = .resuming(session, after: after)
         return .resume(session)
     }
 
     /// Takes presence's reply to the move of the session.
     package mutating func resumed(_ answer: Result<SessionResumed, SignalingError>) -> Action {
         switch (state, answer) {
-        case (.resuming(var session), .success(let resumed)):
+        case (.resuming(var session, let after), .success(let resumed)):
             session.uid = resumed.uid
             session.push = resumed.push
             session.tokenExpiry = resumed.tokenExpiry
             session.hold = resumed.hold
-            resumedMoveNumber = resumed.moveNumber
-            state = .active(session)
-            return .resumed(session, channel: resumed.channel)
-        case (.resuming(let session), .failure(let error)):
-            state = .closed
+            let active = ActiveSession(session)
+            state = .active(active)
+            bound = active.id
+            let place = ChannelPlace(moveNumber: resumed.moveNumber, channel: resumed.channel)
+            return .resumed(active, place, after: after)
+        case (.resuming(let session, _), .failure(let error)):
+            state = .closed(nil)
             return .refuseResumed(error.code, session)
         case (.orphaned(let session), _):
-            state = .closed
+            state = .closed(nil)
             return .detach(session)
         case (.fresh, _), (.authenticating, _), (.opening, _), (.active, _), (.loggingOut, _), (.closed, _):
             return .none
         }
     }
 
-    /// Returns the refusals that were postponed until the login or resume was answered.
-    package mutating func takeSecond() -> [Action] {
-        defer { second = [] }
-        return second.map { .refuseSecond(isResume: $0) }
+    /// Returns the refusal that was postponed until the login or resume was answered, if any.
+    package mutating func takeSecond() -> Action {
+        defer { second = .none }
+        return switch second {
+        case .none: .none
+        case .login: .refuseSecond(isResume: false)
+        case .resume: .refuseSecond(isResume: true)
+        }
     }
 
     /// Refuses another login: at once, or after the one in progress is answered.
     private mutating func refuseSecond(isResume: Bool) -> Action {
         switch state {
-        case .active: return .refuseSecond(isResume: isResume)
+        case .active, .loggingOut: return .refuseSecond(isResume: isResume)
         case .authenticating, .opening, .resuming:
             // More than one refusal would tell the client nothing new.
-            if second.isEmpty { second.append(isResume) }
+            if second == .none { second = isResume ? .resume : .login }
             return .none
-        case .fresh, .loggingOut, .orphaned, .closed: return .none
+        case .fresh, .orphaned, .closed: return .none
         }
     }
 
-    /// Handles the client's logout: from here on, the loss of the connection ends the session.
-    package mutating func logsOut() {
-        if case .active(let session) = state { state = .loggingOut(session) }
+    /// Handles the client's logout, by this call; presence's reply decides.
+    package mutating func logsOut(_ turn: CallTurn) {
+        if case .active(let active) = state { state = .loggingOut(active, turn) }
+    }
+
+    /// Takes presence's reply to the logout.
+    /// - Parameter isOver: whether the session has ended; it continues otherwise.
+    package mutating func loggedOut(isOver: Bool) {
+        if case .loggingOut(let active, _) = state { state = isOver ? .closed(active) : .active(active) }
     }
 
     /// Called when the session was moved or has ended elsewhere.
     /// - Parameter ending: how the connection ends.
     package mutating func superseded(_ ending: Ending) -> Action {
-        if case .closed = state { return .none }
-        return end(ending)
+        switch state {
+        case .fresh, .authenticating, .opening, .resuming, .active, .loggingOut: return end(ending)
+        case .orphaned:
+            // There is neither a connection to close nor a session to detach.
+            state = .closed(nil)
+            return .none
+        case .closed: return .none
+        }
     }
 
     /// Called when the connection is lost, or must be closed although the session stays alive.
     package mutating func connectionLost() -> Action {
         switch state {
-        case .active(let session):
-            state = .closed
-            return .detach(session)
-        case .opening(let session), .resuming(let session):
+        case .active(let active), .loggingOut(let active, _):
+            state = .closed(active)
+            return .detach(active.session)
+        case .opening(let session), .resuming(let session, _):
             state = .orphaned(session)
             return .none
-        case .fresh, .authenticating, .loggingOut:
-            state = .closed
+        case .fresh, .authenticating:
+            state = .closed(nil)
             return .none
         case .orphaned, .closed:
             return .none
         }
     }
 
+    /// Returns the session whose registration for this connection must be removed, once.
+    mutating func unbind() -> SessionID? {
+        defer { bound = nil }
+        return bound
+    }
+
     private mutating func refuse(_ error: SignalingError) -> Action {
-        state = .closed
+        state = .closed(nil)
         return .refuse(error)
     }
 
     private mutating func end(_ ending: Ending) -> Action {
-        state = .closed
+        state = .closed(active)
         return .end(ending)
     }
 
     /// Checks whether the session's token has expired; called only if the gateway enforces that.
     /// - Parameter now: Unix seconds.
-    /// - Returns: the session to end; nil while the token is valid.
-    package func expiredSession(now: Int64) -> Session? {
-        guard case .active(let session) = state, session.tokenExpiry != 0, session.tokenExpiry <= now else {
-            return nil
-        }
-        return session
+    package func hasExpired(now: Int64) -> Bool {
+        guard let expiry = active?.session.tokenExpiry else { return false }
+        return expiry != 0 && expiry <= now
     }
 
     /// Checks the token. Source: `Docs/protocol.md`, `login`.

@@ -34,20 +34,54 @@ import Testing
         let talk = try active()
         for id in 1...2 {
             let actions = try talk.calls("user_sendmsg", id, Self.toBob)
-            guard case .perform(talk.turn(id, .message), _)? = actions.first, actions.count == 1 else {
+            guard case .perform(_, talk.turn(id, .message), _, _)? = actions.first, actions.count == 1 else {
                 Issue.record("\(actions)")
                 return
             }
         }
         #expect(try talk.calls("user_query_user_status", 3, #""account":"bob""#) == [])
         #expect(talk.tell(.messageAnswered(talk.turn(1, .message), nil, channel: nil)) == [Talk.ok(1)])
-        #expect(talk.tell(.messageAnswered(talk.turn(2, .message), nil, channel: nil)) == [Talk.ok(2), .goOn])
-        guard case .perform(talk.turn(3), _)? = talk.tell(.goOn).first else {
+        #expect(talk.tell(.messageAnswered(talk.turn(2, .message), nil, channel: nil)) == [Talk.ok(2)])
+        #expect(talk.goesOn)
+        guard case .perform(_, talk.turn(3), _, _)? = talk.tell(.goOn).first else {
             Issue.record("the act does not start")
             return
         }
         let body = ReplyBody.userStatus(try Account("bob"), online: true)
         #expect(talk.tell(.answered(talk.turn(3), .success(body))) == [Talk.ok(3, body)])
+    }
+
+    /// The user and the limits come with the call, so that the driver needs nothing else to execute it.
+    @Test func aCallNamesItsSessionAndTheLimitsOfItsApp() throws {
+        let talk = try active()
+        var limits = AppLimits()
+        limits.mailboxEntries = 200
+        _ = talk.tell(.limits(limits))
+        guard case .perform(let owner, _, _, let given)? = try talk.calls("user_sendmsg", 1, Self.toBob).first else {
+            Issue.record("the message does not start")
+            return
+        }
+        #expect(owner.user == talk.user && owner.id == Talk.session && owner.actor.uid == 7)
+        #expect(given == limits)
+    }
+
+    @Test func aCallThatIsStartedWithoutASessionIsLoggedAndAnswered() throws {
+        let talk = try Conversation()
+        var actions = SessionActions()
+        let queued = QueuedCall(turn: talk.turn(), call: .failure(.timeout()), bytes: 0)
+        talk.session.start(queued, isNew: true, talk.clock, &actions)
+        #expect(
+            actions.all
+                == [.logError("a call was started without a session")] + Talk.failed(1, .unavailable("the session")))
+    }
+
+    @Test func aPollThatIsStartedBeforeTheMailboxIsLoggedAndAnswered() throws {
+        let talk = try Conversation()
+        var actions = SessionActions()
+        talk.session.startPoll(MailboxPoll(turn: talk.turn(), verClear: 0, limit: 30), talk.clock, &actions)
+        #expect(
+            actions.all
+                == [.logError("a poll was started before the mailbox")] + Talk.failed(1, .unavailable("the session")))
     }
 
     @Test func anOverdueCallIsNotStarted() throws {
@@ -135,9 +169,13 @@ import Testing
                 == [.count(.specialChannelRefused)] + Talk.failed(1, Self.closed))
     }
 
-    @Test func specialChannelsAreClosedWhileTheAppsLimitsAreUnknown() throws {
+    /// - Parameter isRemembered: whether an older connection here has left the session's rates, under the app's limits.
+    @Test(arguments: [false, true])
+    func specialChannelsAreClosedWhileTheAppsLimitsAreUnknown(isRemembered: Bool) throws {
         let talk = try Conversation()
-        try talk.resume()
+        var left = SessionRates()
+        left.adopt(AppLimits())
+        try talk.resume(rates: isRemembered ? left : nil)
         #expect(
             try talk.calls("channel_join", 1, Self.special)
                 == [.count(.specialChannelRefused)] + Talk.failed(1, Self.closed))
@@ -178,7 +216,8 @@ import Testing
         let talk = try active()
         #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
         #expect(try talk.calls("user_sendmsg", 1, Self.toBob) == [])
-        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true), .goOn])
+        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
+        #expect(talk.goesOn)
         guard case .perform? = talk.tell(.goOn).first else {
             Issue.record("the message does not start")
             return
@@ -192,10 +231,11 @@ import Testing
         _ = talk.tell(.output(isPaused: true))
         #expect(talk.tell(.mail(Talk.entry(2), after: 1)) == [])
         #expect(talk.tell(.mail(Talk.entry(3), after: 2)) == [])
-        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true), .goOn])
+        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
+        #expect(talk.goesOn)
         #expect(talk.tell(.goOn) == [push(2)])
         #expect(talk.tell(.goOn) == [push(3)])
-        #expect(!talk.canGoOn)
+        #expect(!talk.goesOn)
     }
 
     /// - Parameter isResuming: whether the session's resume is not answered yet, so that all calls wait.
@@ -205,7 +245,7 @@ import Testing
         if isResuming { _ = try talk.says(Talk.lineLogin) } else { try talk.logIn() }
         _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
         let text = #"["call2",["user_query_user_status",2,{"line":"\#(Talk.line)","account":"bob"}]]"#
-        let frame = try ClientFrame(decoding: Array(text.utf8), line: talk.session.lineText)
+        let frame = try ClientFrame(decoding: Array(text.utf8), line: talk.expectedLine)
         let waiting = talk.session.calls.waitingBytes
         #expect(talk.tell(.frame(frame, bytes: bound - waiting - 1, at: talk.clock.localTime)) == [])
         #expect(
@@ -220,15 +260,17 @@ import Testing
         let talk = try active(push: true)
         _ = talk.tell(.resynchronizeMailbox)
         let push = { Talk.send(ServerFrame.pushMessage(Conversation.entry($0))) }
-        #expect(talk.tell(.mailboxLoaded(.success(Talk.page([1, 2])))) == [push(1), .goOn])
+        #expect(talk.tell(.mailboxLoaded(.success(Talk.page([1, 2])))) == [push(1)])
+        #expect(talk.goesOn)
         #expect(talk.tell(.goOn) == [push(2)])
+        #expect(!talk.goesOn)
     }
 
     @Test func theMailboxIsReadAgainOnlyIfItsVersionDiffers() throws {
         let talk = try active()
         _ = talk.tell(.mail(Talk.entry(1), after: 0))
         #expect(talk.tell(.mailboxIs(at: 1)) == [])
-        #expect(talk.tell(.mailboxIs(at: 2)) == [.loadMailbox(after: 1, fresh: false)])
+        #expect(try talk.tell(.mailboxIs(at: 2)) == [.loadMailbox(talk.owner, after: 1, fresh: false)])
     }
 
     @Test func aPollWhoseTimeIsOverWaitsForAMillisecondMore() throws {
@@ -251,7 +293,7 @@ import Testing
         #expect(try talk.calls("user_getmsg", 1, Self.poll) == [Talk.ok(1, answer)])
         #expect(
             try talk.calls("user_getmsg", 2, #""ver_clear":1,"limit":30"#) == [
-                .clearMailbox(through: 1), Talk.ok(2, .mailbox(cleared: 1, entries: [])),
+                .clearMailbox(talk.owner, through: 1), Talk.ok(2, .mailbox(cleared: 1, entries: [])),
             ])
     }
 
@@ -262,7 +304,7 @@ import Testing
         #expect(talk.tell(.mailboxLoaded(.failure(.unavailable("redis")))) == [.loadMailboxLater])
         #expect(talk.tell(.pollTimerFired) == [.count(.overdue), Talk.ok(1, .mailbox(cleared: 0, entries: []))])
         // The poll was answered without messages, so the client must be notified if there are some after all.
-        #expect(talk.tell(.mailboxLoadDue) == [.loadMailbox(after: 0, fresh: false)])
+        #expect(try talk.tell(.mailboxLoadDue) == [.loadMailbox(talk.owner, after: 0, fresh: false)])
         #expect(
             talk.tell(.mailboxLoaded(.success(Talk.page([1])))).contains(
                 Talk.send(ServerFrame.notifyMessage(version: 1))))

@@ -1,7 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 /// Whole conversations: joins, leaves, and joins that time out.
 @Suite struct ClientSessionChannelTests {
@@ -28,7 +29,7 @@ import Testing
         #expect(try join(talk, "room") == [.subscribe(room)])
         #expect(
             talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room), .join(talk.turn(), room.name, number: 1),
+                .enter(room, as: talk.user.account), .join(try talk.owner, talk.turn(), room.name, number: 1),
             ])
         #expect(talk.tell(.published([try talk.message(10), try talk.message(11)])) == [])
         #expect(
@@ -36,7 +37,7 @@ import Testing
                 Talk.ok(1, Self.joined(10)), .advanceFeed(ChannelPosition(sequence: 10, id: 10)),
                 .showAll(after: 10), .show([try talk.message(11)]),
             ])
-        #expect(talk.session.place.held.channel == room.name && talk.session.place.held.isSettled)
+        #expect(talk.session.held?.place == HeldPlace(moveNumber: 1, channel: room.name))
     }
 
     @Test func aJoinWithoutSubscription() throws {
@@ -44,15 +45,16 @@ import Testing
         _ = try join(talk, "room")
         #expect(
             talk.tell(.subscribed(try talk.channel("room"), false, last: nil, left: nil))
-                == Talk.failed(1, .unavailable("redis")))
-        #expect(talk.session.channel == nil)
+                == Talk.failed(1, .unavailable("redis")) + [.unsubscribe(try talk.channel("room"))])
+        #expect(talk.session.channel.joined == nil)
     }
 
     @Test func aSubscriptionToAnotherChannelChangesNothing() throws {
         let talk = try active()
         _ = try join(talk, "room")
-        #expect(talk.tell(.subscribed(try talk.channel("other"), true, last: nil, left: nil)) == [])
-        #expect(talk.session.channel == nil)
+        let other = try talk.channel("other")
+        #expect(talk.tell(.subscribed(other, true, last: nil, left: nil)) == [.unsubscribe(other)])
+        #expect(talk.session.channel.joined == nil)
     }
 
     @Test func aJoinOfAChannelWithoutEventsDoesNotMoveItsFeed() throws {
@@ -68,7 +70,7 @@ import Testing
     @Test func joiningTheChannelItIsIn() throws {
         let talk = try active(in: "room")
         let room = try talk.channel("room")
-        #expect(try join(talk, "room") == [.holdEvents, .join(talk.turn(), room.name, number: 2)])
+        #expect(try join(talk, "room") == [.holdEvents, .join(talk.owner, talk.turn(), room.name, number: 2)])
         #expect(talk.tell(.published([try talk.message(11)])) == [])
         let error = SignalingError(.joinOther, .busy, "x")
         #expect(
@@ -82,7 +84,8 @@ import Testing
         _ = try join(talk, "next")
         #expect(
             talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12))) == [
-                .leaveLocally, .enter(next), .join(talk.turn(), next.name, number: 2),
+                .leaveLocally, .enter(next, as: talk.user.account),
+                .join(try talk.owner, talk.turn(), next.name, number: 2),
             ])
     }
 
@@ -90,25 +93,25 @@ import Testing
         let talk = try active(in: "room")
         let name = try ChannelName("room")
         #expect(
-            try talk.calls("channel_leave", 1, #""name":"room""#) == [.leave(talk.turn(), name, number: 2)])
+            try talk.calls("channel_leave", 1, #""name":"room""#) == [.leave(talk.owner, talk.turn(), name, number: 2)])
         #expect(talk.tell(.left(talk.turn(), nil)) == [.leaveLocally, Talk.ok()])
-        #expect(talk.session.place.held == HeldPlace(moveNumber: 2, channel: nil, isSettled: true))
+        #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: nil, isSettled: true))
     }
 
     @Test func leavingAnotherChannelKeepsItsOwn() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"other""#)
         #expect(talk.tell(.left(talk.turn(), nil)) == [Talk.ok()])
-        #expect(talk.session.channel == (try talk.channel("room")))
-        #expect(talk.session.place.held == HeldPlace(moveNumber: 2, channel: try ChannelName("room"), isSettled: true))
+        #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
+        #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: try ChannelName("room"), isSettled: true))
     }
 
     @Test func aLeaveThatFails() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"room""#)
         #expect(talk.tell(.left(talk.turn(), .timeout())) == Talk.failed(1, .timeout()))
-        #expect(talk.session.channel == (try talk.channel("room")))
-        #expect(!talk.session.place.held.isSettled)
+        #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
+        #expect(talk.session.held?.place.isSettled == false)
     }
 
     @Test func anAttributeChangesAnswerPrecedesItsEvent() throws {
@@ -123,10 +126,26 @@ import Testing
             ])
     }
 
+    @Test func aSubscriptionThatComesTooLateIsEnded() throws {
+        let talk = try active()
+        let room = try talk.channel("room")
+        _ = try join(talk, "room")
+        _ = talk.tell(.connectionLost)
+        #expect(talk.tell(.subscribed(room, true, last: nil, left: nil)) == [.unsubscribe(room)])
+    }
+
+    @Test(arguments: [true, false])
+    func aReplyToAChangeThatIsNotInProgressIsLoggedAndAnswered(isJoin: Bool) throws {
+        let talk = try active()
+        let actions = talk.tell(isJoin ? .joined(talk.turn(), .success(talk.joined())) : .left(talk.turn(), nil))
+        let what = "a \(isJoin ? "join" : "leave") was answered that is not in progress"
+        #expect(actions == [.logError(what)] + Talk.failed(1, .unavailable("the session")))
+    }
+
     @Test func aConnectionThatIsLostLeavesItsChannel() throws {
         let talk = try active(in: "room")
         #expect(talk.tell(.connectionLost).contains(.leaveLocally))
-        #expect(talk.session.channel == nil)
+        #expect(talk.session.channel.joined == nil)
         #expect(talk.tell(.published([try talk.message(11)])) == [], "nothing is shown any more")
     }
 
@@ -168,19 +187,22 @@ import Testing
         let first = try talk.channel("first")
         #expect(
             actions == [
-                .leaveLocally, .count(.joinUnsettled), .undoJoin(try ChannelName("next"), settlement: 1),
-                .enter(first), .readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 2),
+                .leaveLocally, .count(.joinUnsettled),
+                .undoJoin(try talk.owner, try ChannelName("next"), settlement: 1),
+                .enter(first, as: talk.user.account),
+                .readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 2),
             ] + Talk.failed(1, .timeout()))
-        #expect(talk.tell(.joinUndone(settlement: 1, true)) == [.askMembership(first, settlement: 1)])
+        #expect(try talk.tell(.joinUndone(settlement: 1, true)) == [.askMembership(talk.owner, first, settlement: 1)])
         #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [.leaveLocally])
         #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [], "it is settled")
     }
 
     @Test func aJoinIsUndoneWhenRedisWasUnavailableAndNotWhenItWasRefused() throws {
-        let (_, unavailable) = try unanswered(.unavailable("redis"))
-        #expect(unavailable.contains(.undoJoin(try ChannelName("next"), settlement: 1)))
+        let (talk, unavailable) = try unanswered(.unavailable("redis"))
+        let undo = SessionAction.undoJoin(try talk.owner, try ChannelName("next"), settlement: 1)
+        #expect(unavailable.contains(undo))
         let (_, refused) = try unanswered(SignalingError(.joinOther, .busy, "x"))
-        #expect(!refused.contains(.undoJoin(try ChannelName("next"), settlement: 1)))
+        #expect(!refused.contains(undo))
     }
 
     @Test func theUndoingIsRepeatedUntilConfirmed() throws {
@@ -188,7 +210,7 @@ import Testing
         #expect(talk.tell(.settlementDue(1)) == [], "the first request is not answered yet")
         #expect(talk.tell(.joinUndone(settlement: 9, true)) == [], "the answer of another settlement")
         #expect(talk.tell(.joinUndone(settlement: 1, false)) == [.settleLater(1)])
-        #expect(talk.tell(.settlementDue(1)) == [.undoJoin(try ChannelName("next"), settlement: 1)])
+        #expect(try talk.tell(.settlementDue(1)) == [.undoJoin(talk.owner, try ChannelName("next"), settlement: 1)])
         _ = talk.tell(.joinUndone(settlement: 1, true))
         #expect(talk.tell(.membershipTold(settlement: 1, isMember: nil)) == [.settleLater(1)])
         #expect(talk.tell(.connectionLost) != [])
@@ -223,6 +245,12 @@ import Testing
         #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
     }
 
+    @Test func theLogOfAChannelThatWasLeftIsNotShownInTheNext() throws {
+        let (talk, page, _) = try leavingForAThird()
+        #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [], "the join of the next is not answered yet")
+        #expect(!talk.goesOn)
+    }
+
     @Test func theAnswerToAnEarlierLogReadIsDropped() throws {
         let (talk, page, left) = try leavingForAThird()
         let first = try talk.channel("first")
@@ -230,6 +258,7 @@ import Testing
             talk.tell(.joined(talk.turn(2), .failure(.timeout()))).contains(
                 .readLog(first, after: left, number: 4)))
         #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
-        #expect(talk.tell(.logRead(number: 4, page, last: nil)) == [.show([try talk.message(13)]), .goOn])
+        #expect(talk.tell(.logRead(number: 4, page, last: nil)) == [.show([try talk.message(13)])])
+        #expect(talk.goesOn)
     }
 }

@@ -1,7 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 /// Whole conversations: resumes, with what was missed in the channel.
 @Suite struct ClientSessionResumeTests {
@@ -12,7 +13,10 @@ import Testing
         let line = try Line(wire: Talk.line)
         #expect(
             try talk.says(Talk.lineLogin)
-                == [.resume(ConnectionStateMachine.Session(line: line, device: "", push: false))])
+                == [
+                    .acceptCalls(line: Talk.line),
+                    .resume(ConnectionStateMachine.Session(line: line, device: "", push: false)),
+                ])
         #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [], "held until it is answered")
         #expect(
             talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))) == [
@@ -23,14 +27,15 @@ import Testing
                 Talk.send(
                     ServerFrame.lineLoginSucceeded(
                         line: Talk.line, uid: 7, push: false, channel: nil, complete: true)),
-                .loadMailbox(after: 0, fresh: false), .goOn,
+                .loadMailbox(try talk.owner, after: 0, fresh: false),
             ])
-        guard case .perform(talk.turn(), let call)? = talk.tell(.goOn).first else {
+        #expect(talk.goesOn)
+        guard case .perform(_, talk.turn(), let call, _)? = talk.tell(.goOn).first else {
             Issue.record("the held call does not start")
             return
         }
         #expect(call.act == .queryStatus(try Account("bob")))
-        #expect(!talk.canGoOn)
+        #expect(!talk.goesOn)
     }
 
     /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
@@ -43,7 +48,8 @@ import Testing
         #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
         #expect(
             talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room), .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
+                .enter(room, as: talk.user.account),
+                .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
             ])
         let first = ChannelLogPage(
             events: [try talk.message(5), try talk.message(6)], latest: ChannelPosition(sequence: 8, id: 8),
@@ -53,12 +59,14 @@ import Testing
                 Talk.send(
                     ServerFrame.lineLoginSucceeded(
                         line: Talk.line, uid: 7, push: false, channel: room.name, complete: true)),
-                .loadMailbox(after: 0, fresh: false), .continueIDs(after: 4),
-                .show([try talk.message(5), try talk.message(6)]), .goOn,
+                .loadMailbox(try talk.owner, after: 0, fresh: false), .continueIDs(after: 4),
+                .show([try talk.message(5), try talk.message(6)]),
             ])
+        #expect(talk.goesOn)
         #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
-        #expect(!talk.canGoOn && talk.tell(.goOn) == [])
-        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true), .goOn])
+        #expect(!talk.goesOn && talk.tell(.goOn) == [])
+        #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
+        #expect(talk.goesOn)
         #expect(
             talk.tell(.goOn) == [.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2)])
         #expect(talk.tell(.published([try talk.message(8), try talk.message(9)])) == [])
@@ -66,9 +74,8 @@ import Testing
             events: [try talk.message(7), try talk.message(8)], latest: ChannelPosition(sequence: 8, id: 8),
             complete: true, through: ChannelPosition(sequence: 8, id: 8), more: false)
         #expect(
-            talk.tell(.logRead(number: 2, last, last: nil)) == [
-                .show([try talk.message(7), try talk.message(8)]), .goOn,
-            ])
+            talk.tell(.logRead(number: 2, last, last: nil)) == [.show([try talk.message(7), try talk.message(8)])])
+        #expect(talk.goesOn)
         #expect(
             talk.tell(.goOn) == [
                 .advanceFeed(ChannelPosition(sequence: 8, id: 8)), .showAll(after: 8), .show([try talk.message(9)]),
@@ -86,6 +93,26 @@ import Testing
         return (talk, room)
     }
 
+    /// The calls that a client sends behind its `line_login` are started after the missed events are sent, in their order.
+    @Test func callsBehindAResumeWaitForWhatWasMissed() throws {
+        let (talk, room) = try resuming()
+        #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [])
+        #expect(talk.tell(.published([try talk.message(6)])) == [])
+        let last = ChannelPosition(sequence: 5, id: 5)
+        let page = ChannelLogPage(
+            events: [try talk.message(5)], latest: last, complete: true, through: last, more: false)
+        let actions = talk.tellUntilDone(.logRead(number: 1, page, last: nil))
+        #expect(
+            actions.dropFirst(2).prefix(5) == [
+                .continueIDs(after: 4), .show([try talk.message(5)]), .advanceFeed(last), .showAll(after: 5),
+                .show([try talk.message(6)]),
+            ])
+        guard case .perform(_, talk.turn(), _, _)? = actions.last, room.name == talk.session.held?.place.channel else {
+            Issue.record("\(actions)")
+            return
+        }
+    }
+
     @Test func aResumeWhoseLogCannotBeReadIsIncomplete() throws {
         let (talk, room) = try resuming()
         let last = ChannelPosition(sequence: 6, id: 6)
@@ -94,7 +121,8 @@ import Testing
                 Talk.send(
                     ServerFrame.lineLoginSucceeded(
                         line: Talk.line, uid: 7, push: false, channel: room.name, complete: false)),
-                .loadMailbox(after: 0, fresh: false), .continueIDs(after: 4), .advanceFeed(last), .showAll(after: 6),
+                .loadMailbox(try talk.owner, after: 0, fresh: false), .continueIDs(after: 4), .advanceFeed(last),
+                .showAll(after: 6),
             ])
     }
 
@@ -120,7 +148,7 @@ import Testing
         _ = talk.tell(.limits(limits))
         _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
         _ = talk.tell(.ratesTaken(isRemembered ? SessionRates(isResumed: true) : nil))
-        #expect(talk.session.limits == limits)
+        #expect(talk.session.rates.limits == limits)
         let calls = try (1...100).map { try talk.calls("user_query_user_status", $0, #""account":"bob""#) }
         let admitted = calls.prefix { !$0.contains(.count(.actLimited)) }.count
         #expect(admitted == (isRemembered ? Limits.actsPerSecond : 3))
@@ -136,8 +164,8 @@ import Testing
         _ = talk.tell(.ratesTaken(nil))
         _ = try talk.calls("channel_join", 1, #""name":"room""#)
         #expect(
-            talk.tell(.subscribed(room, true, last: nil, left: nil)).last
-                == .join(talk.turn(), room.name, number: 4))
+            try talk.tell(.subscribed(room, true, last: nil, left: nil)).last
+                == .join(talk.owner, talk.turn(), room.name, number: 4))
     }
 
     @Test func aResumeOfAClientThatDoesNotReadStartsNoCall() throws {
@@ -146,8 +174,8 @@ import Testing
         _ = try talk.says(Talk.lineLogin)
         _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
         _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
-        #expect(!talk.tell(.ratesTaken(nil)).contains(.goOn))
-        #expect(!talk.canGoOn)
+        _ = talk.tell(.ratesTaken(nil))
+        #expect(!talk.goesOn && talk.isActive)
     }
 
     @Test func aResumeWithoutItsChannelsEventsIsGivenUp() throws {
@@ -159,7 +187,7 @@ import Testing
         #expect(
             talk.tell(.subscribed(room, false, last: nil, left: nil)) == [
                 .count(.resumeAbandoned(room.name)), .unbind(Talk.session), .detach(Talk.session, talk.user),
-                .keepRates(Talk.session), .close(.goingAway),
+                talk.keepRates, .close(.goingAway), .unsubscribe(room),
             ])
     }
 

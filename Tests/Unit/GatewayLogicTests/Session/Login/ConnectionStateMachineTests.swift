@@ -1,7 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
 import SignalingTokens
 import Testing
+
+@testable import GatewayLogic
 
 @Suite struct ConnectionStateMachineTests {
     private static let certificate = "5CFd2fd1755d40ecb72977518be15d3b"
@@ -32,8 +33,8 @@ import Testing
             session: SessionID("s-1"), secret: "secret", now: 0)
         #expect(opening == .open(session))
         session.uid = 7
-        #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(session))
-        #expect(machine.activeSession == session)
+        #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(ActiveSession(session)))
+        #expect(machine.active?.session == session)
     }
 
     @Test(arguments: [
@@ -62,13 +63,14 @@ import Testing
             .success(AppSettings(certificate: Self.certificate, tokenRequired: true)),
             session: SessionID("s-1"), secret: "secret", now: 0)
         _ = machine.opened(.success(SessionOpened(uid: 1)))
-        #expect(machine.expiredSession(now: 1_514_219_633) == nil)
-        #expect(machine.expiredSession(now: 1_514_219_634)?.tokenExpiry == 1_514_219_634)
+        let hasExpired = (machine.hasExpired(now: 1_514_219_633), machine.hasExpired(now: 1_514_219_634))
+        #expect(hasExpired == (false, true))
     }
 
     @Test func aSessionWithoutATokenDoesNotExpire() throws {
         let machine = try loggedIn()
-        #expect(machine.expiredSession(now: .max) == nil)
+        let hasExpired = machine.hasExpired(now: .max)
+        #expect(!hasExpired)
     }
 
     @Test func theOldestClientsAppStandsInTheToken() throws {
@@ -124,7 +126,10 @@ import Testing
 
     @Test func aLoggedOutConnectionIsNotDetached() throws {
         var machine = try loggedIn()
-        machine.logsOut()
+        machine.logsOut(CallTurn(id: "1", ordering: .exclusive, arrivedAt: 0))
+        machine.loggedOut(isOver: true)
+        let isOver = machine.isOver
+        #expect(isOver)
         #expect(machine.connectionLost() == .none)
     }
 
@@ -142,12 +147,12 @@ import Testing
 
     @Test func aSecondLoginIsRefusedAndHarmsNothing() throws {
         var machine = try loggedIn()
-        let session = machine.activeSession
+        let session = machine.active
         #expect(
             machine.login(app: "b", account: "b", token: "", device: "", push: false)
                 == .refuseSecond(isResume: false))
         #expect(machine.lineLogin("x") == .refuseSecond(isResume: true))
-        #expect(machine.activeSession == session)
+        #expect(machine.active == session)
     }
 
     @Test func aLoginBesideAnotherIsRefusedBehindItsAnswer() throws {
@@ -161,8 +166,8 @@ import Testing
             Issue.record("not logged in")
             return
         }
-        #expect(machine.takeSecond() == [.refuseSecond(isResume: true)])
-        #expect(machine.takeSecond().isEmpty)
+        #expect(machine.takeSecond() == .refuseSecond(isResume: true))
+        #expect(machine.takeSecond() == .none)
     }
 
     @Test func aFailedResumeMayHaveTakenEffect() throws {
@@ -207,7 +212,8 @@ import Testing
             uid: 7, channel: room, push: true, tokenExpiry: 99,
             hold: SessionHold(since: RedisTime(milliseconds: 1), claim: 2))
         answer.moveNumber = 3
-        #expect(machine.resumed(.success(answer)) == .resumed(session, channel: room))
-        #expect(machine.resumedMoveNumber == 3)
+        #expect(
+            machine.resumed(.success(answer))
+                == .resumed(ActiveSession(session), ChannelPlace(moveNumber: 3, channel: room), after: nil))
     }
 }

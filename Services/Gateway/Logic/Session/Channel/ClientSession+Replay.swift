@@ -1,0 +1,74 @@
+internal import SignalingProtocol
+
+/// The channel events that a client has missed.
+extension ClientSession {
+    /// Continues in the channel of a resumed session, from the event that the client names, or else from now on.
+    /// - Parameters:
+    ///   - after: the last event that the client has received; nil when it does not request missed events.
+    ///   - last: the position of the channel's feed.
+    mutating func rejoin(
+        _ key: ChannelKey, after: Int64?, last: ChannelPosition?, _ active: ActiveSession,
+        _ actions: inout SessionActions
+    ) {
+        enter(key, active, &actions)
+        guard let after else {
+            // It is unknown whether the client has missed events.
+            finishResume(of: active, in: key.name, complete: false, &actions)
+            return activate(after: last, &actions)
+        }
+        read(key, after: ChannelPosition(sequence: 0, id: after), for: .resume(after: after), &actions)
+    }
+
+    /// Continues in a channel that was not left after all, with the events published meanwhile.
+    mutating func stay(
+        in key: ChannelKey, after position: ChannelPosition?, _ active: ActiveSession, _ actions: inout SessionActions
+    ) {
+        enter(key, active, &actions)
+        guard let position else { return activate(after: nil, &actions) }
+        read(key, after: position, for: .stay, &actions)
+    }
+
+    private mutating func read(
+        _ key: ChannelKey, after position: ChannelPosition, for purpose: LocalMembership.LogPurpose,
+        _ actions: inout SessionActions
+    ) {
+        let number = channel.nextNumber()
+        channel.joined?.reads(number, for: purpose)
+        actions.append(.readLog(key, after: position, number: number))
+    }
+
+    mutating func logRead(
+        _ number: Int, _ page: ChannelLogPage?, last: ChannelPosition?, _ active: ActiveSession,
+        _ actions: inout SessionActions
+    ) {
+        // The user may have left meanwhile, or joined again.
+        guard let name = channel.joined?.key.name, let purpose = channel.joined?.hasRead(number) else { return }
+        switch purpose {
+        case .resume(let after):
+            finishResume(of: active, in: name, complete: page?.complete ?? false, &actions)
+            actions.append(.continueIDs(after: after))
+        case .stay: break
+        case .nextPage:
+            // The client was told that nothing is missing, which would now be wrong; it resumes again from its last event.
+            guard page?.complete == true else { return abandonResume(in: name, &actions) }
+        }
+        channel.joined?.replays(ChannelReplay(page, last: last))
+        continueReplay(&actions)
+    }
+
+    /// Writes one batch of missed events; after the last one the channel's live events follow.
+    mutating func continueReplay(_ actions: inout SessionActions) {
+        guard !calls.isPaused, let key = channel.joined?.key, let step = channel.joined?.nextStep() else { return }
+        switch step {
+        case .show(let events): actions.append(.show(events))
+        case .read(let position): read(key, after: position, for: .nextPage, &actions)
+        case .activate(let position): activate(after: position, &actions)
+        }
+    }
+
+    /// Gives up a resume because the events of the session's channel are not available; the client then tries again.
+    mutating func abandonResume(in name: ChannelName, _ actions: inout SessionActions) {
+        actions.append(.count(.resumeAbandoned(name)))
+        lose(.goingAway, &actions)
+    }
+}
