@@ -42,6 +42,8 @@ struct Failure: Error {
             return try await body()
         } catch let error as PostgresError {
             failure = Failure(error)
+        } catch let error as RedisError {
+            failure = Failure(error)
         } catch let error as Failure {
             failure = error
         }

@@ -1,10 +1,7 @@
 internal import ArgumentParser
 internal import ClusterState
 internal import Glibc
-internal import Logging
-internal import NIOPosix
 internal import RedisStore
-internal import ServiceKit
 internal import SignalingProtocol
 
 /// `heliographctl versions`.
@@ -13,7 +10,7 @@ struct VersionsCommand: AsyncParsableCommand {
         commandName: "versions", abstract: "Lists the running processes by kind and level.",
         discussion: """
             The cluster's level is the least of its processes; a newer release writes its new formats only when all have its \
-            level. Redis is found by HELIOGRAPH_REDIS_URL (default \(UserCommand.Disconnect.standardURL)).
+            level. Redis is found by HELIOGRAPH_REDIS_URL (default \(ControlRedis.standardURL)).
             """)
 
     struct Report: Encodable {
@@ -73,29 +70,12 @@ struct VersionsCommand: AsyncParsableCommand {
     /// The running processes.
     /// - Throws: ``Failure`` when Redis does not answer.
     private static func running() async throws -> [RunningInstance] {
-        var reader = EnvironmentReader.process()
-        let url = reader.string("REDIS_URL", default: UserCommand.Disconnect.standardURL, "where Redis is")
-        let connection: RedisConnection
-        do throws(RedisError) {
-            connection = RedisConnection(
-                configuration: try RedisConfiguration(url: url),
-                eventLoop: MultiThreadedEventLoopGroup.singleton.next(), keepsClock: false,
-                logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })
-        } catch {
-            throw Failure(error)
-        }
-        connection.start()
-        let found: Result<[RunningInstance], SignalingError>
-        do throws(SignalingError) {
-            found = .success(try await RunningInstances.list(connection))
-        } catch {
-            found = .failure(error)
-        }
-        await connection.close()
-        do {
-            return try found.get()
-        } catch {
-            throw Failure(message: "Redis: \(error)", code: EX_UNAVAILABLE)
+        try await ControlRedis.withConnection { connection in
+            do throws(SignalingError) {
+                return try await RunningInstances.list(connection)
+            } catch {
+                throw Failure(message: "Redis: \(error)", code: EX_UNAVAILABLE)
+            }
         }
     }
 }
