@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import SignalingClient
+import Synchronization
 
 /// Forwards TCP connections to a gateway, and cuts them when a test says so.
 actor CuttableProxy {
@@ -8,10 +9,33 @@ actor CuttableProxy {
     private let listener: any Channel
     private let accepted: Accepted
 
-    /// The open connections; touched on the event loop only.
-    private final class Accepted: @unchecked Sendable {
-        var channels: [ObjectIdentifier: any Channel] = [:]
-        var isOpen = true
+    /// The open connections, and whether more are accepted.
+    private final class Accepted: Sendable {
+        private struct State {
+            var channels: [ObjectIdentifier: any Channel] = [:]
+            var isOpen = true
+        }
+
+        private let state = Mutex(State())
+
+        var channels: [any Channel] { state.withLock { Array($0.channels.values) } }
+
+        func setOpen(_ open: Bool) { state.withLock { $0.isOpen = open } }
+
+        /// Records a new connection until it is closed.
+        /// - Returns: false when none are accepted.
+        func add(_ channel: any Channel) -> Bool {
+            let isAdded = state.withLock { state in
+                if state.isOpen { state.channels[ObjectIdentifier(channel)] = channel }
+                return state.isOpen
+            }
+            if isAdded { channel.closeFuture.whenComplete { _ in self.remove(channel) } }
+            return isAdded
+        }
+
+        private func remove(_ channel: any Channel) {
+            state.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
+        }
     }
 
     init(to target: GatewayEndpoint) async throws {
@@ -20,9 +44,7 @@ actor CuttableProxy {
         listener = try await ServerBootstrap(group: loop, childGroup: loop)
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { client in
-                guard accepted.isOpen else { return client.close() }
-                accepted.channels[ObjectIdentifier(client)] = client
-                client.closeFuture.whenComplete { _ in accepted.channels[ObjectIdentifier(client)] = nil }
+                guard accepted.add(client) else { return client.close() }
                 return ClientBootstrap(group: loop).connect(host: target.host, port: target.port).flatMap { server in
                     client.eventLoop.makeCompletedFuture {
                         try server.pipeline.syncOperations.addHandler(Pipe(to: client))
@@ -37,14 +59,14 @@ actor CuttableProxy {
 
     /// Opens or closes the proxy. While it is closed, its connections are cut and new ones end at once.
     func setOpen(_ open: Bool) async throws {
-        try await listener.eventLoop.submit { [accepted] in accepted.isOpen = open }.get()
+        accepted.setOpen(open)
         if !open { try await cut() }
     }
 
     /// Cuts every connection; new ones are forwarded.
     func cut() async throws {
         try await listener.eventLoop.submit { [accepted] in
-            for channel in accepted.channels.values { channel.close(promise: nil) }
+            for channel in accepted.channels { channel.close(promise: nil) }
         }.get()
     }
 

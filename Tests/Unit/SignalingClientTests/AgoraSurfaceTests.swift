@@ -5,6 +5,7 @@ import AgoraSigKit
 import Foundation
 import Testing
 
+// `@unchecked Sendable` because it inherits from AgoraAPI, which apps subclass and so cannot conform by a check.
 /// A subclass of `AgoraAPI`, as apps define it.
 private final class OurSignal: AgoraAPI, @unchecked Sendable {
     override func logout() { super.logout() }
