@@ -34,7 +34,7 @@ struct AppCommand: AsyncParsableCommand {
                         let app = try await AppStore(pool: pool).create(
                             id: id, certificate: (certificate ?? .random()).text, tokenRequired: !open,
                             limits: chosen)
-                        try AppCommand.show(app, output)
+                        output.show(AppOutput(app, withCertificate: true))
                     } catch let error as PostgresError where error.isDuplicate {
                         throw Failure.refused("the app \(id) already exists")
                     }
@@ -44,10 +44,6 @@ struct AppCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var apps: [AppOutput]
-        }
-
         static let configuration = CommandConfiguration(abstract: "Lists the apps.")
 
         @Flag(help: "Show the certificates, too.")
@@ -60,9 +56,7 @@ struct AppCommand: AsyncParsableCommand {
                 try await Database.with { pool in
                     let apps = try await AppStore(pool: pool).list()
                         .map { AppOutput($0, withCertificate: showCertificates) }
-                    if output.json { return try Output.json(Report(apps: apps)) }
-                    if apps.isEmpty { print("no apps") }
-                    for app in apps { print(app.line) }
+                    output.show(Listing(name: "apps", records: apps))
                 }
             }
         }
@@ -85,8 +79,7 @@ struct AppCommand: AsyncParsableCommand {
                     guard let app = try await AppStore(pool: pool).changeLimits(of: id, limits.apply) else {
                         throw AppCommand.unknown(id)
                     }
-                    let shown = AppOutput(app, withCertificate: false)
-                    if output.json { try Output.json(shown) } else { print(shown.line) }
+                    output.show(AppOutput(app, withCertificate: false))
                 }
             }
         }
@@ -111,17 +104,13 @@ struct AppCommand: AsyncParsableCommand {
                     let certificate = (certificate ?? .random()).text
                     guard try await store.rotateCertificate(id, to: certificate), let app = try await store.find(id)
                     else { throw AppCommand.unknown(id) }
-                    try AppCommand.show(app, output)
+                    output.show(AppOutput(app, withCertificate: true))
                 }
             }
         }
     }
 
     struct Remove: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var removed: String
-        }
-
         static let configuration = CommandConfiguration(
             abstract: "Removes an app with its users, attributes and call log.")
 
@@ -134,17 +123,11 @@ struct AppCommand: AsyncParsableCommand {
             try await Failure.reported {
                 try await Database.with { pool in
                     guard try await AppStore(pool: pool).remove(id) else { throw AppCommand.unknown(id) }
-                    if output.json { return try Output.json(Report(removed: id.rawValue)) }
-                    print("removed \(id)")
+                    output.show(Outcome(deed: "removed", subject: id.rawValue, line: "removed \(id)"))
                 }
             }
         }
     }
 
     static func unknown(_ id: AppID) -> Failure { .refused("there is no app \(id)") }
-
-    private static func show(_ app: AppRecord, _ options: OutputOptions) throws {
-        let app = AppOutput(app, withCertificate: true)
-        if options.json { try Output.json(app) } else { print(app.line) }
-    }
 }

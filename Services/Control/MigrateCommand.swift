@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ClusterState
 internal import PostgresStore
+internal import SignalingWire
 
 /// `heliographctl migrate`.
 struct MigrateCommand: AsyncParsableCommand {
@@ -11,9 +12,20 @@ struct MigrateCommand: AsyncParsableCommand {
             --contract, once they have ended, it also removes what only they used.
             """)
 
-    private struct Report: Encodable {
-        var applied: [String]
-        var waiting: [String]
+    private struct Report: Printable {
+        let applied: [String]
+        let waiting: [String]
+
+        var members: [JSONMember] {
+            [("applied", applied), ("waiting", waiting)].map { name, migrations in
+                JSONMember(name, .array(migrations.map { .string($0) }))
+            }
+        }
+
+        var lines: [String] {
+            (applied.isEmpty ? ["nothing to do: the tables are up to date"] : applied.map { "applied \($0)" })
+                + waiting.map { "\($0) waits for `heliographctl migrate --contract`" }
+        }
     }
 
     @Option(help: "Seconds to wait for PostgreSQL to answer.")
@@ -37,15 +49,8 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 let migrations = Migrations(pool: pool, level: ClusterLevel.current)
                 let applied = try await migrations.apply(contract ? .all : .expand)
-                try report(Report(applied: applied, waiting: try await migrations.waiting().names))
+                output.show(Report(applied: applied, waiting: try await migrations.waiting().names))
             }
         }
-    }
-
-    private func report(_ report: Report) throws {
-        if output.json { return try Output.json(report) }
-        if report.applied.isEmpty { print("nothing to do: the tables are up to date") }
-        for name in report.applied { print("applied \(name)") }
-        for name in report.waiting { print("\(name) waits for `heliographctl migrate --contract`") }
     }
 }

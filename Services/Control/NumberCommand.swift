@@ -30,18 +30,13 @@ struct NumberCommand: AsyncParsableCommand {
                     guard let record = try await store.find(number.text) else {
                         throw NumberCommand.missing(number.text)
                     }
-                    if output.json { return try Output.json(NumberOutput(record)) }
-                    print(NumberOutput(record).line)
+                    output.show(NumberOutput(record))
                 }
             }
         }
     }
 
     struct List: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var numbers: [NumberOutput]
-        }
-
         static let configuration = CommandConfiguration(abstract: "Lists the numbers.")
 
         @Option(help: "Only this app's.")
@@ -53,19 +48,13 @@ struct NumberCommand: AsyncParsableCommand {
             try await Failure.reported {
                 try await Database.with { pool in
                     let numbers = try await NumberStore(pool: pool).list(app: app).map { NumberOutput($0) }
-                    if output.json { return try Output.json(Report(numbers: numbers)) }
-                    if numbers.isEmpty { print("no numbers") }
-                    for number in numbers { print(number.line) }
+                    output.show(Listing(name: "numbers", records: numbers))
                 }
             }
         }
     }
 
     struct Remove: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var removed: String
-        }
-
         static let configuration = CommandConfiguration(abstract: "Removes a number.")
 
         @Argument(help: "The number.")
@@ -79,8 +68,7 @@ struct NumberCommand: AsyncParsableCommand {
                     guard try await NumberStore(pool: pool).remove(number.text) else {
                         throw NumberCommand.missing(number.text)
                     }
-                    if output.json { return try Output.json(Report(removed: number.text)) }
-                    print("removed \(number.text)")
+                    output.show(Outcome(deed: "removed", subject: number.text, line: "removed \(number.text)"))
                 }
             }
         }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import PostgresStore
 internal import SignalingProtocol
 internal import SignalingTokens
+internal import SignalingWire
 
 /// `heliographctl token ...`.
 struct TokenCommand: AsyncParsableCommand {
@@ -10,12 +11,22 @@ struct TokenCommand: AsyncParsableCommand {
         commandName: "token", abstract: "Makes login tokens.", subcommands: [Mint.self])
 
     struct Mint: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var account: String
-            var appId: String
+        private struct Report: Printable {
+            let user: UserKey
             /// In Unix seconds.
-            var expiry: Int64
-            var token: String
+            let expiry: Int64
+            let token: String
+
+            var members: [JSONMember] {
+                [
+                    JSONMember("account", .string(user.account.rawValue)),
+                    JSONMember("appId", .string(user.app.rawValue)),
+                    JSONMember("expiry", .number("\(expiry)")),
+                    JSONMember("token", .string(token)),
+                ]
+            }
+
+            var lines: [String] { [token] }
         }
 
         static let configuration = CommandConfiguration(abstract: "Prints a login token for an account.")
@@ -42,10 +53,7 @@ struct TokenCommand: AsyncParsableCommand {
                     let expiry = Int64(time(nil)) + ttl
                     let token = SignalingToken.make(
                         account: user.account.rawValue, app: user.app, certificate: record.certificate, expiry: expiry)
-                    guard output.json else { return print(token) }
-                    try Output.json(
-                        Report(
-                            account: user.account.rawValue, appId: user.app.rawValue, expiry: expiry, token: token))
+                    output.show(Report(user: user.key, expiry: expiry, token: token))
                 }
             }
         }

@@ -102,7 +102,7 @@ struct TrunkCommand: AsyncParsableCommand {
                         throw AppCommand.unknown(app)
                     }
                     guard let trunk = try await store.find(app) else { throw TrunkCommand.missing(app) }
-                    try TrunkOutput(trunk, withSecret: false).show(output)
+                    output.show(TrunkOutput(trunk, withSecret: false))
                 }
             }
         }
@@ -125,17 +125,13 @@ struct TrunkCommand: AsyncParsableCommand {
                     guard let trunk = try await TrunkStore(pool: pool).find(app) else {
                         throw TrunkCommand.missing(app)
                     }
-                    try TrunkOutput(trunk, withSecret: showSecret).show(output)
+                    output.show(TrunkOutput(trunk, withSecret: showSecret))
                 }
             }
         }
     }
 
     struct List: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var trunks: [TrunkOutput]
-        }
-
         static let configuration = CommandConfiguration(abstract: "Lists the trunks.")
 
         @Flag(help: "Show the secrets, too.")
@@ -148,19 +144,13 @@ struct TrunkCommand: AsyncParsableCommand {
                 try await Database.with { pool in
                     let trunks = try await TrunkStore(pool: pool).list()
                         .map { TrunkOutput($0, withSecret: showSecrets) }
-                    if output.json { return try Output.json(Report(trunks: trunks)) }
-                    if trunks.isEmpty { print("no trunks") }
-                    for trunk in trunks { print(trunk.line) }
+                    output.show(Listing(name: "trunks", records: trunks))
                 }
             }
         }
     }
 
     struct Remove: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var removed: String
-        }
-
         static let configuration = CommandConfiguration(
             abstract: "Removes an app's trunk: its calls to telephones fail from then on.")
 
@@ -173,8 +163,8 @@ struct TrunkCommand: AsyncParsableCommand {
             try await Failure.reported {
                 try await Database.with { pool in
                     guard try await TrunkStore(pool: pool).remove(app) else { throw TrunkCommand.missing(app) }
-                    if output.json { return try Output.json(Report(removed: app.rawValue)) }
-                    print("removed the trunk of \(app)")
+                    output.show(
+                        Outcome(deed: "removed", subject: app.rawValue, line: "removed the trunk of \(app)"))
                 }
             }
         }

@@ -1,62 +1,67 @@
 internal import PostgresStore
 internal import SignalingProtocol
+internal import SignalingWire
 
 /// A trunk as commands print it.
-struct TrunkOutput: Encodable {
-    var acceptDigest: Bool
-    /// The prefixes of numbers that may be called; `any` for all.
-    var allow: [String]
-    var appCalls: Int
-    var appCallsPerMinute: Int
-    var appId: String
-    var assertedIdentity: String?
-    /// The numbers that callers may show besides their own; `any` for all.
-    var callerId: [String]
-    var dtmf: String
-    var fromDomain: String?
-    var host: String
-    /// In seconds.
-    var longestCall: Int
-    var port: Int
-    var privacy: String?
-    var register: Bool
-    var ringSeconds: Int
+struct TrunkOutput: PrintableRecord {
+    private let trunk: SIPTrunk
     /// Nil unless the command is to show it.
-    var secret: String?
-    var srtp: String
-    var trace: Bool
-    var transport: String
-    /// In Unix milliseconds.
-    var updatedAt: Int64
-    var user: String?
-    var userCalls: Int
-    var userCallsPerMinute: Int
+    private let secret: String?
 
     init(_ trunk: SIPTrunk, withSecret: Bool) {
-        acceptDigest = trunk.acceptDigest
-        allow = Self.list(trunk.policy.callees, unsaid: trunk.isOfOpenApp ? [] : ["any"])
-        appCalls = trunk.policy.callsPerApp
-        appCallsPerMinute = trunk.policy.newCallsPerApp
-        assertedIdentity = trunk.assertedIdentity
-        callerId = Self.list(trunk.policy.callers, unsaid: [])
-        longestCall = trunk.policy.longestCall
-        privacy = trunk.privacy
-        userCalls = trunk.policy.callsPerUser
-        userCallsPerMinute = trunk.policy.newCallsPerUser
-        appId = trunk.app.rawValue
-        dtmf = trunk.dtmf.rawValue
-        fromDomain = trunk.fromDomain
-        host = trunk.host
-        port = trunk.port
-        register = trunk.register
-        ringSeconds = trunk.ringSeconds
+        self.trunk = trunk
         secret = withSecret ? trunk.secret : nil
-        srtp = trunk.srtp.rawValue
-        self.trace = trunk.trace
-        transport = trunk.transport.rawValue
-        updatedAt = trunk.updatedAt
-        user = trunk.authUser
     }
+
+    var members: [JSONMember] {
+        let policy = trunk.policy
+        let texts: [(String, String?)] = [
+            ("appId", trunk.app.rawValue), ("assertedIdentity", trunk.assertedIdentity), ("dtmf", trunk.dtmf.rawValue),
+            ("fromDomain", trunk.fromDomain), ("host", trunk.host), ("privacy", trunk.privacy), ("secret", secret),
+            ("srtp", trunk.srtp.rawValue), ("transport", trunk.transport.rawValue), ("user", trunk.authUser),
+        ]
+        let flags = [("acceptDigest", trunk.acceptDigest), ("register", trunk.register), ("trace", trunk.trace)]
+        let numbers: [(String, Int)] = [
+            ("appCalls", policy.callsPerApp), ("appCallsPerMinute", policy.newCallsPerApp),
+            // In seconds.
+            ("longestCall", policy.longestCall), ("ringSeconds", trunk.ringSeconds),
+            ("port", trunk.port), ("userCalls", policy.callsPerUser), ("userCallsPerMinute", policy.newCallsPerUser),
+        ]
+        var members = texts.compactMap { name, text in text.map { JSONMember(name, .string($0)) } }
+        members += flags.map { JSONMember($0, .bool($1)) }
+        members += numbers.map { JSONMember($0, .number("\($1)")) }
+        members += [("allow", allow), ("callerId", callerID)].map { name, list in
+            JSONMember(name, .array(list.map { .string($0) }))
+        }
+        // In Unix milliseconds.
+        members.append(JSONMember("updatedAt", .number("\(trunk.updatedAt)")))
+        return members
+    }
+
+    var line: String {
+        let policy = trunk.policy
+        let fields: [String?] = [
+            trunk.app.rawValue, "\(trunk.transport.rawValue) \(trunk.host):\(trunk.port)",
+            trunk.authUser.map { "user \($0)" }, secret.map { "secret \($0)" },
+            trunk.fromDomain.map { "from \($0)" }, trunk.register ? "registers" : nil, "dtmf \(trunk.dtmf.rawValue)",
+            "srtp \(trunk.srtp.rawValue)", "rings \(trunk.ringSeconds) s",
+            "allow \(allow.isEmpty ? "none" : allow.joined(separator: ","))",
+            callerID.isEmpty ? nil : "caller-id \(callerID.joined(separator: ","))",
+            "calls \(policy.callsPerUser)/user \(policy.callsPerApp)/app",
+            "new calls \(policy.newCallsPerUser)/user/min \(policy.newCallsPerApp)/app/min",
+            "lasts \(policy.longestCall) s",
+            trunk.assertedIdentity.map { "asserts \($0)" }, trunk.privacy.map { "privacy \($0)" },
+            trunk.acceptDigest ? "accepts digest" : nil, trunk.trace ? "traced" : nil,
+            "set \(Output.time(milliseconds: trunk.updatedAt))",
+        ]
+        return fields.compactMap(\.self).joined(separator: "  ")
+    }
+
+    /// The prefixes of numbers that may be called; `any` for all.
+    private var allow: [String] { Self.list(trunk.policy.callees, unsaid: trunk.isOfOpenApp ? [] : ["any"]) }
+
+    /// The numbers that callers may show besides their own; `any` for all.
+    private var callerID: [String] { Self.list(trunk.policy.callers, unsaid: []) }
 
     private static func list(_ numbers: PhonePolicy.Numbers, unsaid: [String]) -> [String] {
         switch numbers {
@@ -65,45 +70,26 @@ struct TrunkOutput: Encodable {
         case .listed(let numbers): numbers
         }
     }
-
-    /// The trunk as one line of text.
-    var line: String {
-        let fields: [String?] = [
-            appId, "\(transport) \(host):\(port)", user.map { "user \($0)" }, secret.map { "secret \($0)" },
-            fromDomain.map { "from \($0)" }, register ? "registers" : nil, "dtmf \(dtmf)", "srtp \(srtp)",
-            "rings \(ringSeconds) s", "allow \(allow.isEmpty ? "none" : allow.joined(separator: ","))",
-            callerId.isEmpty ? nil : "caller-id \(callerId.joined(separator: ","))",
-            "calls \(userCalls)/user \(appCalls)/app",
-            "new calls \(userCallsPerMinute)/user/min \(appCallsPerMinute)/app/min", "lasts \(longestCall) s",
-            assertedIdentity.map { "asserts \($0)" }, privacy.map { "privacy \($0)" },
-            acceptDigest ? "accepts digest" : nil, trace ? "traced" : nil,
-            "set \(Output.time(milliseconds: updatedAt))",
-        ]
-        return fields.compactMap(\.self).joined(separator: "  ")
-    }
-
-    func show(_ options: OutputOptions) throws {
-        if options.json { try Output.json(self) } else { print(line) }
-    }
 }
 
 /// A number as commands print it.
-struct NumberOutput: Encodable {
-    var account: String
-    var appId: String
-    /// In Unix milliseconds.
-    var createdAt: Int64
-    var number: String
+struct NumberOutput: PrintableRecord {
+    private let number: SIPNumber
 
-    init(_ number: SIPNumber) {
-        account = number.user.account.rawValue
-        appId = number.user.app.rawValue
-        createdAt = number.createdAt
-        self.number = number.number
+    init(_ number: SIPNumber) { self.number = number }
+
+    var members: [JSONMember] {
+        [
+            JSONMember("account", .string(number.user.account.rawValue)),
+            JSONMember("appId", .string(number.user.app.rawValue)),
+            // In Unix milliseconds.
+            JSONMember("createdAt", .number("\(number.createdAt)")),
+            JSONMember("number", .string(number.number)),
+        ]
     }
 
-    /// The number as one line of text.
     var line: String {
-        "\(number)  app \(appId)  account \(account)  created \(Output.time(milliseconds: createdAt))"
+        "\(number.number)  app \(number.user.app)  account \(number.user.account)  "
+            + "created \(Output.time(milliseconds: number.createdAt))"
     }
 }

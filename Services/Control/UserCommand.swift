@@ -10,10 +10,6 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user", abstract: "Ends users' sessions.", subcommands: [Disconnect.self])
 
     struct Disconnect: AsyncParsableCommand {
-        private struct Report: Encodable {
-            var disconnected: String
-        }
-
         static let configuration = CommandConfiguration(
             abstract: "Ends an account's session, wherever it is.",
             discussion: """
@@ -33,8 +29,10 @@ struct UserCommand: AsyncParsableCommand {
                 try await ControlRedis.withConnection(libraries: [.streams]) { connection in
                     _ = try await connection.execute(PostedCommand.command(for: command, id: id))
                 }
-                if output.json { return try Output.json(Report(disconnected: user.account.rawValue)) }
-                print("\(user.account) of \(user.app) will be disconnected")
+                output.show(
+                    Outcome(
+                        deed: "disconnected", subject: user.account.rawValue,
+                        line: "\(user.account) of \(user.app) will be disconnected"))
             }
         }
     }

@@ -3,6 +3,7 @@ internal import ClusterState
 internal import Glibc
 internal import RedisStore
 internal import SignalingProtocol
+internal import SignalingWire
 
 /// `heliographctl versions`.
 struct VersionsCommand: AsyncParsableCommand {
@@ -13,47 +14,33 @@ struct VersionsCommand: AsyncParsableCommand {
             level. Redis is found by HELIOGRAPH_REDIS_URL (default \(ControlRedis.standardURL)).
             """)
 
-    struct Report: Encodable {
-        struct Instance: Encodable {
-            var id: String
-            var kind: String
-            var level: Int64
-            var version: String
-            var host: String
-            var since: Int64
-        }
+    private struct Report: Printable {
+        let instances: [RunningInstance]
 
         /// Nil when no process is running.
-        var clusterLevel: Int64?
-        /// This program's level.
-        var level: Int64
-        var instances: [Instance]
-        /// Ids of the processes that keep the cluster at its level, if others have a higher one.
-        var heldBackBy: [String]
+        private var clusterLevel: Int64? { instances.map(\.record.level).min() }
 
-        init(_ instances: [RunningInstance]) {
-            let levels = instances.map(\.record.level)
-            let least = levels.min()
-            clusterLevel = least
-            level = ClusterLevel.current
-            self.instances = instances.map { instance in
-                let record = instance.record
-                return Instance(
-                    id: instance.id, kind: record.kind, level: record.level, version: record.version,
-                    host: record.host, since: record.since.milliseconds)
-            }
-            heldBackBy = least == levels.max() ? [] : instances.filter { $0.record.level == least }.map(\.id)
+        /// Ids of the processes that keep the cluster at its level, if others have a higher one.
+        private var heldBackBy: [String] {
+            guard let clusterLevel, instances.contains(where: { $0.record.level > clusterLevel }) else { return [] }
+            return instances.filter { $0.record.level == clusterLevel }.map(\.id)
         }
 
-        /// For people.
+        var members: [JSONMember] {
+            var members = [
+                // This program's level.
+                JSONMember("level", .number("\(ClusterLevel.current)")),
+                JSONMember("instances", .array(instances.map(\.json))),
+                JSONMember("heldBackBy", .array(heldBackBy.map { .string($0) })),
+            ]
+            if let clusterLevel { members.append(JSONMember("clusterLevel", .number("\(clusterLevel)"))) }
+            return members
+        }
+
         var lines: [String] {
             guard let clusterLevel else { return ["no process is running"] }
-            let listed = instances.map { instance in
-                "\(instance.kind)  level \(instance.level)  \(instance.id)  on \(instance.host)  \(instance.version)  "
-                    + "since \(Output.time(milliseconds: instance.since))"
-            }
             let held = heldBackBy.isEmpty ? [] : ["held back by \(heldBackBy.joined(separator: ", "))"]
-            return listed + ["cluster level \(clusterLevel)"] + held
+            return instances.map(\.line) + ["cluster level \(clusterLevel)"] + held
         }
     }
 
@@ -61,9 +48,7 @@ struct VersionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            let report = Report(try await Self.running())
-            if output.json { return try Output.json(report) }
-            for line in report.lines { print(line) }
+            output.show(Report(instances: try await Self.running()))
         }
     }
 
@@ -77,5 +62,24 @@ struct VersionsCommand: AsyncParsableCommand {
                 throw Failure(message: "Redis: \(error)", code: EX_UNAVAILABLE)
             }
         }
+    }
+}
+
+extension RunningInstance: PrintableRecord {
+    var members: [JSONMember] {
+        [
+            JSONMember("host", .string(record.host)),
+            JSONMember("id", .string(id)),
+            JSONMember("kind", .string(record.kind)),
+            JSONMember("level", .number("\(record.level)")),
+            // In Unix milliseconds.
+            JSONMember("since", .number("\(record.since.milliseconds)")),
+            JSONMember("version", .string(record.version)),
+        ]
+    }
+
+    var line: String {
+        "\(record.kind)  level \(record.level)  \(id)  on \(record.host)  \(record.version)  "
+            + "since \(Output.time(milliseconds: record.since.milliseconds))"
     }
 }

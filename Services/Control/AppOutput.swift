@@ -1,0 +1,49 @@
+internal import PostgresStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// An app as commands print it.
+struct AppOutput: PrintableRecord {
+    private let app: AppRecord
+    /// Nil unless the command is to show it.
+    private let certificate: String?
+
+    init(_ app: AppRecord, withCertificate: Bool) {
+        self.app = app
+        certificate = withCertificate ? app.certificate : nil
+    }
+
+    var members: [JSONMember] {
+        let limits = app.limits
+        var members = AppLimits.all.map { JSONMember($0.name, .number("\(limits[$0])")) }
+        members += [
+            JSONMember("appId", .string(app.id.rawValue)),
+            JSONMember("tokenRequired", .bool(app.tokenRequired)),
+            JSONMember("specialChannels", .string(limits.specialChannelsOpen ? "open" : "closed")),
+            // In Unix milliseconds.
+            JSONMember("createdAt", .number("\(app.createdAt)")),
+        ]
+        if let certificate { members.append(JSONMember("certificate", .string(certificate))) }
+        return members
+    }
+
+    var line: String {
+        let limits = app.limits
+        let fields = [
+            app.id.rawValue, app.tokenRequired ? "token required" : "open",
+            "\(limits.messagesPerSecond) messages/s of a session, \(limits.channelMessagesPerSecond) of a channel",
+            others,
+            "created \(Output.time(milliseconds: app.createdAt))",
+            certificate.map { "certificate \($0)" },
+        ]
+        return fields.compactMap { $0 }.joined(separator: "  ")
+    }
+
+    /// The limits that the operator has set, other than message rates.
+    private var others: String? {
+        let limits = app.limits
+        var texts = AppLimits.all.dropFirst(2).filter { limits[$0] != $0.standard }.map { "\($0.name) \(limits[$0])" }
+        if !limits.specialChannelsOpen { texts.append("special channels closed") }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
+    }
+}
