@@ -155,7 +155,8 @@ let package = Package(
             dependencies: ["ClusterState", "RedisStore", "SignalingProtocol", "SignalingWire", nioCore, metrics],
             path: "Shared/MessageStore", swiftSettings: strict),
         .target(
-            name: "PostgresStore", dependencies: ["CPostgres", "SignalingProtocol", logging, metrics, deques],
+            name: "PostgresStore",
+            dependencies: ["CPostgres", "SignalingProtocol", "SignalingWire", logging, metrics, deques],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: strict),
         .target(
             name: "ServiceKit",

@@ -53,10 +53,14 @@ package struct ServerAnnouncement: Equatable, Sendable {
     package static func memberAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: true) }
 
     private var body: String {
-        let name = channel.map { ",\"channel\":\(JSONText.quoted($0.rawValue))" } ?? ""
-        return
-            "{\"event\":\"\(label)\",\"account\":\(JSONText.quoted(actor.user.account.rawValue)),\"uid\":\(actor.uid)"
-            + "\(name),\"reason\":\(reason.rawValue),\"time\":\(seconds)}"
+        var members = [
+            JSONMember("event", .string(label)), JSONMember("account", .string(actor.user.account.rawValue)),
+            JSONMember("uid", .number("\(actor.uid)")),
+        ]
+        if let channel { members.append(JSONMember("channel", .string(channel.rawValue))) }
+        members.append(JSONMember("reason", .number("\(reason.rawValue)")))
+        members.append(JSONMember("time", .number("\(seconds)")))
+        return JSONValue.object(members).compactText
     }
 
     private var label: String {

@@ -1,4 +1,5 @@
 package import SignalingProtocol
+internal import SignalingWire
 
 /// An app: a tenant of the cluster.
 package struct AppRecord: Equatable, Sendable {
@@ -119,11 +120,12 @@ package struct AppStore: Sendable {
 
     /// A JSON object of the limits that differ from `old`.
     private static func object(_ limits: AppLimits, changedFrom old: AppLimits) -> String {
-        var members = AppLimits.all.filter { limits[$0] != old[$0] }.map { "\"\($0.name)\":\(limits[$0])" }
+        var members = AppLimits.all.filter { limits[$0] != old[$0] }
+            .map { JSONMember($0.name, .number("\(limits[$0])")) }
         if limits.specialChannelsOpen != old.specialChannelsOpen {
-            members.append("\"specialChannels\":\"\(limits.specialChannelsOpen ? "open" : "closed")\"")
+            members.append(JSONMember("specialChannels", .string(limits.specialChannelsOpen ? "open" : "closed")))
         }
-        return "{\(members.joined(separator: ","))}"
+        return JSONValue.object(members).compactText
     }
 
     /// Deletes an app together with its users, channels and calls, in one statement.

@@ -14,14 +14,6 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A string with its quotes.
-    package static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count + 8)
-        append(text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// Appends a string with its quotes, escaping all control characters, including DEL, so that a log line is safe to show in
     /// a terminal. A line feed becomes `\n`, the others are written by number.
     package static func appendPrintable(_ text: String, to bytes: inout [UInt8]) {

@@ -1,4 +1,5 @@
 package import SignalingProtocol
+internal import SignalingWire
 
 /// How a call ended.
 package enum CallEnd: String, Sendable, CaseIterable {
@@ -75,6 +76,8 @@ package enum CallEnd: String, Sendable, CaseIterable {
             case .phoneFailed: "rejected"
             case .phoneNetwork: "network"
             }
-        return "{\"code\":\(code.rawValue),\"reason\":\"\(reason)\"}"
+        return JSONValue.object([
+            JSONMember("code", .number("\(code.rawValue)")), JSONMember("reason", .string(reason)),
+        ]).compactText
     }
 }
