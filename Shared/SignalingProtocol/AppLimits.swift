@@ -53,7 +53,8 @@ package struct AppLimit: Sendable {
     package let wire: String
     /// The allowed values.
     package let range: ClosedRange<Int>
-    let property: any Sendable & WritableKeyPath<AppLimits, Int>
+    /// The property of ``AppLimits`` that holds the limit.
+    package let property: any Sendable & WritableKeyPath<AppLimits, Int>
 
     init(
         _ name: String, wire: String? = nil, range: ClosedRange<Int> = 1...unlimited,

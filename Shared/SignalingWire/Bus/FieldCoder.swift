@@ -10,6 +10,9 @@ package protocol FieldRecord: FieldCodable {
     ///
     ///     self.init(name: try fields.field("name", \.name), value: try fields.field("value", \.value))
     ///
+    /// An enumeration declares the name of its case as a field, and in a `switch` over it the fields of each case: see
+    /// `PhoneAct`.
+    ///
     /// - Parameter fields: reads each field, or writes it from a record; in both cases returns the field's value.
     init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure)
 }
@@ -40,12 +43,24 @@ package protocol FieldCoder<Record> {
 
     /// One field.
     mutating func field<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value>) throws(Failure) -> Value
+    /// One field that older releases do not write; `standard` where it is absent.
+    mutating func field<Value: FieldValue>(
+        _ name: String, _ path: KeyPath<Record, Value>, standard: Value
+    ) throws(Failure) -> Value
+    /// One field of an alternative that always has it, while the record's other alternatives do not.
+    mutating func own<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) throws(Failure) -> Value
+    /// One field for each value, all of the same name.
+    mutating func repeated<Value: FieldValue>(
+        _ name: String, _ path: KeyPath<Record, [Value]>
+    ) throws(Failure) -> [Value]
     /// One field that is absent when the value is nil.
     mutating func optional<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) throws(Failure) -> Value?
     /// One field with a packed list of records.
     mutating func list<Value: FieldCodable>(_ name: String, _ path: KeyPath<Record, [Value]>) throws(Failure) -> [Value]
     /// The fields of another record, among this one's own.
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(Failure) -> Value
+    /// The fields of another record that this alternative always has, while the record's other alternatives do not.
+    mutating func ownFields<Value: FieldCodable>(of path: KeyPath<Record, Value?>) throws(Failure) -> Value
     /// The fields of a record, among this one's own, none of which is there when the value is nil.
     /// - Parameter name: a field that the value always has.
     mutating func optionalFields<Value: FieldCodable>(
@@ -70,6 +85,25 @@ struct FieldEncoder<Record>: FieldCoder {
     }
 
     @inline(__always)
+    mutating func field<Value: FieldValue>(
+        _ name: String, _ path: KeyPath<Record, Value>, standard: Value
+    ) -> Value {
+        field(name, path)
+    }
+
+    @inline(__always)
+    mutating func own<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) -> Value {
+        guard let value = optional(name, path) else { preconditionFailure("the alternative has no \(name)") }
+        return value
+    }
+
+    mutating func repeated<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, [Value]>) -> [Value] {
+        let values = record[keyPath: path]
+        for value in values { value.put(as: name, in: &writer) }
+        return values
+    }
+
+    @inline(__always)
     mutating func optional<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) -> Value? {
         let value = record[keyPath: path]
         if let value { value.put(as: name, in: &writer) }
@@ -86,6 +120,13 @@ struct FieldEncoder<Record>: FieldCoder {
     @inline(__always)
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) -> Value {
         let value = record[keyPath: path]
+        value.write(to: &writer)
+        return value
+    }
+
+    @inline(__always)
+    mutating func ownFields<Value: FieldCodable>(of path: KeyPath<Record, Value?>) -> Value {
+        guard let value = record[keyPath: path] else { preconditionFailure("the alternative has no \(Value.self)") }
         value.write(to: &writer)
         return value
     }
@@ -114,6 +155,31 @@ struct FieldDecoder<Record>: FieldCoder {
     }
 
     @inline(__always)
+    mutating func field<Value: FieldValue>(
+        _ name: String, _ path: KeyPath<Record, Value>, standard: Value
+    ) throws(SignalingError) -> Value {
+        guard reader.optionalString(name) != nil else { return standard }
+        return try Value(name, from: reader)
+    }
+
+    @inline(__always)
+    mutating func own<Value: FieldValue>(
+        _ name: String, _ path: KeyPath<Record, Value?>
+    ) throws(SignalingError) -> Value {
+        try Value(name, from: reader)
+    }
+
+    mutating func repeated<Value: FieldValue>(
+        _ name: String, _ path: KeyPath<Record, [Value]>
+    ) throws(SignalingError) -> [Value] {
+        var values: [Value] = []
+        for index in reader.fields.indices where reader.fields[index].name == name {
+            values.append(try Value(name, from: FieldReader(fields: reader.fields[index...index])))
+        }
+        return values
+    }
+
+    @inline(__always)
     mutating func optional<Value: FieldValue>(
         _ name: String, _ path: KeyPath<Record, Value?>
     ) throws(SignalingError) -> Value? {
@@ -130,6 +196,11 @@ struct FieldDecoder<Record>: FieldCoder {
 
     @inline(__always)
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(SignalingError) -> Value {
+        try Value(from: reader)
+    }
+
+    @inline(__always)
+    mutating func ownFields<Value: FieldCodable>(of path: KeyPath<Record, Value?>) throws(SignalingError) -> Value {
         try Value(from: reader)
     }
 

@@ -46,7 +46,12 @@ extension RedisTime: FieldValue {
 extension SignalingCode: FieldValue {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
     /// Reads the number of a code; one that this release does not know is an error.
-    package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.code(name) }
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        guard let code = Self(rawValue: try reader.int(name)) else {
+            throw FieldReader.malformed(name, "signaling code")
+        }
+        self = code
+    }
 }
 
 extension LatestMembers: FieldValue {

@@ -73,6 +73,7 @@ extension FuzzTarget {
         record(CallAct.self), record(EndSessionCalls.self), record(DialPhone.self), record(OrderPhone.self),
         record(PhoneReport.self), record(InviteFromPhone.self), record(PhoneCall.self), record(PhoneRecord.self),
         record(PhoneAct.self), record(PhoneCallStatus.self), record(GetApp.self), record(AppSettings.self),
+        record(AppLimits.self),
         record(QueryUserStatus.self), record(UserStatus.self), record(SetUserAttribute.self),
         record(GetUserAttribute.self), record(ListUserAttributes.self), record(AttributeValue.self),
         record(AttributeList.self), record(OpenSession.self), record(SessionOpened.self), record(ResumeSession.self),

@@ -12,87 +12,51 @@ extension CallSnapshot: FieldRecord {
     }
 }
 
-extension CallSnapshot.Phase: FieldCodable {
+extension CallSnapshot.Phase: FieldRecord {
     private enum Name: String, CaseIterable, FieldValue {
         case waiting, ringing, accepted, ended
     }
 
-    private static let field = "phase"
-
-    package func write(to writer: inout FieldWriter) {
-        switch self {
-        case .waiting(let deadline, let calleeWasOnline):
-            Name.waiting.put(as: Self.field, in: &writer)
-            WaitingFields(deadline: deadline, calleeWasOnline: calleeWasOnline).write(to: &writer)
-        case .ringing(let deadline):
-            Name.ringing.put(as: Self.field, in: &writer)
-            RingingFields(deadline: deadline).write(to: &writer)
-        case .accepted:
-            Name.accepted.put(as: Self.field, in: &writer)
-        case .ended(let at, let end, let owesCalleeEnd):
-            Name.ended.put(as: Self.field, in: &writer)
-            EndedFields(at: at, end: end, owesCalleeEnd: owesCalleeEnd).write(to: &writer)
-        }
-    }
-
-    package init(from reader: FieldReader) throws(SignalingError) {
-        switch try Name(Self.field, from: reader) {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        switch try fields.field("phase", \.name) {
         case .waiting:
-            let it = try WaitingFields(from: reader)
-            self = .waiting(deadline: it.deadline, calleeWasOnline: it.calleeWasOnline)
+            self = .waiting(
+                deadline: try fields.own("deadline", \.deadline),
+                calleeWasOnline: try fields.own("online", \.calleeWasOnline))
         case .ringing:
-            self = .ringing(deadline: try RingingFields(from: reader).deadline)
+            self = .ringing(deadline: try fields.own("deadline", \.deadline))
         case .accepted:
             self = .accepted
         case .ended:
-            let it = try EndedFields(from: reader)
-            self = .ended(at: it.at, end: it.end, owesCalleeEnd: it.owesCalleeEnd)
+            self = .ended(
+                at: try fields.own("ended", \.endedAt), end: try fields.own("end", \.end),
+                owesCalleeEnd: try fields.own("owes", \.owesCalleeEnd))
         }
     }
-}
 
-private struct WaitingFields: FieldRecord {
-    let deadline: RedisTime
-    let calleeWasOnline: Bool
-
-    init(deadline: RedisTime, calleeWasOnline: Bool) {
-        self.deadline = deadline
-        self.calleeWasOnline = calleeWasOnline
+    private var name: Name {
+        switch self {
+        case .waiting: .waiting
+        case .ringing: .ringing
+        case .accepted: .accepted
+        case .ended: .ended
+        }
     }
 
-    init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(
-            deadline: try fields.field("deadline", \.deadline),
-            calleeWasOnline: try fields.field("online", \.calleeWasOnline))
-    }
-}
-
-private struct RingingFields: FieldRecord {
-    let deadline: RedisTime
-
-    init(deadline: RedisTime) { self.deadline = deadline }
-
-    init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(deadline: try fields.field("deadline", \.deadline))
-    }
-}
-
-private struct EndedFields: FieldRecord {
-    let at: RedisTime
-    let end: CallEnd
-    let owesCalleeEnd: Bool
-
-    init(at: RedisTime, end: CallEnd, owesCalleeEnd: Bool) {
-        self.at = at
-        self.end = end
-        self.owesCalleeEnd = owesCalleeEnd
+    private var deadline: RedisTime? {
+        switch self {
+        case .waiting(let deadline, _), .ringing(let deadline): deadline
+        case .accepted, .ended: nil
+        }
     }
 
-    init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(
-            at: try fields.field("ended", \.at), end: try fields.field("end", \.end),
-            owesCalleeEnd: try fields.field("owes", \.owesCalleeEnd))
-    }
+    private var calleeWasOnline: Bool? { if case .waiting(_, let wasOnline) = self { wasOnline } else { nil } }
+
+    private var endedAt: RedisTime? { if case .ended(let time, _, _) = self { time } else { nil } }
+
+    private var end: CallEnd? { if case .ended(_, let end, _) = self { end } else { nil } }
+
+    private var owesCalleeEnd: Bool? { if case .ended(_, _, let owes) = self { owes } else { nil } }
 }
 
 extension Call: FieldRecord {

@@ -75,26 +75,30 @@ extension MemberList: FieldRecord {
     }
 }
 
-extension AttributeChange: FieldCodable {
-    package func write(to writer: inout FieldWriter) {
-        switch self {
-        case .update(let attribute):
-            writer.put("change", "update")
-            attribute.write(to: &writer)
-        case .delete(let name):
-            writer.put("change", "del")
-            writer.put("name", name.rawValue)
-        case .clear:
-            writer.put("change", "clear")
+extension AttributeChange: FieldRecord {
+    private enum Kind: String, CaseIterable, FieldValue {
+        case update
+        case delete = "del"
+        case clear
+    }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        switch try fields.field("change", \.kind) {
+        case .update: self = .update(try fields.ownFields(of: \.attribute))
+        case .delete: self = .delete(try fields.own("name", \.deleted))
+        case .clear: self = .clear
         }
     }
 
-    package init(from reader: FieldReader) throws(SignalingError) {
-        switch try reader.string("change") {
-        case "update": self = .update(try Attribute(from: reader))
-        case "del": self = .delete(try AttributeName(try reader.string("name")))
-        case "clear": self = .clear
-        default: throw FieldReader.malformed("change", "change of attributes")
+    private var kind: Kind {
+        switch self {
+        case .update: .update
+        case .delete: .delete
+        case .clear: .clear
         }
     }
+
+    private var attribute: Attribute? { if case .update(let attribute) = self { attribute } else { nil } }
+
+    private var deleted: AttributeName? { if case .delete(let name) = self { name } else { nil } }
 }

@@ -19,33 +19,39 @@ extension PhoneRecord: FieldRecord {
     }
 }
 
-extension PhoneAct: FieldCodable {
-    package func write(to writer: inout FieldWriter) {
-        switch self {
-        case .claimed: writer.put("act", "claimed")
-        case .ringing: writer.put("act", "ringing")
-        case .accepted: writer.put("act", "accepted")
-        case .refused: writer.put("act", "refused")
-        case .message: writer.put("act", "message")
-        case .failed(let code):
-            writer.put("act", "failed")
-            writer.put("code", code)
-        case .ended(let code):
-            writer.put("act", "ended")
-            writer.put("code", code)
+extension PhoneAct: FieldRecord {
+    private enum Kind: String, CaseIterable, FieldValue {
+        case claimed, ringing, accepted, refused, message, failed, ended
+    }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        switch try fields.field("act", \.kind) {
+        case .claimed: self = .claimed
+        case .ringing: self = .ringing
+        case .accepted: self = .accepted
+        case .refused: self = .refused
+        case .message: self = .message
+        case .failed: self = .failed(try fields.own("code", \.code))
+        case .ended: self = .ended(try fields.own("code", \.code))
         }
     }
 
-    package init(from reader: FieldReader) throws(SignalingError) {
-        switch try reader.string("act") {
-        case "claimed": self = .claimed
-        case "ringing": self = .ringing
-        case "accepted": self = .accepted
-        case "refused": self = .refused
-        case "message": self = .message
-        case "failed": self = .failed(try reader.code("code"))
-        case "ended": self = .ended(try reader.code("code"))
-        default: throw FieldReader.malformed("act", "act of a telephone")
+    private var kind: Kind {
+        switch self {
+        case .claimed: .claimed
+        case .ringing: .ringing
+        case .accepted: .accepted
+        case .refused: .refused
+        case .message: .message
+        case .failed: .failed
+        case .ended: .ended
+        }
+    }
+
+    private var code: SignalingCode? {
+        switch self {
+        case .failed(let code), .ended(let code): code
+        case .claimed, .ringing, .accepted, .refused, .message: nil
         }
     }
 }

@@ -44,17 +44,15 @@ extension SessionsReasserted.Held: FieldRecord {
     }
 }
 
-extension SessionsReasserted.Lost: FieldCodable {
-    package func write(to writer: inout FieldWriter) {
-        writer.put("session", session.rawValue)
-        // Success is written for nil, because no session is ever closed with that code.
-        writer.put("code", code ?? .success)
+extension SessionsReasserted.Lost: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(session: try fields.field("session", \.session), code: nil)
+        let written = try fields.field("code", \.writtenCode)
+        code = written == .success ? nil : written
     }
 
-    package init(from reader: FieldReader) throws(SignalingError) {
-        let code = try reader.code("code")
-        self.init(session: SessionID(try reader.string("session")), code: code == .success ? nil : code)
-    }
+    /// Success is written for nil, because no session is ever closed with that code.
+    private var writtenCode: SignalingCode { code ?? .success }
 }
 
 extension ReassertMembers: WireCommand, FieldRecord {
@@ -69,17 +67,9 @@ extension HeldMember: FieldRecord {
     }
 }
 
-extension MembersReasserted: FieldCodable {
-    package func write(to writer: inout FieldWriter) {
-        for session in unknown { writer.put("unknown", session.rawValue) }
-    }
-
-    package init(from reader: FieldReader) throws(SignalingError) {
-        var unknown: [SessionID] = []
-        for (name, value) in reader.pairs where name == "unknown" {
-            unknown.append(SessionID(String(decoding: value, as: UTF8.self)))
-        }
-        self.init(unknown: unknown)
+extension MembersReasserted: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(unknown: try fields.repeated("unknown", \.unknown))
     }
 }
 
