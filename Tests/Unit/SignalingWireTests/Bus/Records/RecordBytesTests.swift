@@ -49,6 +49,14 @@ import Testing
         )
     }
 
+    @Test func limitsThatAnOlderReleaseDoesNotWriteHaveTheirDefaults() throws {
+        let older = try AppSettings(
+            from: FieldReader(encoded: "11:certificate1:c8:required1:113:actsPerSecond1:7".utf8))
+        var limits = AppLimits()
+        limits.actsPerSecond = 7
+        #expect(older == AppSettings(certificate: "c", tokenRequired: true, limits: limits))
+    }
+
     @Test func rowsOfTheMirrors() throws {
         var row = PresenceMirrorRow(
             of: actor, version: 5, gateway: gateway, device: "web", since: RedisTime(milliseconds: 9))
