@@ -78,10 +78,10 @@ package struct DynamicKey: Equatable, Sendable {
             throw malformed
         }
         func part(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
-        guard let timestamp = Int64(part(75..<85)), let random = UInt32(part(85..<93), radix: 16),
+        guard let timestamp = Int64(part(75..<85)), let random = Hex.number(part(85..<93)),
             let expiry = Int64(part(93..<103)), timestamp >= 0, expiry >= 0
         else { throw malformed }
-        let key = DynamicKey(appID: part(43..<75), timestamp: timestamp, random: random, expiry: expiry)
+        let key = DynamicKey(appID: part(43..<75), timestamp: timestamp, random: UInt32(random), expiry: expiry)
         let expected = key.signature(grant, certificate: certificate)
         guard key.appID.utf8.elementsEqual(app.utf8), ConstantTime.equal(expected, part(3..<43).lowercased()) else {
             throw SignalingError(

@@ -28,6 +28,17 @@ package enum Hex {
         text.append(digits[Int(byte & 15)])
     }
 
+    /// The number that 1 to 16 digits in either case denote; nil for other text.
+    package static func number(_ text: some StringProtocol) -> UInt64? {
+        guard (1...16).contains(text.utf8.count) else { return nil }
+        var number: UInt64 = 0
+        for byte in text.utf8 {
+            guard let digit = value(of: byte) else { return nil }
+            number = number << 4 | UInt64(digit)
+        }
+        return number
+    }
+
     /// The value of a digit in either case; nil for any other character.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {

@@ -28,7 +28,7 @@ package struct DigestServer: Sendable {
 
     /// A nonce that an answer has used.
     private struct UsedNonce {
-        var count: UInt32
+        var count: UInt64
         var expiry: LocalTime
     }
     private let secret: String
@@ -49,7 +49,7 @@ package struct DigestServer: Sendable {
     /// 3.6).
     /// - Parameter salt: unpredictable hexadecimal digits.
     package func challenges(now: LocalTime, salt: String, isStale: Bool = false) -> [SIPHeaderField] {
-        let nonce = signed("\(String(now.milliseconds, radix: 16)).\(salt)")
+        let nonce = signed("\(Hex.text(UInt64(bitPattern: now.milliseconds))).\(salt)")
         let stale = isStale ? ", stale=true" : ""
         return [DigestAlgorithm.md5, .sha256].map { algorithm in
             SIPHeaderField(
@@ -67,7 +67,7 @@ package struct DigestServer: Sendable {
         guard let username = answer["username"], let nonce = answer["nonce"], let uri = answer["uri"],
             let response = answer["response"], let cnonce = answer["cnonce"],
             answer["qop"]?.lowercased() == "auth", let algorithm = DigestAlgorithm(parameter: answer["algorithm"]),
-            let text = answer["nc"], text.utf8.count == 8, let count = UInt32(text, radix: 16), count > 0,
+            let text = answer["nc"], text.utf8.count == 8, let count = Hex.number(text), count > 0,
             let requestURI = request.requestURI?.text, Self.isSame(uri, requestURI)
         else { return .refused }
         guard let made = time(of: nonce) else { return .stale }
@@ -83,7 +83,7 @@ package struct DigestServer: Sendable {
         return use(nonce, count: count, expiry: made + lifetime, now: now) ? .accepted(username: username) : .stale
     }
 
-    private mutating func use(_ nonce: String, count: UInt32, expiry: LocalTime, now: LocalTime) -> Bool {
+    private mutating func use(_ nonce: String, count: UInt64, expiry: LocalTime, now: LocalTime) -> Bool {
         if let known = usedNonces[nonce] {
             guard count > known.count else { return false }
         } else if usedNonces.count >= maxNonces {
@@ -101,7 +101,7 @@ package struct DigestServer: Sendable {
         guard let dot = nonce.lastIndex(of: ".") else { return nil }
         let text = String(nonce[..<dot])
         guard ConstantTime.equal(signed(text), nonce) else { return nil }
-        return Int64(text.prefix { $0 != "." }, radix: 16).map { LocalTime(milliseconds: $0) }
+        return Hex.number(text.prefix { $0 != "." }).map { LocalTime(milliseconds: Int64(bitPattern: $0)) }
     }
 
     /// Whether the URI in an answer is the requested one. Parameters are not compared, because they may be changed on

@@ -18,4 +18,16 @@ struct HexTests {
         #expect("09afAF".utf8.map { Hex.value(of: $0) } == [0, 9, 10, 15, 10, 15])
         #expect("/:@G`g".utf8.allSatisfy { Hex.value(of: $0) == nil })
     }
+
+    @Test("1 to 16 digits of either case are a number")
+    func number() {
+        #expect(Hex.number("0") == 0)
+        #expect(Hex.number("00aF") == 0xAF)
+        #expect(Hex.number("FFFFffffFFFFffff") == .max)
+    }
+
+    @Test("Other text is no number", arguments: ["", "g", "+1", "-1", " 1", "0x1", "1.", "00000000000000001"])
+    func noNumber(_ text: String) {
+        #expect(Hex.number(text) == nil)
+    }
 }
