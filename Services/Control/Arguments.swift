@@ -84,6 +84,6 @@ struct SIPNumberArgument: ExpressibleByArgument {
     }
 }
 
-extension SIPTrunk.Transport: ExpressibleByArgument {}
+extension SIPTransport: ExpressibleByArgument {}
 extension SIPTrunk.DTMF: ExpressibleByArgument {}
 extension SIPTrunk.SRTP: ExpressibleByArgument {}

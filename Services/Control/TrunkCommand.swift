@@ -20,7 +20,7 @@ struct TrunkCommand: AsyncParsableCommand {
         var address: SIPAddressArgument
 
         @Option(help: "udp, tcp or tls; the default port is 5060, or 5061 for tls.")
-        var transport = SIPTrunk.Transport.udp
+        var transport = SIPTransport.udp
 
         @Option(help: "The user name for digest authentication and registration.")
         var user: String?

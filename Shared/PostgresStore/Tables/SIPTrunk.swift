@@ -2,24 +2,6 @@ package import SignalingProtocol
 
 /// An app's SIP peer, which connects its calls to and from telephones.
 package struct SIPTrunk: Equatable, Sendable {
-    /// The transport protocol of SIP messages.
-    package enum Transport: String, Sendable, CaseIterable {
-        /// UDP.
-        case udp
-        /// TCP; one connection is kept open and reused.
-        case tcp
-        /// TLS over TCP; one connection is kept open and reused.
-        case tls
-
-        /// The transport's default port.
-        package var standardPort: Int {
-            switch self {
-            case .udp, .tcp: 5060
-            case .tls: 5061
-            }
-        }
-    }
-
     /// How DTMF digits are sent.
     package enum DTMF: String, Sendable, CaseIterable {
         /// RFC 4733 telephone-events when the peer supports them, else SIP INFO.
@@ -46,8 +28,8 @@ package struct SIPTrunk: Equatable, Sendable {
     package var host: String
     /// The peer's port, 1...65535.
     package var port: Int
-    /// The transport protocol of SIP messages.
-    package var transport: Transport
+    /// The transport protocol of SIP messages. Over TCP and TLS, one connection is kept open and reused.
+    package var transport: SIPTransport
     /// The user name for digest authentication and registration; default none.
     package var authUser: String?
     /// The password of `authUser`. Never logged.
@@ -80,7 +62,7 @@ package struct SIPTrunk: Equatable, Sendable {
 
     /// Creates a trunk that is not stored yet.
     /// - Parameter port: nil for the transport's default port.
-    package init(app: AppID, host: String, port: Int? = nil, transport: Transport = .udp) {
+    package init(app: AppID, host: String, port: Int? = nil, transport: SIPTransport = .udp) {
         self.app = app
         self.host = host
         self.port = port ?? transport.standardPort

@@ -74,7 +74,7 @@ package struct TrunkStore: Sendable {
 extension SIPTrunk {
     fileprivate init(_ row: PostgresRow) throws(PostgresError) {
         guard let app = try? AppID(try row.string("app")), let port = Int(exactly: try row.int64("port")),
-            let transport = Transport(rawValue: try row.string("transport")),
+            let transport = SIPTransport(rawValue: try row.string("transport")),
             let dtmf = DTMF(rawValue: try row.string("dtmf")), let srtp = SRTP(rawValue: try row.string("srtp")),
             let ringSeconds = Int(exactly: try row.int64("ring_seconds"))
         else { throw PostgresError(.shape, "the table sip_trunks contains a value that this build does not know") }

@@ -15,7 +15,7 @@ import Testing
             try await AppStore(pool: pool).create(id: AppID(name), certificate: "c", tokenRequired: false)
         }
         #expect(try await store.find(app) == nil)
-        for transport in SIPTrunk.Transport.allCases {
+        for transport in SIPTransport.allCases {
             try await store.set(SIPTrunk(app: app, host: "h", transport: transport))
             #expect(try await store.find(app)?.port == (transport == .tls ? 5061 : 5060))
         }

@@ -1,6 +1,7 @@
 internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
+internal import SignalingProtocol
 
 /// A SIP dialog: its parties, route set, target and CSeq numbers. One that we start is established by a response.
 @SIPThread

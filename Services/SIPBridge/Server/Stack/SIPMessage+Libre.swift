@@ -1,5 +1,6 @@
 internal import CRe
 internal import SIPBridgeLogic
+internal import SignalingProtocol
 
 extension SIPMessage {
     /// Copies a message out of libre.

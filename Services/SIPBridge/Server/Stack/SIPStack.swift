@@ -1,6 +1,7 @@
 internal import CRe
 internal import Glibc
 internal import SIPBridgeLogic
+internal import SignalingProtocol
 
 /// libre's SIP transports and transactions: passes on received messages, and creates dialogs.
 ///

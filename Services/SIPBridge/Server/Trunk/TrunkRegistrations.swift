@@ -89,16 +89,10 @@ extension TrunkRegistrationTarget {
     /// The registration that a trunk requires; nil when it requires none.
     fileprivate init?(_ trunk: SIPTrunk) {
         guard trunk.register, let name = trunk.authUser, let user = PhoneTarget(callee: name)?.user else { return nil }
-        let transport: SIPTransport =
-            switch trunk.transport {
-            case .udp: .udp
-            case .tcp: .tcp
-            case .tls: .tls
-            }
         let host = SIPEncoding.uriHost(trunk.host)
         self.init(
-            registrar: "sip:\(host):\(trunk.port);transport=\(transport.rawValue)",
-            account: "sip:\(user)@\(trunk.fromDomain ?? host)", contactUser: user, transport: transport,
+            registrar: "sip:\(host):\(trunk.port);transport=\(trunk.transport.rawValue)",
+            account: "sip:\(user)@\(trunk.fromDomain ?? host)", contactUser: user, transport: trunk.transport,
             credentials: trunk.secret.map { DigestCredentials(username: name, password: $0) })
     }
 }

@@ -1,3 +1,5 @@
+import SignalingProtocol
+
 @testable import SIPBridgeLogic
 
 /// SIP messages for the tests.

@@ -1,3 +1,4 @@
+import SignalingProtocol
 import Testing
 
 @testable import SIPBridgeLogic

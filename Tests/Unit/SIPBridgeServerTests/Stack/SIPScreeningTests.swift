@@ -1,4 +1,5 @@
 import Glibc
+import SignalingProtocol
 import Testing
 
 @testable import SIPBridgeLogic
