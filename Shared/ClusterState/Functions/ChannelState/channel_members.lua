@@ -157,9 +157,31 @@ local function channel_join(keys, args)
     return result
 end
 
--- ARGV: command, deadline, account, sid, 1 for a special channel.
+-- Removes a member. `told` is false where the leave is not published even if the channel publishes leaves.
 -- Returns {members, change number, uid, time to live of the empty channel (s), when to announce counter num ('0' for
--- never)}, or {} when the account is not a member with that session.
+-- never)}.
+local function remove_member(tag, account, info, told)
+    local uid = string.match(info, '^%S+')
+    local wanted, before = settings(tag)
+    local announced = wanted.announced and told
+    local id, seq, ms = next_numbers(before, announced)
+    redis.call('ZREM', tag .. ':members', account)
+    redis.call('HDEL', tag .. ':info', account)
+    local count = redis.call('ZCARD', tag .. ':members')
+    local listed = latest_left(tag, account, info, count, before.listed)
+    redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq, 'listed', listed)
+    if count == 0 then
+        redis.call('HSET', tag .. ':state', 'emptied', number(ms))
+    end
+    if announced then
+        publish_as(tag, seq, id, account, uid, 'leave')
+    end
+    local num = counter_changed(tag, 'num', wanted.num, account, uid)
+    return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
+end
+
+-- ARGV: command, deadline, account, sid, 1 for a special channel.
+-- Returns as remove_member does, or {} when the account is not a member with that session.
 local function channel_leave(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function()
@@ -168,23 +190,7 @@ local function channel_leave(keys, args)
         if not info or sid_of(info) ~= args[4] then
             return {}
         end
-        local uid = string.match(info, '^%S+')
-        local wanted, before = settings(tag)
-        local announced = wanted.announced and args[5] ~= '1'
-        local id, seq, ms = next_numbers(before, announced)
-        redis.call('ZREM', tag .. ':members', account)
-        redis.call('HDEL', tag .. ':info', account)
-        local count = redis.call('ZCARD', tag .. ':members')
-        local listed = latest_left(tag, account, info, count, before.listed)
-        redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq, 'listed', listed)
-        if count == 0 then
-            redis.call('HSET', tag .. ':state', 'emptied', number(ms))
-        end
-        if announced then
-            publish_as(tag, seq, id, account, uid, 'leave')
-        end
-        local num = counter_changed(tag, 'num', wanted.num, account, uid)
-        return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
+        return remove_member(tag, account, info, args[5] ~= '1')
     end)
 end
 
@@ -244,23 +250,7 @@ local function channel_forget(keys, args)
     if not info or sid_of(info) ~= args[2] then
         return {}
     end
-    local uid = string.match(info, '^%S+')
-    local wanted, before = settings(tag)
-    local announced = wanted.announced and args[3] == '1'
-    local id, seq, ms = next_numbers(before, announced)
-    redis.call('ZREM', tag .. ':members', account)
-    redis.call('HDEL', tag .. ':info', account)
-    redis.call('DEL', tag .. ':latest')
-    redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq, 'listed', '')
-    local count = redis.call('ZCARD', tag .. ':members')
-    if count == 0 then
-        redis.call('HSET', tag .. ':state', 'emptied', number(ms))
-    end
-    if announced then
-        publish_as(tag, seq, id, account, uid, 'leave')
-    end
-    local num = counter_changed(tag, 'num', wanted.num, account, uid)
-    return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
+    return remove_member(tag, account, info, args[3] == '1')
 end
 
 -- ARGV: account, uid, 1 to publish the leave. Called for a member that PostgreSQL's copy has and Redis does not know.
