@@ -37,8 +37,9 @@ package struct EndedSession: Equatable, Sendable {
         self.change = change
         self.time = time
         var channels: [ChannelName] = []
-        for text in [fields[7]] + fields[8].split(separator: "\n").map(String.init) {
-            if let channel = try? ChannelName(text), !channels.contains(channel) { channels.append(channel) }
+        for channel in ChannelLines.channels(fields[7]) + ChannelLines.channels(fields[8])
+        where !channels.contains(channel) {
+            channels.append(channel)
         }
         self.channels = channels
         device = fields[9]

@@ -1,7 +1,7 @@
-internal import SignalingProtocol
+package import SignalingProtocol
 
 /// Reads a line of fields that are separated by single spaces; the last one extends unchanged to the end.
-struct TextFields {
+package struct TextFields {
     private var rest: UnsafeBufferPointer<UInt8>
     private let what: StaticString
 
@@ -11,12 +11,26 @@ struct TextFields {
         self.what = what
     }
 
+    /// Reads a line with `body`.
+    /// - Parameter what: what the line describes, for errors.
+    package static func read<Value>(
+        _ line: String, what: StaticString, _ body: (inout TextFields) throws(SignalingError) -> Value
+    ) throws(SignalingError) -> Value {
+        try line.utf8.withBytes { bytes -> Result<Value, SignalingError> in
+            Result { () throws(SignalingError) in
+                var fields = TextFields(bytes, what: what)
+                return try body(&fields)
+            }
+        }.get()
+    }
+
     /// The next field.
-    mutating func next() throws(SignalingError) -> String { try text(try nextBytes()) }
+    package mutating func next() throws(SignalingError) -> String { try text(try nextBytes()) }
 
     /// The next field, as a number.
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(SignalingError) -> Number
-    {
+    package mutating func number<Number: FixedWidthInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(SignalingError) -> Number {
         guard let number = DecimalText.parse(try nextBytes()).flatMap({ Number(exactly: $0) }) else { throw bad() }
         return number
     }
@@ -42,11 +56,11 @@ struct TextFields {
         return try text(field)
     }
 
-    /// The rest of the line.
-    var remainder: UnsafeBufferPointer<UInt8> { rest }
+    /// The rest of the line; valid as long as the line is.
+    package var remainder: UnsafeBufferPointer<UInt8> { rest }
 
     /// The rest of the line, as text.
-    func remainderText() throws(SignalingError) -> String { try text(rest) }
+    package func remainderText() throws(SignalingError) -> String { try text(rest) }
 
     func bad() -> SignalingError { SignalingError(.failed, .badEvent, "\(what) does not have the expected fields") }
 

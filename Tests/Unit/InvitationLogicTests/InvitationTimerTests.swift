@@ -22,6 +22,6 @@ import Testing
         let reference = CallReference(call: CallID("c-1"), tag: "{call:a:b:c}")
         #expect(reference.text == "c-1 {call:a:b:c}")
         #expect(CallReference(text: reference.text) == reference)
-        #expect(CallReference(text: "c-1") == nil)
+        for other in ["", "c-1", "c-1 {call:a:b:c} more"] { #expect(CallReference(text: other) == nil) }
     }
 }

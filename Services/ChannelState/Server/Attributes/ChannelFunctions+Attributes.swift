@@ -24,11 +24,9 @@ extension ChannelFunctions {
                 "channel_attribute_begin", tag: KeySpace.tag(channel), .string(context.id.rawValue),
                 .deadline(context.deadline), .string(ChannelAttributeRules.countedName(command.change)),
                 .int(command.limitPerSecond), adds ? 1 : 0))
-        guard let parts = reply.array, parts.count == 3, let cached = parts[0].int, let members = parts[1].int,
-            let now = parts[2].int
-        else { throw .unreadableAnswer }
+        var parts = try FunctionReply(reply)
         return AdmittedChange(
-            attributesAreCached: cached == 1, members: Int(members), now: RedisTime(milliseconds: now))
+            attributesAreCached: try parts.int64() == 1, members: try parts.int(), now: try parts.time())
     }
 
     /// The command that asks whether the session may act, as the last check before the act takes effect. It refuses a
@@ -169,11 +167,10 @@ extension ChannelFunctions {
     }
 
     func expiry(_ channel: ChannelKey) async throws(SignalingError) -> Expiry {
-        let texts = try await redis.answer(to: .function("channel_expiry", tag: KeySpace.tag(channel))).texts
-        switch texts.first {
-        case "wait":
-            guard texts.count == 2, let until = RedisTime(text: texts[1]) else { throw .unreadableAnswer }
-            return .wait(until: until)
+        var parts = try FunctionReply(
+            try await redis.answer(to: .function("channel_expiry", tag: KeySpace.tag(channel))))
+        switch try parts.text() {
+        case "wait": return .wait(until: try parts.time())
         case "due": return .due
         case "idle": return .idle
         default: return .none

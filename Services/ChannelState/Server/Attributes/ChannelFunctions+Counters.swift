@@ -8,21 +8,19 @@ extension ChannelFunctions {
     /// When each counter must be announced; without counters that are off or have not changed.
     typealias CounterDueTimes = [ChannelCounter: RedisTime]
 
-    /// Parses the times of `num` and `total`; 0 means never.
-    static func countersDue(_ texts: some Collection<String>) throws(SignalingError) -> CounterDueTimes {
-        let order: [ChannelCounter] = [.members, .total]
+    /// The counters whose time is not 0, which means never.
+    static func countersDue(members: RedisTime, total: RedisTime? = nil) -> CounterDueTimes {
         var countersDue: CounterDueTimes = [:]
-        for (counter, text) in zip(order, texts) {
-            guard let due = RedisTime(text: text) else { throw .unreadableAnswer }
-            if due.milliseconds > 0 { countersDue[counter] = due }
-        }
+        if members.milliseconds > 0 { countersDue[.members] = members }
+        if let total, total.milliseconds > 0 { countersDue[.total] = total }
         return countersDue
     }
 
     /// The counters that have yet to be announced.
     func counters(_ channel: ChannelKey) async throws(SignalingError) -> CounterDueTimes {
-        try Self.countersDue(
-            try await redis.answer(to: .function("channel_counters", tag: KeySpace.tag(channel))).texts)
+        var parts = try FunctionReply(
+            try await redis.answer(to: .function("channel_counters", tag: KeySpace.tag(channel))))
+        return Self.countersDue(members: try parts.time(), total: try parts.time())
     }
 
     /// The result of ``announce(_:_:)``.
@@ -38,14 +36,12 @@ extension ChannelFunctions {
     /// Announces a counter, if it has changed and it is time.
     func announce(_ counter: ChannelCounter, _ channel: ChannelKey) async throws(SignalingError) -> CounterAnnouncement
     {
-        let texts = try await redis.answer(
-            to: .function("channel_counter_tell", tag: KeySpace.tag(channel), .string(counter.rawValue))
-        ).texts
-        switch texts.first {
+        var parts = try FunctionReply(
+            try await redis.answer(
+                to: .function("channel_counter_tell", tag: KeySpace.tag(channel), .string(counter.rawValue))))
+        switch try parts.text() {
         case "told": return .announced
-        case "wait":
-            guard texts.count == 2, let until = RedisTime(text: texts[1]) else { throw .unreadableAnswer }
-            return .wait(until: until)
+        case "wait": return .wait(until: try parts.time())
         default: return .nothing
         }
     }

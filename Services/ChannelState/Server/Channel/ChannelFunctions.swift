@@ -93,7 +93,7 @@ struct ChannelFunctions: Sendable {
     func holds(_ actor: Actor, _ channel: ChannelKey) async throws(SignalingError) -> Bool {
         let info = try await redis.answer(
             to: RedisCommand("HGET", .string(ChannelKeys(channel).memberInfo), .string(actor.user.account.rawValue)))
-        return info.string?.split(separator: " ", maxSplits: 1).last.map { $0 == actor.session.rawValue } == true
+        return info.string.flatMap { MemberInfo(text: $0) }?.session == actor.session
     }
 
     /// - Parameter deadline: after this time nothing is done; nil for none.
@@ -123,22 +123,18 @@ struct ChannelFunctions: Sendable {
     }
 
     private static func left(_ reply: RedisValue) throws(SignalingError) -> Left? {
-        guard reply.array != nil else { throw .unreadableAnswer }
-        let texts = reply.texts
-        if texts.isEmpty { return nil }
-        guard texts.count == 5, let count = Int(texts[0]), let change = Int64(texts[1]), let uid = UInt32(texts[2]),
-            let seconds = Int64(texts[3])
-        else { throw .unreadableAnswer }
+        var parts = try FunctionReply(reply)
+        if parts.isEmpty { return nil }
         return Left(
-            count: count, change: change, uid: uid, timeToLive: .seconds(seconds),
-            countersDue: try countersDue(texts[4...4]))
+            count: try parts.int(), change: try parts.int64(), uid: try parts.uint32(),
+            timeToLive: .seconds(try parts.int64()), countersDue: Self.countersDue(members: try parts.time()))
     }
 
     struct Reasserted: Equatable {
         /// The number of the change, for the mirror; nil when nothing changed.
         var change: Int64?
-        var added: Set<Account>
         var countersDue: CounterDueTimes
+        var added: Set<Account>
     }
 
     /// Adds members that Redis does not know.
@@ -149,13 +145,13 @@ struct ChannelFunctions: Sendable {
                 .string($0.session.rawValue),
             ]
         }
-        let texts = try await redis.answer(
-            to: .function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)
-        ).texts
-        guard texts.count >= 3 else { throw .unreadableAnswer }
+        var parts = try FunctionReply(
+            try await redis.answer(
+                to: .function("channel_reassert", tag: KeySpace.tag(channel), arguments: arguments)))
         return Reasserted(
-            change: Int64(texts[0]), added: Set(texts.dropFirst(3).compactMap { try? Account($0) }),
-            countersDue: try Self.countersDue(texts[1...2]))
+            change: Int64(try parts.text()),
+            countersDue: Self.countersDue(members: try parts.time(), total: try parts.time()),
+            added: Set(parts.remainingTexts.compactMap { try? Account($0) }))
     }
 
     /// Records that an account is not a member, when Redis does not know it and only PostgreSQL's copy has it.
@@ -182,19 +178,19 @@ struct ChannelFunctions: Sendable {
     func members(_ channel: ChannelKey, below: String?, limit: Int) async throws(SignalingError) -> MemberPage {
         let reply = try await redis.answer(
             to: .function("channel_members", tag: KeySpace.tag(channel), .string(below ?? "+inf"), .int(limit)))
-        let texts = reply.texts
-        guard texts.count >= 2, let total = Int(texts[0]) else { throw .unreadableAnswer }
-        let members = try Self.members(texts[2...])
-        return MemberPage(total: total, next: members.count < limit ? nil : texts[1], members: members)
+        var parts = try FunctionReply(reply)
+        let (total, last) = (try parts.int(), try parts.text())
+        let members = try Self.members(parts.remainingTexts)
+        return MemberPage(total: total, next: members.count < limit ? nil : last, members: members)
     }
 
-    /// Parses pairs of an account and "uid sid".
-    private static func members(_ texts: ArraySlice<String>) throws(SignalingError) -> [Member] {
+    /// Parses pairs of an account and the text of its ``MemberInfo``.
+    private static func members(_ texts: [String]) throws(SignalingError) -> [Member] {
         var members: [Member] = []
         members.reserveCapacity(texts.count / 2)
-        for index in stride(from: texts.startIndex, to: texts.endIndex - 1, by: 2) {
-            let uid = texts[index + 1].split(separator: " ", maxSplits: 1).first.flatMap { UInt32($0) }
-            members.append(Member(account: try Account(texts[index]), uid: uid ?? 0))
+        for index in stride(from: 0, to: texts.count - 1, by: 2) {
+            let info = MemberInfo(text: texts[index + 1])
+            members.append(Member(account: try Account(texts[index]), uid: info?.uid ?? 0))
         }
         return members
     }

@@ -23,7 +23,7 @@ extension ChannelFunctions {
         var change: Int64
         var countersDue: CounterDueTimes
         /// Whether anyone receives the app's announcements of joins.
-        var hasAudience: Bool
+        var hasAudience = false
     }
 
     /// The number of attempts to read a join and its attributes as of the same version; each fails only if a change
@@ -46,30 +46,27 @@ extension ChannelFunctions {
                 RedisCommand("HGETALL", .string(keys.attributes)), RedisCommand("GET", .string(keys.attributesVersion)),
                 ServerAnnouncement.memberAudience(in: channel.app),
             ])
-            let head = 9
-            guard let parts = replies[0].array, parts.count >= head, let cached = replies[1].array,
-                let version = parts[8].string
-            else { throw .unreadableAnswer }
-            guard version == replies[2].string ?? "" else { continue }
-            let attributes = try Self.attributes(cached[...]) + Self.attributes(parts[head...])
-            return try Self.joined(parts, attributes, hasAudience: replies[3].int == 1)
+            var parts = try FunctionReply(replies[0])
+            var joined = try Self.joined(&parts)
+            guard try parts.text() == replies[2].string ?? "" else { continue }
+            guard let cached = replies[1].array else { throw .unreadableAnswer }
+            let attributes = try Self.attributes(cached[...]) + Self.attributes(parts.remaining)
+            joined.answer.attributes = attributes.sorted { $0.name < $1.name }
+            joined.hasAudience = replies[3].int == 1
+            return joined
         }
         throw .unreadableAnswer
     }
 
-    private static func joined(
-        _ parts: [RedisValue], _ attributes: [Attribute], hasAudience: Bool
-    ) throws(SignalingError) -> Joined {
-        guard let outcome = parts[0].string.flatMap(Joined.Outcome.init), let sequence = parts[1].int,
-            let count = parts[2].int, let change = parts[3].int, let latest = parts[6].bytes,
-            let last = parts[7].int
-        else { throw .unreadableAnswer }
-        let answer = ChannelJoined(
-            sequence: sequence, id: last, members: LatestMembers(text: latest),
-            attributes: attributes.sorted { $0.name < $1.name })
-        return Joined(
-            outcome: outcome, answer: answer, count: Int(count), change: change,
-            countersDue: try countersDue(parts[4...5].map { $0.string ?? "" }), hasAudience: hasAudience)
+    /// Parses the reply to `channel_join` as far as the version of the attributes.
+    private static func joined(_ parts: inout FunctionReply) throws(SignalingError) -> Joined {
+        guard let outcome = Joined.Outcome(rawValue: try parts.text()) else { throw .unreadableAnswer }
+        let sequence = try parts.int64()
+        let (count, change) = (try parts.int(), try parts.int64())
+        let countersDue = Self.countersDue(members: try parts.time(), total: try parts.time())
+        let latest = LatestMembers(text: try parts.bytes())
+        let answer = ChannelJoined(sequence: sequence, id: try parts.int64(), members: latest, attributes: [])
+        return Joined(outcome: outcome, answer: answer, count: count, change: change, countersDue: countersDue)
     }
 
     /// Parses pairs of name and value.

@@ -61,8 +61,8 @@ struct MemberMirrorCheck: Sendable {
         for ((row, actor), session) in zip(members, sessions) {
             let fields = session.texts
             guard fields.count == 3 else { throw SignalingError.unreadableAnswer }
-            let places = [fields[1]] + fields[2].split(separator: "\n").map(String.init)
-            if fields[0] == actor.session.rawValue, places.contains(row.channel.name.rawValue) { continue }
+            let places = ChannelLines.channels(fields[1]) + ChannelLines.channels(fields[2])
+            if fields[0] == actor.session.rawValue, places.contains(row.channel.name) { continue }
             ChannelMetrics.membersForgotten.increment()
             try await reassertion.forget(actor, in: row.channel, isTold: true)
         }
@@ -77,8 +77,8 @@ struct MemberMirrorCheck: Sendable {
     }
 
     private static func actor(_ row: MemberMirrorRow, _ info: String) -> Actor {
-        let session = info.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
-        return Actor(
-            user: UserKey(app: row.channel.app, account: row.account), uid: row.uid, session: SessionID(session))
+        Actor(
+            user: UserKey(app: row.channel.app, account: row.account), uid: row.uid,
+            session: MemberInfo(text: info)?.session ?? SessionID(""))
     }
 }

@@ -1,3 +1,6 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
 /// A call and the place of its record: an element of the lists of a user's or a sip-bridge's calls.
 package struct CallReference: Equatable, Sendable {
     /// The call's id.
@@ -16,9 +19,11 @@ package struct CallReference: Equatable, Sendable {
 
     /// Parses an element; nil when it has another form.
     package init?(text: String) {
-        let parts = text.split(separator: " ")
-        guard parts.count == 2 else { return nil }
-        call = CallID(String(parts[0]))
-        tag = String(parts[1])
+        let reference = try? TextFields.read(text, what: "a reference to a call") { fields throws(SignalingError) in
+            let reference = CallReference(call: CallID(try fields.next()), tag: try fields.next())
+            return fields.remainder.isEmpty ? reference : nil
+        }
+        guard let reference else { return nil }
+        self = reference
     }
 }

@@ -48,18 +48,18 @@ struct CallRecordStore: Sendable {
 
     func load(_ tag: String, command: CommandID) async throws(SignalingError) -> Loaded {
         let reply = try await call("call_load", tag, [.string(command.rawValue)])
-        guard let parts = reply.array, parts.count == 4, let now = parts[0].int, let version = parts[2].int,
-            let fields = parts[3].array
-        else { throw .unreadableAnswer }
-        let done: [CallAction]? = if let bytes = parts[1].bytes { try CallAction.decode(bytes) } else { nil }
+        var parts = try FunctionReply(reply)
+        let now = try parts.time()
+        let done: [CallAction]? = if let bytes = try parts.next().bytes { try CallAction.decode(bytes) } else { nil }
+        let version = try parts.int64()
+        guard let fields = try parts.next().array else { throw .unreadableAnswer }
         var pairs: [(name: String, value: [UInt8])] = []
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
             guard let name = fields[index].string, let value = fields[index + 1].bytes else { throw .unreadableAnswer }
             pairs.append((name: name, value: value))
         }
         let snapshot = version == 0 ? nil : try CallSnapshot(from: FieldReader(pairs: pairs))
-        return Loaded(
-            now: RedisTime(milliseconds: now), done: done, version: version, snapshot: snapshot)
+        return Loaded(now: now, done: done, version: version, snapshot: snapshot)
     }
 
     func commit(
@@ -82,12 +82,10 @@ struct CallRecordStore: Sendable {
         }
         let reply = try await redis.answer(
             to: .function("call_commit", keys: [tag, KeySpace.mirror(.invitation)], arguments: arguments))
-        guard let parts = reply.array else { throw .unreadableAnswer }
-        switch parts.first?.int {
+        var parts = try FunctionReply(reply)
+        switch try parts.int64() {
         case 0: return .now
-        case 1:
-            guard let bytes = parts.last?.bytes else { throw .unreadableAnswer }
-            return .before(try CallAction.decode(bytes))
+        case 1: return .before(try CallAction.decode(try parts.bytes()))
         case 2: return .conflict
         default: throw .unreadableAnswer
         }
@@ -116,10 +114,11 @@ struct CallRecordStore: Sendable {
     }
 
     private static func party(_ reply: RedisValue) throws(SignalingError) -> Party {
-        guard let parts = reply.array, parts.count == 3, let session = parts[0].string, let uid = parts[1].string,
-            let calls = parts[2].int
-        else { throw .unreadableAnswer }
-        return Party(session: session.isEmpty ? nil : SessionID(session), uid: UInt32(uid) ?? 0, calls: Int(calls))
+        var parts = try FunctionReply(reply)
+        let session = try parts.text()
+        return Party(
+            session: session.isEmpty ? nil : SessionID(session), uid: UInt32(try parts.text()) ?? 0,
+            calls: try parts.int())
     }
 
     /// Adds a call to the list of a user's calls.

@@ -43,20 +43,16 @@ extension PresenceFunctions {
 
     /// Parses the reply to ``reassert(_:on:replacing:)``.
     static func reasserted(_ reply: RedisValue) throws(SignalingError) -> Reassertion {
-        let fields = reply.texts
-        switch (fields.first, fields.count) {
-        case ("held", 5), ("kept", 5), ("restored", 5):
-            guard let since = RedisTime(text: fields[2]), let mailbox = Int64(fields[3]) else {
-                throw .unreadableAnswer
-            }
-            return .held(
-                Held(
-                    change: Int64(fields[1]), since: since, mailbox: mailbox, wrongChannel: try? ChannelName(fields[4]))
-            )
-        case ("lost", 2):
-            return .lost(reason: Int(fields[1]).flatMap(SignalingCode.init) ?? .leaveOther)
-        case ("moved", 1): return .moved
-        case ("older", 2): return .older(SessionID(fields[1]))
+        var parts = try FunctionReply(reply)
+        switch try parts.text() {
+        case "held", "kept", "restored":
+            var held = Held(
+                change: Int64(try parts.text()), since: try parts.time(), mailbox: try parts.int64())
+            held.wrongChannel = try? ChannelName(try parts.text())
+            return .held(held)
+        case "lost": return .lost(reason: Int(try parts.text()).flatMap(SignalingCode.init) ?? .leaveOther)
+        case "moved": return .moved
+        case "older": return .older(SessionID(try parts.text()))
         default: throw .unreadableAnswer
         }
     }
@@ -78,16 +74,14 @@ extension PresenceFunctions {
             to: .function(
                 "session_forgotten", tag: KeySpace.tag(row.user), .string(row.session.rawValue),
                 .string(row.gateway.rawValue), .int(row.uid), .string(row.device), .time(row.since),
-                .string(channels.map(\.rawValue).joined(separator: "\n"))))
-        let fields = reply.texts
-        switch (fields.first, fields.count) {
-        case ("ended", _):
-            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw .unreadableAnswer }
+                .string(ChannelLines.text(channels))))
+        var parts = try FunctionReply(reply)
+        switch try parts.text() {
+        case "ended":
+            guard let ended = EndedSession(fields: parts.remainingTexts) else { throw .unreadableAnswer }
             return .ended(ended)
-        case ("over", 2):
-            guard let change = Int64(fields[1]) else { throw .unreadableAnswer }
-            return .over(change: change)
-        case ("present", 1): return .present
+        case "over": return .over(change: try parts.int64())
+        case "present": return .present
         default: throw .unreadableAnswer
         }
     }

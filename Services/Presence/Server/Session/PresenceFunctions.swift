@@ -72,14 +72,11 @@ struct PresenceFunctions: Sendable {
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
             ServerAnnouncement.userAudience(in: line.user.app),
         ])
-        let fields = replies[0].texts
-        if fields.isEmpty { return nil }
-        guard fields.count >= 3, let change = Int64(fields[0]), let now = RedisTime(text: fields[1]),
-            let claim = Int64(fields[2])
-        else { throw .unreadableAnswer }
+        var parts = try FunctionReply(replies[0])
+        if parts.isEmpty { return nil }
         return Opened(
-            change: change, hold: SessionHold(since: now, claim: claim),
-            replaced: EndedSession(fields: Array(fields.dropFirst(3))),
+            change: try parts.int64(), hold: SessionHold(since: try parts.time(), claim: try parts.int64()),
+            replaced: EndedSession(fields: parts.remainingTexts),
             gatewayLives: replies[1].int == 1, hasAudience: replies[2].int == 1)
     }
 
@@ -96,16 +93,15 @@ struct PresenceFunctions: Sendable {
             to: .function(
                 "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .deadline(deadline),
                 .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)))
-        let fields = reply.texts
-        guard fields.count == 9, let uid = UInt32(fields[0]), let change = Int64(fields[3]),
-            let since = RedisTime(text: fields[5]), let expiry = Int64(fields[6]), let claim = Int64(fields[7]),
-            let moveNumber = Int64(fields[8])
-        else { throw .unreadableAnswer }
+        var parts = try FunctionReply(reply)
+        let (uid, channel, push) = (try parts.uint32(), try parts.text(), try parts.text())
+        let (change, device, since) = (try parts.int64(), try parts.text(), try parts.time())
+        let (expiry, claim) = (try parts.int64(), try parts.int64())
         var answer = SessionResumed(
-            uid: uid, channel: try? ChannelName(fields[1]), push: fields[2] == "1", tokenExpiry: expiry,
+            uid: uid, channel: try? ChannelName(channel), push: push == "1", tokenExpiry: expiry,
             hold: SessionHold(since: since, claim: claim))
-        answer.moveNumber = moveNumber
-        return Resumed(answer: answer, change: change, device: fields[4])
+        answer.moveNumber = try parts.int64()
+        return Resumed(answer: answer, change: change, device: device)
     }
 
     struct Detached: Equatable {
@@ -142,13 +138,13 @@ struct PresenceFunctions: Sendable {
 
     /// Parses the reply to ``detach(_:from:lostSince:_:deadline:)``.
     static func detached(_ reply: RedisValue) throws(SignalingError) -> Detachment {
-        let fields = reply.texts
-        if fields.isEmpty { return .absent }
-        if fields == ["kept"] { return .kept }
-        guard fields.count == 5, let over = RedisTime(text: fields[0]), let change = Int64(fields[1]),
-            let uid = UInt32(fields[2]), let since = RedisTime(text: fields[4])
-        else { throw .unreadableAnswer }
-        return .detached(Detached(over: over, change: change, uid: uid, device: fields[3], since: since))
+        var parts = try FunctionReply(reply)
+        if parts.isEmpty { return .absent }
+        if parts.remainingTexts == ["kept"] { return .kept }
+        return .detached(
+            Detached(
+                over: try parts.time(), change: try parts.int64(), uid: try parts.uint32(), device: try parts.text(),
+                since: try parts.time()))
     }
 
     /// - Returns: nil when it was not the user's current session.
@@ -174,14 +170,12 @@ struct PresenceFunctions: Sendable {
         let reply = try await redis.answer(
             to: .function(
                 "session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since?.milliseconds ?? 0)))
-        let fields = reply.texts
-        switch fields.first {
+        var parts = try FunctionReply(reply)
+        switch try parts.text() {
         case "ended":
-            guard let ended = EndedSession(fields: Array(fields.dropFirst())) else { throw .unreadableAnswer }
+            guard let ended = EndedSession(fields: parts.remainingTexts) else { throw .unreadableAnswer }
             return .ended(ended)
-        case "wait":
-            guard fields.count == 2, let until = RedisTime(text: fields[1]) else { throw .unreadableAnswer }
-            return .wait(until: until)
+        case "wait": return .wait(until: try parts.time())
         default: return .none
         }
     }
@@ -223,12 +217,11 @@ struct PresenceFunctions: Sendable {
                 "user_attribute_committed", tag: KeySpace.tag(user), .int64(version),
                 .string(attribute.name.rawValue), .string(attribute.value), .string(timeout.map(String.init) ?? ""))
         )
-        let fields = reply.texts
-        var moved: MovedDeadline?
-        if fields.count == 3, let over = RedisTime(text: fields[2]) {
-            moved = MovedDeadline(session: SessionID(fields[1]), over: over)
-        }
-        return Committed(isKnown: fields.first == "known", moved: moved)
+        var parts = try FunctionReply(reply)
+        let isKnown = try parts.text() == "known"
+        if parts.isEmpty { return Committed(isKnown: isKnown) }
+        let session = SessionID(try parts.text())
+        return Committed(isKnown: isKnown, moved: MovedDeadline(session: session, over: try parts.time()))
     }
 
     /// The version of the cached attributes; nil when none are cached.

@@ -49,11 +49,10 @@ extension RedisConnection {
 extension RedisValue {
     /// The elements of an array as text: integers in decimal, other non-text elements as empty text; no elements unless this
     /// is an array.
-    package var texts: [String] {
-        (array ?? []).map { element in
-            if case .integer(let value) = element { String(value) } else { element.string ?? "" }
-        }
-    }
+    package var texts: [String] { (array ?? []).map(\.text) }
+
+    /// An integer in decimal, a text as it is, anything else as empty text.
+    var text: String { if case .integer(let value) = self { String(value) } else { string ?? "" } }
 }
 
 extension SignalingError {
