@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 
 import pytest
+from apps import App, make_token
 from certificates import make_certificate
 from chromium import Browser
 from pages import CLIENT, Site
-from signaling import App, make_token
 from stack_control import Stack, unique
 from users import WebUser
 from waiting import eventually

@@ -2,8 +2,8 @@
 
 import json
 
+from apps import App
 from chromium import STEP_SECONDS, Page
-from signaling import App
 from stack_control import Stack, unique
 
 

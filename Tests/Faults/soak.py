@@ -5,9 +5,10 @@ import random
 import uuid
 from dataclasses import dataclass
 
+from answers import LoginRefused
 from bystanders import resident_mebibytes
 from history import now
-from signaling import Client, LoginRefused
+from signaling import Client
 from stack_control import Stack
 from waiting import before_next_try_blocking
 

@@ -6,8 +6,10 @@ import json
 import random
 from collections.abc import Callable
 
+from answers import Event, LoginRefused, Reply
+from apps import App
 from history import History, now
-from signaling import App, Client, Event, LoginRefused, Reply
+from signaling import Client
 from waiting import before_next_try, let_pass
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException

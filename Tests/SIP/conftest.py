@@ -10,11 +10,11 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support")]
 
+from apps import App  # noqa: E402
 from certificates import make_certificate  # noqa: E402
 from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
 from peers import LOOPBACK, free_port  # noqa: E402
 from scene import TRUNK_SECONDS  # noqa: E402
-from signaling import App  # noqa: E402
 from stack_control import Stack  # noqa: E402
 from waiting import let_pass_blocking  # noqa: E402
 

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from apps import App
 from baresip import Baresip
 from certificates import make_certificate
 from scene import NUMBER, Scene, accepts, dial, heard, press, rings_at, saw, scene, words
-from signaling import App, Client
+from signaling import Client
 from stack_control import Stack
 from waiting import eventually
 

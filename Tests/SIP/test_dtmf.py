@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from apps import App
 from messages import SIPMessage
 from peers import LOOPBACK
 from rtp import FRAME_SECONDS, Keypad
 from scenarios import DTMF_RELAY, PCMU_AND_EVENTS, PCMU_ONLY, Called, expect, pause, sdp
 from scene import NUMBER, Scene, accepts, answered_call, digits, heard, press, scene, words
-from signaling import App, Client
+from signaling import Client
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually, give_way, let_pass

@@ -6,11 +6,11 @@ import socket
 
 import pytest
 from acts import mail_barrier
+from apps import App
 from messages import SIPMessage
 from peers import LOOPBACK
 from scenarios import PHONE, Caller, expect, pause, sdp
 from scene import accepts, finished_row, refuses, rings_at, saw, scene, words
-from signaling import App
 from sipp import Sipp
 from stack_control import Stack
 from waiting import eventually

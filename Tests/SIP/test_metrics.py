@@ -1,9 +1,9 @@
 """What a bridge counts."""
 
+from apps import App
 from rtp import Keypad
 from scenarios import Called, expect, pause, sdp
 from scene import NUMBER, answered_call, bridge_metrics, dial, heard, press, refuses, saw, scene
-from signaling import App
 from stack_control import Stack
 from waiting import eventually
 from web import grown

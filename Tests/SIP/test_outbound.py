@@ -1,15 +1,13 @@
 """Users call telephones, which sipp plays."""
 
-import json
 import re
 
-import pytest
 from acts import mail_barrier
 from peers import LOOPBACK, free_port
 from scenarios import Called, expect, pause, sdp
-from scene import NUMBER, dial, finished_row, press, saw, scene, words
+from scene import NUMBER, dial, finished_row, press, saw, scene
 from sipp import Sipp
-from stack_control import Stack, unique
+from stack_control import Stack
 from waiting import eventually
 
 
@@ -108,116 +106,6 @@ async def test_an_answer_that_crosses_the_cancel_is_acknowledged_and_ended(stack
         assert not alice.calls("invite_accept") and not alice.calls("invite_failed") and not alice.calls("invite_bye")
 
 
-async def test_an_answer_without_a_usable_description_is_acknowledged_and_ended(stack: Stack):
-    async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port, (("9", "G722/8000"),))),
-            Called.is_hung_up())
-        await dial(alice, NUMBER)
-        assert words(await saw(alice, "invite_failed"))["code"] == 700
-        await phone.done()
-        assert not alice.calls("invite_accept")
-
-
-@pytest.mark.parametrize(("status", "verb", "code"), [
-    (486, "invite_refuse", None), (600, "invite_refuse", None), (603, "invite_refuse", None),
-    (404, "invite_failed", 700), (484, "invite_failed", 700), (604, "invite_failed", 700), (488, "invite_failed", 700),
-    (503, "invite_failed", 700), (302, "invite_failed", 700), (401, "invite_failed", 700),
-    (480, "invite_failed", 703), (408, "invite_failed", 704),
-])
-async def test_final_responses_become_codes(stack: Stack, status: int, verb: str, code: int | None):
-    async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.answer(status, "No Luck", retransmits=True), expect("ACK"))
-        channel = await dial(alice, NUMBER)
-        told = await saw(alice, verb)
-        assert (told["channel"], told["peer"]) == (channel, NUMBER)
-        extra = words(told)
-        assert (extra["sip_status"], extra["sip_reason"]) == (status, "No Luck")
-        if code is not None:
-            assert extra["code"] == code
-        await phone.done()
-        invite, ack = phone.received("INVITE")[0], phone.received("ACK")[0]
-        assert ack.branch == invite.branch and ack.cseq == (invite.cseq[0], "ACK")
-        row = await finished_row(play, alice)
-        assert (row["sip_status"], row["sip_reason"], row["accepted_at"]) == (str(status), "No Luck", "")
-
-
-async def test_who_calls_and_extra_headers(stack: Stack):
-    async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(
-            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
-        # In an invitation with a srcNum, any callee counts as a telephone.
-        extra = {"srcNum": "+4989555", "sip_header:X-Campaign": "winter", "sip_header:x-long-name": "a b"}
-        channel = await dial(alice, "reception", extra)
-        await saw(alice, "invite_accept")
-        await alice.act("invite_bye", channel, "reception")
-        await phone.done()
-        invite = phone.received("INVITE")[0]
-        assert invite.uri.startswith("sip:reception@")
-        assert "sip:+4989555@" in invite.header("From")
-        assert invite.all("X-Campaign") == ["winter"] and invite.all("X-Long-Name") == ["a b"]
-
-
-BAD_HEADERS = (
-    "From", "f", "t", "l", "v", "CSeq", "Content-Length", "Via", "VIA", "Max-Forwards", "Route", "X Y", "",
-    "X-Colon:", "X\r\nY", "P-Asserted-Identity", "P-Preferred-Identity", "Remote-Party-ID", "Diversion", "Privacy",
-    "History-Info", "P-Charge-Info", "Call-Info", "Subject")
-BAD_VALUES = ("1\r\nX-Evil: 1", "1\nX-Evil: 1", "1\rX-Evil: 1", "1\u0000")
-
-
-async def test_nothing_can_be_smuggled_into_a_request(stack: Stack):
-    """Headers and values that are not allowed are refused before an INVITE is sent."""
-    extras = [{"srcNum": "+49", f"sip_header:{name}": "evil"} for name in BAD_HEADERS]
-    extras += [{"srcNum": "+49", "sip_header:X-A": value} for value in BAD_VALUES]
-    extras += [{"srcNum": value} for value in (*BAD_VALUES, "1>;tag=evil\r\n")]
-    async with scene(stack, user_calls_per_minute=100) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(Called.invited(), Called.answer(486, retransmits=True), expect("ACK"))
-        refused = 0
-        for extra in extras:
-            reply = await alice.attempt(
-                "voip_invite", channelName=unique("call"), peer=NUMBER, extra=json.dumps(extra))
-            if reply.ok:
-                refused += 1
-                assert words(await saw(alice, "invite_failed", refused))["code"] == 700, extra
-            else:
-                assert reply.data["code"] == 1004, extra
-        await dial(alice, NUMBER)
-        await saw(alice, "invite_refuse")
-        await phone.done()
-        # Every INVITE but the last was refused before it left.
-        assert len(phone.received("INVITE")) == 1
-
-
-@pytest.mark.parametrize(("callee", "user"), [
-    ("+4930111", "+4930111"), ("030111", "030111"), ("tel:+4930111", "+4930111"), ("TEL:+4930111", "+4930111"),
-    ("sip:operator@pbx.example", "operator"),
-])
-async def test_what_counts_as_a_phone(stack: Stack, callee: str, user: str):
-    async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(Called.invited(), Called.answer(486, "Busy Here", retransmits=True), expect("ACK"))
-        await dial(alice, callee)
-        assert (await saw(alice, "invite_refuse"))["peer"] == callee
-        await phone.done()
-        assert phone.received("INVITE")[0].uri.startswith(f"sip:{user}@")
-
-
-async def test_without_a_trunk(stack: Stack):
-    async with scene(stack, trunk=False) as play:
-        alice, = await play.users("alice")
-        await dial(alice, NUMBER)
-        extra = words(await saw(alice, "invite_failed"))
-        assert (extra["code"], extra["reason"]) == (700, "no_trunk")
-        # Without a trunk, digits are a user's account; this user never logs in.
-        await dial(alice, "12345", {"_timeout": 1})
-        assert words(await saw(alice, "invite_failed", 2))["code"] == 703
-
-
 async def test_the_user_logs_out(stack: Stack):
     """A logout ends the user's calls, whether they ring or are answered."""
     async with scene(stack) as play:
@@ -234,50 +122,6 @@ async def test_the_user_logs_out(stack: Stack):
         await saw(bob, "invite_ack")
         await bob.logout()
         await phone.done()
-
-
-async def test_nobody_answers(stack: Stack):
-    async with scene(stack, ring=2) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(Called.invited(), Called.answer(180), Called.cancelled())
-        await dial(alice, NUMBER)
-        await saw(alice, "invite_ack")
-        assert words(await saw(alice, "invite_failed"))["code"] == 704
-        await phone.done()
-
-
-async def test_a_silent_trunk_runs_into_the_users_timeout(stack: Stack):
-    async with scene(stack) as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(Called.invited(), pause(3), Called.answer(180), Called.cancelled())
-        await dial(alice, NUMBER, {"_timeout": 2})
-        assert words(await saw(alice, "invite_failed"))["code"] == 704
-        # The CANCEL waited for a provisional response: it follows the late 180, of which the user is not told.
-        await phone.done()
-        assert not alice.calls("invite_ack")
-
-
-async def test_an_unreachable_trunk(stack: Stack):
-    async with scene(stack, transport="tcp") as play:
-        alice, = await play.users("alice")
-        await dial(alice, NUMBER)
-        assert words(await saw(alice, "invite_failed"))["code"] == 702
-
-
-async def test_a_trunk_by_its_name(stack: Stack):
-    async with scene(stack, host="localhost") as play:
-        alice, = await play.users("alice")
-        phone = await play.phone(Called.invited(), Called.answer(486, "Busy Here", retransmits=True), expect("ACK"))
-        await dial(alice, NUMBER)
-        await saw(alice, "invite_refuse")
-        await phone.done()
-
-
-async def test_a_host_that_does_not_exist(stack: Stack):
-    async with scene(stack, host="trunk.invalid") as play:
-        alice, = await play.users("alice")
-        await dial(alice, NUMBER)
-        assert words(await saw(alice, "invite_failed", seconds=30))["code"] == 702
 
 
 async def test_over_tcp(stack: Stack):

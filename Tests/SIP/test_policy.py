@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from apps import App
 from fixtures import running
 from scenarios import Called, expect, sdp
 from scene import NUMBER, answered_call, bridge_metrics, dial, finished_row, refuses, saw, scene, words
-from signaling import App
 from stack_control import Stack, unique
 from waiting import eventually
 from web import grown

@@ -2,10 +2,10 @@
 
 import re
 
+from apps import App
 from rtp import Keypad
 from scenarios import Called, expect, pause, sdp
 from scene import NUMBER, accepts, answered_call, dial, heard, press, saw, scene, words
-from signaling import App
 from stack_control import Stack
 from waiting import eventually
 

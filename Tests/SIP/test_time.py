@@ -3,10 +3,10 @@
 import asyncio
 import time
 
+from apps import App
 from rtp import RTPEndpoint
 from scenarios import Called, expect, pause, sdp
 from scene import NUMBER, accepts, dial, saw, scene, words
-from signaling import App
 from stack_control import Stack
 from waiting import let_pass
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
+from apps import App
 from secrecy import check_logs
-from signaling import App, Client
+from signaling import Client
 from stack_control import Stack, unique
 
 TEST_SECONDS = 240

@@ -6,101 +6,19 @@ arrives while a poll is outstanding, as they all do. What no correct server send
 """
 
 import asyncio
-import hashlib
 import itertools
 import json
 import time
-from dataclasses import dataclass, field
 
+from answers import CallFailed, Event, LoginRefused, Message, Reply
+from apps import App
 from secrecy import SPOKEN
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-NO_TOKEN = "_no_need_token"
 ANSWER_SECONDS = 10
 # The entries that a poll asks for at most.
 PAGE = 30
-
-
-@dataclass(frozen=True)
-class App:
-    """An app of the cluster under test."""
-
-    id: str
-    certificate: str = ""
-    token_required: bool = False
-
-    def token(self, account: str, *, expires_in: float = 3600) -> str:
-        """The token that a client of this app logs in with."""
-        if not self.token_required:
-            return NO_TOKEN
-        SPOKEN.certificate(self.certificate)
-        return make_token(self.id, self.certificate, account, int(time.time() + expires_in))
-
-
-def make_token(app: str, certificate: str, account: str, expiry: int) -> str:
-    """A signaling token; `expiry` in Unix seconds."""
-    digest = hashlib.md5(f"{account}{app}{certificate}{expiry}".encode()).hexdigest()
-    return f"1:{app}:{expiry}:{digest}"
-
-
-class LoginRefused(Exception):
-    """`login_ret` with an error."""
-
-    def __init__(self, error: str, data: dict):
-        super().__init__(error)
-        self.error = error
-        self.data = data
-
-
-class CallFailed(Exception):
-    """`call2-ret` with an error."""
-
-    def __init__(self, function: str, error: str, data: dict):
-        super().__init__(f"{function}: {error} {data}")
-        self.error = error
-        self.data = data
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A `call2-ret`, and how long it took."""
-
-    error: str
-    data: dict
-    seconds: float
-
-    @property
-    def ok(self) -> bool:
-        return self.error == "" and self.data.get("result") == "ok"
-
-
-@dataclass(frozen=True)
-class Message:
-    """A mailbox entry."""
-
-    version: int
-    source: str
-    type: str
-    content: str
-
-    @property
-    def call(self) -> dict:
-        """The content of a `voip_...` entry."""
-        return json.loads(self.content)
-
-
-@dataclass(frozen=True)
-class Event:
-    """A channel event."""
-
-    id: int
-    type: str
-    content: dict = field(hash=False)
-
-    @property
-    def account(self) -> str:
-        return self.content["account"]
 
 
 class Client:

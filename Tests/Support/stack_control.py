@@ -9,7 +9,7 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from signaling import App
+from apps import App
 
 ROOT = Path(__file__).resolve().parents[2]
 # The programs under test: HELIOGRAPH_BIN, or the release build of this checkout.

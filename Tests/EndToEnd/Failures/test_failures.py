@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
+from answers import Reply
 from fixtures import running
-from signaling import Client, Reply
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import before_next_try, eventually, let_pass, paced
 

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from signaling import CallFailed, Client
+from answers import CallFailed
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import before_next_try, eventually, let_pass, paced
 

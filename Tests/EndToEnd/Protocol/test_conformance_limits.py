@@ -5,7 +5,8 @@ import time
 
 import pytest
 from acts import ring
-from signaling import Client, LoginRefused
+from answers import LoginRefused
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
 

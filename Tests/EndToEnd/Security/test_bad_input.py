@@ -4,7 +4,8 @@ import asyncio
 import json
 
 import pytest
-from signaling import Client, LoginRefused
+from answers import LoginRefused
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
 

@@ -6,9 +6,11 @@ import uuid
 from pathlib import Path
 
 import pytest
+from answers import CallFailed, LoginRefused
+from apps import App
 from fixtures import People
 from secrecy import Spoken, check_logs
-from signaling import App, CallFailed, Client, LoginRefused
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
 from web import metrics

@@ -5,7 +5,9 @@ import json
 import uuid
 
 import pytest
-from signaling import App, Client, LoginRefused, make_token
+from answers import LoginRefused
+from apps import App, make_token
+from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
 

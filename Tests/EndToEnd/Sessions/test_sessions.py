@@ -5,7 +5,8 @@ import time
 
 import pytest
 from acts import barrier
-from signaling import App, LoginRefused, make_token
+from answers import LoginRefused
+from apps import App, make_token
 from stack_control import Stack, unique
 from waiting import eventually
 

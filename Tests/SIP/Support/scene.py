@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from acts import mail_barrier
+from apps import App
 from fixtures import People
 from peers import LOOPBACK, Peers, free_port
 from rtp import RTPEndpoint
 from scenarios import PHONE, Called, Caller, scenario, sdp
-from signaling import App, Client
+from signaling import Client
 from sipp import Sipp
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
