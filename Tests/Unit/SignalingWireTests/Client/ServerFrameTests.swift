@@ -71,6 +71,17 @@ import Testing
             "reply-members", ServerFrame.callSucceeded(id: "2", .members(total: 1000, [Member(account: bob, uid: 2)])))
     }
 
+    /// Compares the JSON of an answer that is written by hand with that of the JSON writer.
+    private func expectSameJSON(_ body: ReplyBody, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
+        #expect(
+            frame
+                == .array([
+                    .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
+                ]),
+            sourceLocation: sourceLocation)
+    }
+
     /// The JSON of a join's answer is written by hand; it must equal that of the JSON writer.
     @Test(arguments: ["anna", "\"", "\\", "\\\"n", "é", "日本", "\",1],[\"", "a:1:b"])
     func anyMemberIsListed(account: String) throws {
@@ -79,12 +90,7 @@ import Testing
         ])
         let attributes = [Attribute(name: try AttributeName("q \""), value: "\n\\\"")]
         let body = ReplyBody.joined(id: .max, members: members, attributes: attributes)
-        let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
-        #expect(
-            frame
-                == .array([
-                    .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
-                ]))
+        try expectSameJSON(body)
     }
 
     /// Attributes' JSON, too, is written by hand.
@@ -101,12 +107,7 @@ import Testing
                 ReplyBody.attributes(try Account(#"a"\é"#), all),
                 ReplyBody.joined(id: 5, members: LatestMembers([]), attributes: all),
             ] {
-                let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
-                #expect(
-                    frame
-                        == .array([
-                            .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
-                        ]))
+                try expectSameJSON(body)
             }
         }
     }
@@ -121,12 +122,7 @@ import Testing
             MailboxEntry(version: 0, expiresAt: RedisTime(milliseconds: 1), line: ""),
         ]
         for body in [ReplyBody.mailbox(cleared: 5, entries: entries), .done] {
-            let frame = try JSONValue.parse(ServerFrame.callSucceeded(id: "7", body))
-            #expect(
-                frame
-                    == .array([
-                        .string("call2-ret"), .array([.number("7"), .string(""), .string(body.json.compactText)]),
-                    ]))
+            try expectSameJSON(body)
         }
         let pushed = JSONValue.array([.number("\(Int64.max)"), .string(line)]).compactText
         #expect(
