@@ -60,8 +60,8 @@ package struct HealthResponder: HTTPResponder {
         let facts = [
             HealthDetail("status", "alive"), HealthDetail("service", service), HealthDetail("instance", instance),
         ]
-        let members = (facts + (await details())).map { "\(JSONText.quotedPrintable($0.name)):\($0.json)" }
-        return .json("{\(members.joined(separator: ","))}\n")
+        let members = (facts + (await details())).map(\.member)
+        return .json("\(JSONValue.object(members).compactText)\n")
     }
 
     private func ready() async -> HTTPAnswer {
@@ -76,14 +76,13 @@ package struct HealthResponder: HTTPResponder {
         let draining = state.isDraining
         let ready = !draining && results.allSatisfy { $0 == nil }
         let status = draining ? "draining" : ready ? "ready" : "not ready"
-        let members = zip(checks, results).map { check, result in
-            "\(JSONText.quotedPrintable(check.name)):\(JSONText.quotedPrintable(result ?? "ok"))"
-        }
-        let failing = zip(checks, results).filter { $0.1 != nil }.map { JSONText.quotedPrintable($0.0.name) }
-        let body =
-            #"{"status":"\#(status)","checks":{\#(members.joined(separator: ","))},"#
-            + #""failing":[\#(failing.joined(separator: ","))]}"# + "\n"
-        return .json(status: ready ? .ok : .serviceUnavailable, body)
+        let members = zip(checks, results).map { JSONMember($0.name, .string($1 ?? "ok")) }
+        let failing = zip(checks, results).filter { $0.1 != nil }.map { JSONValue.string($0.0.name) }
+        let body = JSONValue.object([
+            JSONMember("status", .string(status)), JSONMember("checks", .object(members)),
+            JSONMember("failing", .array(failing)),
+        ])
+        return .json(status: ready ? .ok : .serviceUnavailable, "\(body.compactText)\n")
     }
 
     private static func outcome(_ check: ReadinessCheck) async -> String? {

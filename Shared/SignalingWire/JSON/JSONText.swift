@@ -30,13 +30,6 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A string with its quotes, escaped as by ``appendPrintable(_:to:)``.
-    package static func quotedPrintable(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        appendPrintable(text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// Appends what needs no escape, such as the fixed parts of a frame.
     static func append(verbatim text: StaticString, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
