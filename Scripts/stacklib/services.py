@@ -56,6 +56,8 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
             "HELIOGRAPH_GATEWAY_PUBLIC_HOST": "127.0.0.1",
             "HELIOGRAPH_GATEWAY_PUBLIC_PORT": str(ports[0]),
             "HELIOGRAPH_GATEWAY_EVENT_LOOPS": "1",
+            # No load balancer has to notice that it stops.
+            "HELIOGRAPH_GATEWAY_LINGER": "0s",
         }
         if unlimited:
             environment["HELIOGRAPH_GATEWAY_CONNECTIONS"] = MOST_CONNECTIONS

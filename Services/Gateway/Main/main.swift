@@ -6,7 +6,8 @@ private func assemble(_ context: ServiceContext, _ configuration: GatewayConfigu
         configuration: configuration, redisURL: context.configuration.redisURL,
         instance: context.configuration.instance, logger: context.logger)
     return ServiceAssembly(
-        services: [gateway], checks: gateway.readiness, routes: gateway.routes, details: { gateway.details })
+        services: [gateway], checks: gateway.readiness, routes: gateway.routes, details: { gateway.details },
+        shutdownDeadline: configuration.shutdownDeadline)
 }
 
 await ServiceMain.run("gateway", settings: { GatewayConfiguration(environment: &$0) }, assemble: assemble)

@@ -42,6 +42,8 @@ package struct GatewayConfiguration: Sendable {
     package var loginTimeout = Duration.seconds(30)
     /// How long a client's request waits for a service's answer.
     package var commandTimeout = Duration.seconds(8)
+    /// How long a stopping gateway goes on accepting clients, until load balancers have seen that it is not ready.
+    package var lingerTime = Duration.seconds(3)
     /// The time over which a stopping gateway spreads its disconnects, so that not all its clients reconnect at once.
     package var drainTime = Duration.seconds(5)
 
@@ -67,6 +69,11 @@ package struct GatewayConfiguration: Sendable {
 }
 
 extension GatewayConfiguration {
+    /// How long the process may take to stop: a client's call may still be waiting for its answer when the drain ends.
+    package var shutdownDeadline: Duration {
+        max(ServiceRunner.shutdownDeadline, lingerTime + drainTime + commandTimeout + .seconds(2))
+    }
+
     /// Each shard's share of ``outputBound``.
     var shardOutputBound: Int { outputBound / eventLoops }
 }
@@ -130,6 +137,9 @@ extension GatewayConfiguration {
         messageTimeToLiveBound = environment.int(
             "GATEWAY_MESSAGE_TTL", default: messageTimeToLiveBound, in: 1...Limits.messageTimeToLive,
             "seconds a message may wait for its receiver at most")
+        lingerTime = environment.duration(
+            "GATEWAY_LINGER", default: lingerTime, in: .zero ... .seconds(30),
+            "how long a stopping gateway accepts clients, until load balancers know")
         drainTime = environment.duration(
             "GATEWAY_DRAIN", default: drainTime, in: .zero ... .seconds(20),
             "over how long a stopping gateway spreads its clients' reconnects")

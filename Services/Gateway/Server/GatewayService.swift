@@ -175,6 +175,7 @@ package final class GatewayService: Service {
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
             try await gracefulShutdown()
             isStopping.store(true, ordering: .releasing)
+            await linger()
             for channel in listening { try? await channel.close() }
             await drain()
             tasks.cancelAll()
@@ -231,11 +232,16 @@ package final class GatewayService: Service {
         return true
     }
 
-    /// Removes the gateway from discovery, then disconnects its clients bit by bit over the drain time, so that they
-    /// reconnect elsewhere; their sessions stay alive.
+    /// Removes the gateway from discovery, and goes on accepting clients for the time in which load balancers and clients
+    /// that have been told its address may still connect.
+    private func linger() async {
+        await eachShard(of: shards) { _ = await self.beat($0) }
+        try? await Task.sleep(for: configuration.lingerTime)
+    }
+
+    /// Disconnects the clients bit by bit over the drain time, so that they reconnect elsewhere; their sessions stay alive.
     private func drain() async {
         logger.notice("draining", metadata: ["over": "\(configuration.drainTime)"])
-        await eachShard(of: shards) { _ = await self.beat($0) }
         let pause = configuration.drainTime / Self.drainSteps
         for step in (1...Self.drainSteps).reversed() {
             await eachShard(of: shards) { await $0.drain(oneIn: step) }

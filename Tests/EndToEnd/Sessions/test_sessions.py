@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from urllib.error import HTTPError
 
 import pytest
 from acts import barrier
@@ -9,6 +10,7 @@ from answers import LoginRefused
 from apps import App, make_token
 from stack_control import Stack, unique
 from waiting import eventually
+from web import discover, fetch
 
 
 def comings_and_goings(client) -> list[tuple[str, str]]:
@@ -211,6 +213,35 @@ async def test_a_drained_gateway_sends_its_users_on_and_nobody_goes_offline(make
         await barrier(watcher, channel, watcher, *movers)
         assert comings_and_goings(watcher) == [("channel_user_join", mover.account) for mover in movers]
         assert len(watcher.of_type("channel_msg")) == len(movers) + 1
+
+
+async def test_a_stopping_gateway_accepts_clients_until_load_balancers_know(make_stack, people, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_LINGER", "5s")
+    stack = make_stack(gateways=2)
+    first, second = stack.endpoints["gateways"]
+
+    def is_ready() -> bool:
+        try:
+            with fetch(f"{second['http']}/readyz"):
+                return True
+        except HTTPError as error:
+            assert error.code == 503
+            return False
+
+    def is_listed() -> bool:
+        return int(second["ws"].rsplit(":", 1)[1]) in {port for _, port in discover(first["http"], vid=stack.open_app.id)["web"]}
+
+    async with people(stack) as cast:
+        early, = await cast.login("early", gateway=1)
+        draining = asyncio.create_task(asyncio.to_thread(stack.drain, "gateway#2"))
+        await eventually(lambda: not is_ready(), "a balancer to learn that the gateway stops")
+        await eventually(lambda: not is_listed(), "discovery to forget the gateway")
+        late, = await cast.login("late", gateway=1)
+        assert await early.ping(1) == 1 and await late.ping(2) == 2
+        for client in (early, late):
+            await asyncio.wait_for(client.closed.wait(), 40)
+            await client.resume(stack.gateways[0])
+        await draining
 
 
 async def test_a_killed_gateways_users_resume_elsewhere_or_go_offline(make_stack, people):
