@@ -1,5 +1,3 @@
-internal import SignalingProtocol
-
 /// The Redis server's address and credentials, with a connection's time and size limits.
 package struct RedisConfiguration: Sendable, Equatable {
     /// Host name or address.
@@ -37,80 +35,22 @@ package struct RedisConfiguration: Sendable, Equatable {
     /// `?cacert=FILE` (``certificateAuthorityFile``). User, password and file are percent-decoded; an IPv6 address is
     /// written in brackets. A password without a user may be written `redis://:password@host`.
     /// - Throws: code `URL` with the reason; the message never contains the password.
-    package init(url: String) throws(RedisError) {
-        let rest: Substring
-        if url.hasPrefix("redis://") {
-            usesTLS = false
-            rest = url.dropFirst("redis://".count)
-        } else if url.hasPrefix("rediss://") {
-            usesTLS = true
-            rest = url.dropFirst("rediss://".count)
-        } else {
-            throw Self.invalid("it starts with neither redis:// nor rediss://")
+    package init(url text: String) throws(RedisError) {
+        guard text.hasPrefix("redis://") || text.hasPrefix("rediss://") else {
+            throw RedisURL.invalid("it starts with neither redis:// nor rediss://")
         }
-        // The last @ ends the credentials, because a password that was not escaped may contain one, or a slash.
-        let end = rest.lastIndex(of: "@")
-        if let end { (user, password) = try Self.credentials(rest[..<end]) }
-        let place = end.map { rest[rest.index(after: $0)...] } ?? rest
-        let queryParts = place.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let pathParts = queryParts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        (host, port) = try Self.address(pathParts[0])
-        database = try pathParts.count > 1 ? Self.database(pathParts[1]) : 0
-        if queryParts.count > 1 {
-            certificateAuthorityFile = try Self.certificateAuthority(queryParts[1], usesTLS: usesTLS)
-        }
+        let url = try RedisURL(text)
+        self.init(url, url.addresses[0])
     }
 
-    private static func invalid(_ why: String) -> RedisError {
-        RedisError(code: .url, message: "invalid Redis URL: \(why)")
-    }
-
-    private static func credentials(_ text: Substring) throws(RedisError) -> (String?, String?) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw invalid("the part before @ is not user:password or :password") }
-        guard let user = PercentEscape.unescape(String(parts[0])),
-            let password = PercentEscape.unescape(String(parts[1]))
-        else {
-            throw invalid("user or password is not percent-encoded UTF-8")
-        }
-        guard !password.isEmpty else { throw invalid("the password is empty") }
-        return (user.isEmpty ? nil : user, password)
-    }
-
-    private static func address(_ text: Substring) throws(RedisError) -> (String, Int) {
-        var host = text
-        var portText: Substring?
-        if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { throw invalid("the IPv6 address has no ]") }
-            host = text[text.index(after: text.startIndex)..<end]
-            let after = text[text.index(after: end)...]
-            guard after.isEmpty || after.hasPrefix(":") else { throw invalid("the text after ] is not a port") }
-            portText = after.isEmpty ? nil : after.dropFirst()
-        } else if let colon = text.lastIndex(of: ":") {
-            host = text[..<colon]
-            portText = text[text.index(after: colon)...]
-        }
-        guard !host.isEmpty else { throw invalid("the host is empty") }
-        guard let portText else { return (String(host), 6379) }
-        guard let port = Int(portText), (1...65_535).contains(port) else { throw invalid("the port is not 1...65535") }
-        return (String(host), port)
-    }
-
-    private static func database(_ text: Substring) throws(RedisError) -> Int {
-        if text.isEmpty { return 0 }
-        guard let number = Int(text), (0...65_535).contains(number) else {
-            throw invalid("the database is not a number")
-        }
-        return number
-    }
-
-    private static func certificateAuthority(_ query: Substring, usesTLS: Bool) throws(RedisError) -> String {
-        guard query.hasPrefix("cacert="),
-            let file = PercentEscape.unescape(String(query.dropFirst("cacert=".count))), !file.isEmpty
-        else {
-            throw invalid("the only known option is ?cacert=FILE")
-        }
-        guard usesTLS else { throw invalid("cacert requires rediss://") }
-        return file
+    /// How to connect to one of the servers of a URL.
+    init(_ url: RedisURL, _ address: NodeAddress) {
+        host = address.host
+        port = address.port
+        usesTLS = url.usesTLS
+        user = url.user
+        password = url.password
+        database = url.database
+        certificateAuthorityFile = url.certificateAuthorityFile
     }
 }
