@@ -25,8 +25,11 @@ package actor RedisServer {
     ///   - appendOnly: whether data outlive ``stop()`` and ``kill()``; default true.
     ///   - password: of the default user; default none.
     ///   - tls: whether it serves TLS only, with a certificate of its own making that ``url`` names; default false.
+    ///   - options: further arguments of redis-server; default none.
     /// - Throws: ``TestFailure``.
-    package init(appendOnly: Bool = true, password: String? = nil, tls: Bool = false) async throws {
+    package init(
+        appendOnly: Bool = true, password: String? = nil, tls: Bool = false, options: [String] = []
+    ) async throws {
         var template = Array("/tmp/heliograph-redis-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
         directory = String(cString: path)
@@ -49,12 +52,12 @@ package actor RedisServer {
         if tls {
             arguments += [
                 "--port", "0", "--tls-port", "\(port)", "--tls-cert-file", certificate, "--tls-key-file", key,
-                "--tls-auth-clients", "no",
+                "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no",
             ]
         } else {
             arguments += ["--port", "\(port)"]
         }
-        self.arguments = arguments
+        self.arguments = arguments + options
         if tls { try await Self.makeCertificate(certificate, key: key, output: "\(directory)/log") }
         try await start()
     }
@@ -96,7 +99,12 @@ package actor RedisServer {
 
     /// Stops the server and deletes its files.
     /// - Throws: ``TestFailure``.
-    package func remove() async throws { try await end(signal: nil, keep: false) }
+    package func remove() async throws {
+        guard process == nil else { return try await end(signal: nil, keep: false) }
+        // It has ended before, and its files were kept.
+        let removal = try SpawnedProcess(["rm", "-rf", directory], output: "/dev/null")
+        try await waitUntil("the end of rm") { removal.exitStatus() == nil ? "still running" : nil }
+    }
 
     /// Freezes or continues the process: while frozen, its connections look half-open to clients.
     package func freeze(_ frozen: Bool) {
@@ -135,7 +143,7 @@ package actor RedisServer {
 
     /// A port that no other server of this test process uses, below the range that the system gives to outgoing connections:
     /// either could take the port before the server binds it, or while the server is down.
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         for _ in 0..<100 {
             let number = portsGiven.add(1, ordering: .relaxed).newValue
             let port = UInt16(12_000 + (Int(getpid()) * 331 + number) % 20_000)

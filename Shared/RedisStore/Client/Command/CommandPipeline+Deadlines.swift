@@ -45,11 +45,13 @@ extension CommandPipeline {
 
     /// Completes the repeatable commands whose time limit has passed but whose reply may still arrive on this connection.
     private func giveUpRepeated(_ now: NIODeadline) {
+        var late: [Pending] = []
         for index in written.indices {
             guard let until = written[index].repeatedUntil, until <= now, !written[index].isGivenUp else { continue }
-            let pending = written[index]
+            late.append(written[index])
             written[index].isGivenUp = true
-            complete(pending, .failure(.timeout))
         }
+        // Only now, because completions may send commands or close the connection.
+        for pending in late { complete(pending, .failure(.timeout)) }
     }
 }

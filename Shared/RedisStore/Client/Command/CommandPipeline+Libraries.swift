@@ -31,6 +31,8 @@ extension CommandPipeline {
                 if let failure { complete(call, .failure(failure)) } else { write(call) }
             }
             for call in held { write(call) }
+        } else if node != nil {
+            for call in calls + held { complete(call, .failure(.unsent)) }
         } else if isClosed {
             for call in calls + held { complete(call, .failure(.shutDown)) }
         } else {

@@ -5,7 +5,13 @@ internal import Synchronization
 extension CommandPipeline: RedisLinkOwner {
     func makeBuilder() -> ReplyBuilder { ReplyBuilder() }
 
-    func linkReadEnded() {}
+    func linkReadEnded() {
+        hasHeard = true
+        if let node, silentChecks >= 4 {
+            silentChecks = 0
+            node.heard()
+        }
+    }
 
     func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant) { clock?.set(time, askedAt: askedAt) }
 
@@ -18,6 +24,7 @@ extension CommandPipeline: RedisLinkOwner {
             write(pending)
         }
         for callback in connectedCallbacks { callback() }
+        node?.up()
         upkeep.tick(self)
     }
 
@@ -25,13 +32,13 @@ extension CommandPipeline: RedisLinkOwner {
         status.isUp.store(false, ordering: .releasing)
         outgoing.clear()
         let now = NIODeadline.now()
-        var lost: [Pending] = []
+        var lost: [(pending: Pending, error: RedisError)] = []
         var kept: [Pending] = []
         for (index, var pending) in written.enumerated() {
             // Commands that were not written, or may be sent again, are kept for the next connection.
             let isUnwritten = index >= written.count - unflushed
-            guard isUnwritten || pending.isRepeated(now) else {
-                lost.append(pending)
+            guard node == nil, isUnwritten || pending.isRepeated(now) else {
+                lost.append((pending, isUnwritten ? .unsent : .closed))
                 continue
             }
             if let until = pending.repeatedUntil { pending.deadline = until }
@@ -40,7 +47,8 @@ extension CommandPipeline: RedisLinkOwner {
         unflushed = 0
         waiting.prepend(contentsOf: kept)
         written = []
-        for pending in lost { complete(pending, .failure(.closed)) }
+        node?.down()
+        for (pending, error) in lost { complete(pending, .failure(error)) }
         if let next = waiting.lazy.map(\.deadline).min() { armTimer(next) }
     }
 
@@ -54,9 +62,32 @@ extension CommandPipeline: RedisLinkOwner {
             reloadLibraries(for: pending)
         } else if error.code == .outOfMemory, pending.command.isVital, !pending.isGivenUp {
             bytesPending -= pending.command.byteEstimate
-            send(pending.command.inFullRedis, repeatedUntil: pending.repeatedUntil, pending.completion)
+            let call = pending.command.inFullRedis
+            send(node == nil ? call : call.fenced, repeatedUntil: pending.repeatedUntil, pending.completion)
         } else {
             complete(pending, .failure(error))
         }
+    }
+}
+
+/// What the pipeline of one node tells its ``RedisCluster``, always on the event loop.
+final class NodeEvents {
+    /// Commands can be sent.
+    let up: () -> Void
+    /// The connection broke; told before the commands fail.
+    let down: () -> Void
+    /// Something came after a second of silence; see ``CommandPipeline/checkSilence()``.
+    let heard: () -> Void
+    /// Asks for a call of ``CommandPipeline/flush()`` at the end of this tick of the loop.
+    let wantsFlush: () -> Void
+
+    init(
+        up: @escaping () -> Void, down: @escaping () -> Void, heard: @escaping () -> Void,
+        wantsFlush: @escaping () -> Void
+    ) {
+        self.up = up
+        self.down = down
+        self.heard = heard
+        self.wantsFlush = wantsFlush
     }
 }

@@ -6,6 +6,9 @@ internal import NIOCore
 /// The commands of a ``RedisConnection`` that wait for the connection or for their replies, and the bytes to be written.
 ///
 /// Belongs to the connection's event loop; everything here runs on it.
+///
+/// As the pipeline of one node of a ``RedisCluster`` (see ``NodeEvents``) it sends each command once: a broken connection
+/// fails all commands, those that were not written with `UNSENT`, and the cluster decides what becomes of them.
 final class CommandPipeline {
     /// A command whose completion has not been called, or whose reply has not arrived.
     struct Pending {
@@ -35,6 +38,8 @@ final class CommandPipeline {
     let status: ConnectionStatus
     let logger: Logger
     let upkeep: LibraryUpkeep
+    /// Set for the pipeline of one node of a cluster.
+    let node: NodeEvents?
     private let functions: FunctionNames
     /// Follows Redis' clock; nil on a connection that does not ask for the time.
     let clock: RedisClock?
@@ -48,6 +53,10 @@ final class CommandPipeline {
     /// The number of commands at the end of `written` that are still in `outgoing`.
     var unflushed = 0
     private var flushScheduled = false
+    /// Whether anything has come since the last ``checkSilence()``.
+    var hasHeard = false
+    /// How many checks in a row found that nothing has come though replies are due.
+    var silentChecks = 0
     /// ``flush()`` as a task of the loop, created once so that a flush allocates nothing.
     private var flushTask: (@Sendable () -> Void)?
     /// Closures to call before the next write.
@@ -62,7 +71,7 @@ final class CommandPipeline {
     private(set) var connectedCallbacks: [@Sendable () -> Void] = []
 
     /// - Parameter clock: to be kept; nil for a connection that does not ask for the time.
-    init(link: RedisLink, clock: RedisClock?, status: ConnectionStatus) {
+    init(link: RedisLink, clock: RedisClock?, status: ConnectionStatus, node: NodeEvents? = nil) {
         configuration = link.configuration
         commandTimeout = TimeAmount(configuration.commandTimeout)
         self.link = link
@@ -72,7 +81,9 @@ final class CommandPipeline {
         self.status = status
         logger = link.logger
         functions = FunctionNames(libraries)
-        upkeep = LibraryUpkeep(libraries, logger: logger)
+        // A node knows only the keys of its own slots, so it cannot keep the record of libraries in use.
+        upkeep = LibraryUpkeep(node == nil ? libraries : [], logger: logger)
+        self.node = node
     }
 
     func start() {
@@ -90,7 +101,7 @@ final class CommandPipeline {
         isClosed = true
         clockTask?.cancel()
         link.close()
-        failAll(.shutDown)
+        failAll(node == nil ? .shutDown : .unsent)
         // The task retains this pipeline.
         flushTask = nil
     }
@@ -106,6 +117,7 @@ final class CommandPipeline {
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
         guard !isClosed else { return completion(.failure(.shutDown)) }
+        if node != nil, !link.isUp { return completion(.failure(.unsent)) }
         guard waiting.count + written.count < configuration.maxPendingCommands else {
             return completion(.failure(.full("pending Redis commands", bound: configuration.maxPendingCommands)))
         }
@@ -143,6 +155,7 @@ final class CommandPipeline {
     private func scheduleFlush() {
         guard !flushScheduled else { return }
         flushScheduled = true
+        if let node { return node.wantsFlush() }
         // Runs after everything else in this tick of the loop, so that one write carries all of it.
         eventLoop.execute(flushTask ?? makeFlushTask())
     }
@@ -154,7 +167,8 @@ final class CommandPipeline {
         return task
     }
 
-    private func flush() {
+    /// Writes what the commands of this tick of the loop have left in `outgoing`.
+    func flush() {
         let preparations = writePreparations
         writePreparations.removeAll(keepingCapacity: true)
         for prepare in preparations { prepare() }
@@ -172,6 +186,14 @@ final class CommandPipeline {
         guard !pending.isGivenUp else { return }
         bytesPending -= pending.command.byteEstimate
         pending.completion(result)
+    }
+
+    /// Checks whether replies are due and nothing has come; to be called every 250 ms.
+    /// - Returns: true once, when this has been so for a second.
+    func checkSilence() -> Bool {
+        silentChecks = hasHeard || written.isEmpty ? 0 : silentChecks + 1
+        hasHeard = false
+        return silentChecks == 4
     }
 
     private func failAll(_ error: RedisError) {

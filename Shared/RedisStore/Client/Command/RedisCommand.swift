@@ -29,7 +29,7 @@ package struct RedisArguments: Sendable, Equatable {
     package private(set) var count = 0
     /// The arguments in RESP. hiredis' encoder would allocate a string of its own that must then be copied; the format is so
     /// small that encoding it here is both simpler and one copy cheaper.
-    fileprivate private(set) var body: [UInt8] = []
+    private(set) var body: [UInt8] = []
 
     package init() {}
 
@@ -60,6 +60,18 @@ package struct RedisArguments: Sendable, Equatable {
     package mutating func append(contentsOf more: RedisArguments) {
         count += more.count
         body.append(contentsOf: more.body)
+    }
+
+    /// Inserts arguments before the byte at an offset, which must be where an argument begins, or the end.
+    mutating func insert(_ more: RedisArguments, at offset: Int) {
+        count += more.count
+        body.insert(contentsOf: more.body, at: offset)
+    }
+
+    /// Removes the first argument, whose encoded size is `bytes`.
+    mutating func removeFirst(bytes: Int) {
+        count -= 1
+        body.removeSubrange(..<bytes)
     }
 
     /// Adds arguments at the end except the first of them, whose encoded size is `first` bytes.
@@ -96,8 +108,10 @@ package struct RedisCommand: Sendable, Equatable {
     let isFunctionCall: Bool
     /// Whether to retry the command as ``inFullRedis`` when Redis refuses it at `maxmemory`.
     private(set) var isVital = false
+    /// The slot that the command's sender has named; see ``slot``.
+    var namedSlot: UInt16?
     /// The encoded words of the command; for a function call, only the words after the function's name.
-    private var words = RedisArguments()
+    var words = RedisArguments()
 
     private init(name: String, isFunctionCall: Bool, bytes: Int) {
         self.name = name

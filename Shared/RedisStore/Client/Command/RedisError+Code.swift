@@ -16,6 +16,12 @@ extension RedisError {
 extension RedisError.Code {
     /// The connection broke after the command was written: its outcome is unknown.
     package static let closed = Self(rawValue: "CLOSED")
+    /// The connection broke before the command was written. Only between a ``RedisCluster`` and its nodes.
+    static let unsent = Self(rawValue: "UNSENT")
+    /// The command names no slot, but Redis is a cluster.
+    package static let slot = Self(rawValue: "SLOT")
+    /// The server is not run as the URL says, or must not be used for another reason that time does not cure.
+    package static let flavour = Self(rawValue: "FLAVOUR")
     /// Not written or not answered within the command timeout.
     package static let timeout = Self(rawValue: "TIMEOUT")
     /// A size limit was reached; nothing was sent.

@@ -38,6 +38,7 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
 
     static let closed = RedisError(
         code: .closed, message: "lost the connection to Redis; the command's outcome is unknown")
+    static let unsent = RedisError(code: .unsent, message: "lost the connection to Redis; the command was not sent")
     static let shutDown = RedisError(code: .closed, message: "this connection was closed by its owner")
     static let timeout = RedisError(code: .timeout, message: "no answer within the command timeout")
 

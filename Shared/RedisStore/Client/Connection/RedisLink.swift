@@ -19,6 +19,12 @@ protocol RedisLinkOwner: AnyObject {
     func linkUp()
     /// A link that was up has lost its connection.
     func linkDown(_ error: RedisError)
+    /// An attempt to connect has failed; there will be another. Does nothing unless implemented.
+    func linkFailed(_ error: RedisError)
+}
+
+extension RedisLinkOwner {
+    func linkFailed(_ error: RedisError) {}
 }
 
 /// One socket to Redis that reconnects by itself. Drives ``LinkStateMachine``.
@@ -111,7 +117,7 @@ final class RedisLink {
                 metadata: [
                     "error": "\(error)", "attempt": "\(failures)", "wait_ms": "\(delay.wholeMilliseconds)",
                 ])
-            if wasUp { owner?.linkDown(error) }
+            if wasUp { owner?.linkDown(error) } else { owner?.linkFailed(error) }
             eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
                 self.perform(self.machine.waited(), because: .closed)
             }

@@ -1,0 +1,94 @@
+internal import NIOCore
+
+extension RedisCluster {
+    /// Checks that Redis is run as the URL says and can be used. Call it before ``start()``, because that loads functions;
+    /// this writes nothing. Waits for a server to answer, for the command timeout at most.
+    /// - Throws: code `FLAVOUR` with one line that says what is wrong: a cluster's node behind `redis://`, or the opposite; a
+    ///   replica behind `redis://`; a cluster with slots that no master serves. Or the last failure to connect.
+    package func verify() async throws(RedisError) {
+        let end = NIODeadline.now() + TimeAmount(configuration.commandTimeout)
+        while true {
+            var failure = RedisError.timeout
+            for address in url.addresses {
+                do throws(RedisError) {
+                    return try await verify(address)
+                } catch {
+                    // A server that cannot be reached may be reached later, and another says the same.
+                    guard error.isLocal || error.code == .loading else { throw error }
+                    failure = error
+                }
+            }
+            guard NIODeadline.now() < end else { throw failure }
+            await eventLoop.pause(for: .milliseconds(100))
+        }
+    }
+
+    private func verify(_ address: NodeAddress) async throws(RedisError) {
+        let isCluster = url.flavour == .cluster
+        let commands: [RedisCommand] =
+            isCluster ? [.clusterSlots] : [RedisCommand("INFO", "cluster"), RedisCommand("ROLE")]
+        let limit = min(configuration.commandTimeout, .seconds(1))
+        let result: Result<[RedisValue], RedisError> = await withCheckedContinuation { continuation in
+            eventLoop.execute { [eventLoop, configuration] in
+                BriefConnection(
+                    commands, configuration: configuration.at(address), eventLoop: eventLoop, limit: TimeAmount(limit)
+                ) { continuation.resume(returning: $0) }.start()
+            }
+        }
+        if isCluster {
+            let map = try SlotMap(slotsFrom: address, result.map { $0[0] })
+            guard map.isComplete else { throw .uncovered(map.uncovered) }
+        } else {
+            try Self.check(result.get(), address)
+        }
+    }
+
+    /// Checks the replies of a single server to INFO and ROLE.
+    private static func check(_ replies: [RedisValue], _ address: NodeAddress) throws(RedisError) {
+        if replies[0].string?.contains("cluster_enabled:1") == true {
+            throw .flavour("\(address) is a node of a Redis Cluster: use redis+cluster:// for it")
+        }
+        switch try ServerRole(replies[1]) {
+        case .master: break
+        case .replica(let master): throw .flavour("\(address) is a replica of \(master): name the master instead")
+        case .sentinel: throw .flavour("\(address) is a Sentinel, which holds no data")
+        }
+    }
+}
+
+extension SlotMap {
+    /// Takes the map from a server's answer to CLUSTER SLOTS.
+    /// - Throws: the answer, if it is a failure; code `FLAVOUR` when the server is no part of a cluster or knows no masters;
+    ///   code `SHAPE`.
+    init(slotsFrom address: NodeAddress, _ answer: Result<RedisValue, RedisError>) throws(RedisError) {
+        if case .failure(let error) = answer, error.message.contains("cluster support disabled") {
+            throw .flavour("\(address) is not a node of a Redis Cluster: use redis:// for it")
+        }
+        try self.init(reply: try answer.get(), asked: address)
+        guard !masters.isEmpty else { throw .flavour("\(address) knows no master that owns a slot") }
+    }
+
+    /// Ranges of slots as text, such as `0-99 200`.
+    static func text(of ranges: [SlotRange]) -> String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: " ")
+    }
+}
+
+extension RedisConfiguration {
+    /// The same limits and credentials for another server.
+    func at(_ address: NodeAddress) -> RedisConfiguration {
+        var configuration = self
+        configuration.host = address.host
+        configuration.port = address.port
+        return configuration
+    }
+}
+
+extension RedisError {
+    fileprivate static func flavour(_ message: String) -> RedisError { RedisError(code: .flavour, message: message) }
+
+    fileprivate static func uncovered(_ slots: [SlotRange]) -> RedisError {
+        .flavour("no master of the Redis Cluster serves the slots \(SlotMap.text(of: slots))")
+    }
+}

@@ -1,0 +1,57 @@
+import NIOCore
+import RedisStore
+import TestKit
+import Testing
+
+/// A master of a real Redis Cluster fails under load.
+@Suite(.serialized) struct RedisClusterFailoverTests {
+    enum Failure: CaseIterable {
+        /// kill -9: the connections break.
+        case killed
+        /// SIGSTOP: the connections stay open, and nothing is answered.
+        case frozen
+    }
+
+    @Test(arguments: Failure.allCases)
+    func aMasterFails(_ failure: Failure) async throws {
+        try await RedisClusterScene.run(replicas: 1) { scene in
+            try await scene.cluster.verify()
+            let tags = (0..<3).map { RedisClusterScene.tag(ofMaster: $0) }
+            // Of the failing master: numbers that may be repeated, and others; and those of a master that goes on.
+            let repeated = NumberSender(scene.cluster, tag: tags[0], isFunction: true, repetition: .seconds(20))
+            let plain = NumberSender(scene.cluster, tag: tags[0] + "plain", isFunction: false)
+            let other = NumberSender(scene.cluster, tag: tags[1], isFunction: true)
+            let senders = [repeated, plain, other]
+            for sender in senders { sender.start() }
+            try await waitUntil("load") { other.acknowledged > 200 ? nil : "\(other.acknowledged)" }
+            let server = scene.servers.servers[0]
+            switch failure {
+            case .killed: try await server.kill()
+            case .frozen: await server.freeze(true)
+            }
+            let slot = Int(RedisClusterScene.slot(of: tags[0]))
+            try await waitUntil("a failover", within: .seconds(30)) {
+                try await scene.servers.owner(ofSlot: slot, seenBy: 1) == 3 ? nil : "not yet"
+            }
+            let before = plain.acknowledged
+            try await waitUntil("load at the new master") { plain.acknowledged > before + 200 ? nil : "none" }
+            let sent = try await repeated.finish()
+            #expect(sent.filter { $0.error != nil }.isEmpty)
+            #expect(try await scene.list(tags[0]) == Array(0..<sent.count), "each once, in order")
+
+            let once = try await plain.finish()
+            let list = try await scene.list(tags[0] + "plain")
+            #expect(list == list.sorted())
+            let acknowledged = Set(once.filter { $0.error == nil }.map(\.number))
+            #expect(acknowledged.subtracting(list).isEmpty)
+            let errors = Set(once.compactMap { $0.error?.code })
+            #expect(errors.isSubset(of: [.closed, .timeout]), "only those whose outcome is unknown fail")
+
+            let others = try await other.finish()
+            #expect(others.filter { $0.error != nil }.isEmpty)
+            #expect(try await scene.list(tags[1]) == Array(0..<others.count))
+            let slowest = others.map(\.time).max() ?? .zero
+            #expect(slowest < .seconds(1) * patience, "users of other masters notice nothing: \(slowest)")
+        }
+    }
+}
