@@ -19,7 +19,8 @@ package final class PushBuilder: ReplyBuilder {
 
     /// Called for each message.
     package var onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void = { _, _ in }
-    /// Called for each confirmation of SUBSCRIBE (true) or UNSUBSCRIBE (false).
+    /// Called for each confirmation of SUBSCRIBE or SSUBSCRIBE (true), UNSUBSCRIBE or SUNSUBSCRIBE (false). A server also sends
+    /// the last one by itself, when it no longer serves the topic's slot.
     var onConfirmation: (_ topic: String, _ subscribed: Bool) -> Void = { _, _ in }
 
     private var isPush = false
@@ -92,8 +93,11 @@ package final class PushBuilder: ReplyBuilder {
     private static func kind(of bytes: UnsafeRawBufferPointer) -> Kind {
         switch bytes.count {
         case 7 where bytes.elementsEqual("message".utf8): .message
+        case 8 where bytes.elementsEqual("smessage".utf8): .message
         case 9 where bytes.elementsEqual("subscribe".utf8): .subscribed
+        case 10 where bytes.elementsEqual("ssubscribe".utf8): .subscribed
         case 11 where bytes.elementsEqual("unsubscribe".utf8): .unsubscribed
+        case 12 where bytes.elementsEqual("sunsubscribe".utf8): .unsubscribed
         default: .other
         }
     }

@@ -23,9 +23,7 @@ final class SubscriptionDriver {
     private var wasUpBefore = false
     /// Whether a new connection still waits for the confirmation of its topics.
     private var isCatchingUp = false
-    private var hasHeard = true
-    private var lastHeard = NIODeadline.now()
-    private var pingedAt: NIODeadline?
+    private var watch = SilenceWatch()
     private var timer: RepeatedTask?
 
     init(link: RedisLink, status: ConnectionStatus, callbacks: RedisSubscriber.Callbacks) {
@@ -85,22 +83,15 @@ final class SubscriptionDriver {
         }
     }
 
-    /// Detects half-open connections, which look the same as idle ones: sends PING after some silence, and reconnects when
-    /// nothing at all comes back.
+    /// Sends PING after some silence, and reconnects when nothing at all comes back.
     private func check() {
         let now = NIODeadline.now()
         for waiter in table.removeWaiters(where: { $0.deadline <= now }) { waiter.completion(.failure(.timeout)) }
         guard link.isUp else { return }
-        let silence = TimeAmount(configuration.subscriberIdleTimeout)
-        if hasHeard {
-            hasHeard = false
-            lastHeard = now
-            pingedAt = nil
-        } else if let pingedAt {
-            if now - pingedAt >= silence { link.drop(.timeout) }
-        } else if now - lastHeard >= silence {
-            pingedAt = now
-            write(RedisCommand("PING"))
+        switch watch.check(now, silence: TimeAmount(configuration.subscriberIdleTimeout)) {
+        case .nothing: break
+        case .ping: write(RedisCommand("PING"))
+        case .reconnect: link.drop(.timeout)
         }
     }
 }
@@ -123,8 +114,7 @@ extension SubscriptionDriver: RedisLinkOwner {
     }
 
     func linkUp() {
-        hasHeard = true
-        pingedAt = nil
+        watch.connected()
         isCatchingUp = true
         var topics = table.wanted[...]
         // Topics per command: few enough not to block the server for long, enough to resubscribe quickly.
@@ -151,7 +141,7 @@ extension SubscriptionDriver: RedisLinkOwner {
     func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant) {}
 
     func linkReadEnded() {
-        hasHeard = true
+        watch.heard()
         callbacks.onBatchEnd()
     }
 

@@ -29,4 +29,12 @@ import Testing
         #expect(try read([ByteBuffer(string: Self.wire)]) == expected)
         #expect(try read(Self.wire.utf8.map { ByteBuffer(bytes: [$0]) }) == expected)
     }
+
+    /// The messages of a cluster's topics.
+    @Test func shardedTopics() throws {
+        let wire =
+            "*3\r\n$10\r\nssubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$8\r\nsmessage\r\n$1\r\na\r\n$2\r\nhi\r\n"
+            + "*3\r\n$12\r\nsunsubscribe\r\n$1\r\na\r\n:0\r\n"
+        #expect(try read([ByteBuffer(string: wire)]) == ["subscribed a", "message a [hi]", "unsubscribed a"])
+    }
 }

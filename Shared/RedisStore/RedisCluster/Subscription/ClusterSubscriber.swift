@@ -1,0 +1,127 @@
+package import Logging
+package import NIOCore
+internal import Synchronization
+
+/// The slots that an event of a ``ClusterSubscriber`` concerns.
+package enum SlotScope: Sendable, Equatable {
+    /// All of them.
+    case all
+    /// Only these.
+    case slots(Set<UInt16>)
+
+    /// Whether a slot is among them.
+    package func contains(_ slot: UInt16) -> Bool {
+        switch self {
+        case .all: true
+        case .slots(let slots): slots.contains(slot)
+        }
+    }
+}
+
+/// Pub/sub on Redis as a ``RedisCluster`` uses it: SUBSCRIBE on a single server, SSUBSCRIBE at the master of each topic's slot
+/// in a cluster. It reconnects, follows the slots to other masters, and renews its subscriptions by itself.
+///
+/// Delivery is at most once: after `onReconnected` the owner must read what it missed from the logs.
+package final class ClusterSubscriber: Sendable {
+    private enum Backend: Sendable {
+        case single(RedisSubscriber)
+        case cluster(NIOLoopBoundBox<ClusterSubscription>, NIOLoopBoundBox<ClusterDriver>)
+    }
+
+    /// What a subscriber tells its owner, on its event loop.
+    package struct Callbacks {
+        let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
+        let onBatchEnd: () -> Void
+        let onReconnected: (_ slots: SlotScope) -> Void
+
+        /// - Parameters:
+        ///   - onMessage: called for each message of a wanted topic.
+        ///   - onBatchEnd: called after the messages of each read of a socket.
+        ///   - onReconnected: called when topics are subscribed again after an outage, or at another master; messages
+        ///     published meanwhile to topics of these slots are lost.
+        package init(
+            onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
+            onBatchEnd: @escaping () -> Void = {}, onReconnected: @escaping (_ slots: SlotScope) -> Void = { _ in }
+        ) {
+            self.onMessage = onMessage
+            self.onBatchEnd = onBatchEnd
+            self.onReconnected = onReconnected
+        }
+    }
+
+    /// The event loop of all calls and callbacks: that of the cluster's commands.
+    package let eventLoop: any EventLoop
+    private let backend: Backend
+    private let status = ConnectionStatus()
+
+    /// Creates a subscriber, from any thread; ``start()`` opens it. All callbacks run on the loop.
+    /// - Parameter cluster: whose configuration and map of slots it uses; to be closed after it.
+    package init(_ cluster: RedisCluster, logger: Logger, callbacks: sending Callbacks) {
+        eventLoop = cluster.eventLoop
+        switch cluster.backend {
+        case .single:
+            let (onMessage, onReconnected) = (callbacks.onMessage, callbacks.onReconnected)
+            backend = .single(
+                RedisSubscriber(
+                    configuration: cluster.configuration, eventLoop: eventLoop, logger: logger,
+                    callbacks: .init(
+                        onMessage: onMessage, onBatchEnd: callbacks.onBatchEnd, onReconnected: { onReconnected(.all) }))
+            )
+        case .cluster(let driver):
+            let subscription = ClusterSubscription(
+                limits: cluster.configuration, eventLoop: eventLoop, status: status, logger: logger,
+                callbacks: callbacks)
+            backend = .cluster(.makeBoxSendingValue(subscription, eventLoop: eventLoop), driver)
+        }
+    }
+
+    /// Whether all masters are connected and all wanted topics subscribed. May be read from any thread.
+    package var isConnected: Bool {
+        switch backend {
+        case .single(let subscriber): subscriber.isConnected
+        case .cluster: status.isUp.load(ordering: .acquiring)
+        }
+    }
+
+    /// Starts to connect, and reconnects until ``close()``. May be called from any thread.
+    package func start() {
+        switch backend {
+        case .single(let subscriber): subscriber.start()
+        case .cluster(let subscription, let driver):
+            eventLoop.execute { subscription.value.start(driver.value) }
+        }
+    }
+
+    /// Closes all connections; callers that wait for a confirmation get `CLOSED`. May be called from any thread.
+    package func close() async {
+        switch backend {
+        case .single(let subscriber): await subscriber.close()
+        case .cluster(let subscription, _):
+            await withCheckedContinuation { continuation in
+                eventLoop.execute {
+                    subscription.value.close()
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after the
+    /// command timeout (the topic stays wanted and is subscribed when its master is back, unless ``unsubscribe(_:)`` is
+    /// called); or with `FULL` at the bound of topics.
+    package func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
+        switch backend {
+        case .single(let subscriber): subscriber.subscribe(topic, completion)
+        case .cluster(let subscription, _): subscription.value.subscribe(topic, completion)
+        }
+    }
+
+    /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait for
+    /// its confirmation get `CLOSED`.
+    package func unsubscribe(_ topic: String) {
+        switch backend {
+        case .single(let subscriber): subscriber.unsubscribe(topic)
+        case .cluster(let subscription, _): subscription.value.unsubscribe(topic)
+        }
+    }
+}
