@@ -109,7 +109,7 @@ struct ConsumerGroup: Sendable {
     }
 
     /// Resets an entry's delivery count, because its failure was caused by something else.
-    func forgive(_ id: String) -> RedisCommand {
+    func resetDeliveries(_ id: String) -> RedisCommand {
         RedisCommand(
             "XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0, .string(id), "RETRYCOUNT", 0, "JUSTID")
     }

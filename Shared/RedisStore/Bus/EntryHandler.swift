@@ -66,7 +66,7 @@ struct EntryHandler: Sendable {
         case .again(let isToBlame):
             metrics.retried.increment()
             if isToBlame, deliveries >= deliveryBound { return await setAside(entry, envelope.operation) }
-            if !isToBlame { _ = try? await group.connection.execute(group.forgive(entry.id)) }
+            if !isToBlame { _ = try? await group.connection.execute(group.resetDeliveries(entry.id)) }
             return false
         }
         recent?.insert(envelope.id)

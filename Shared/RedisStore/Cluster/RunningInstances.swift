@@ -17,7 +17,7 @@ package enum RunningInstances {
     /// Asks Redis for all of them, sorted by kind and id. Meant for people: it reads every record.
     /// - Throws: `SignalingError` when Redis does not answer or a record cannot be read.
     package static func list(_ connection: RedisConnection) async throws(SignalingError) -> [RunningInstance] {
-        let ids = try await living(connection)
+        let ids = try await runningIDs(connection)
         let hashes = try await connection.answers(
             to: ids.map { RedisCommand("HGETALL", .string(KeySpace.instance($0))) })
         var instances: [RunningInstance] = []
@@ -32,7 +32,7 @@ package enum RunningInstances {
     /// The levels of the running processes.
     /// - Throws: `SignalingError` when Redis does not answer.
     static func levels(_ connection: RedisConnection) async throws(SignalingError) -> [Int64] {
-        let ids = Set(try await living(connection))
+        let ids = Set(try await runningIDs(connection))
         let reply = try await connection.answer(
             to: RedisCommand("ZRANGE", .string(KeySpace.instanceLevels), 0, -1, "WITHSCORES"))
         let words = reply.texts
@@ -41,7 +41,7 @@ package enum RunningInstances {
         }
     }
 
-    private static func living(_ connection: RedisConnection) async throws(SignalingError) -> [String] {
+    private static func runningIDs(_ connection: RedisConnection) async throws(SignalingError) -> [String] {
         let last = try await connection.time() + (.zero - timeToLive)
         return try await connection.answer(
             to: RedisCommand("ZRANGE", .string(KeySpace.instances), .string("(\(last)"), "+inf", "BYSCORE")

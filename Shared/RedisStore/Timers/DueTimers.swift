@@ -32,7 +32,7 @@ package struct DueTimers: Sendable {
 
     /// The Redis command that sets or moves a timer, for the caller to send in a pipeline.
     package func scheduling(_ member: String, at due: RedisTime) -> RedisCommand {
-        wakeUp.hears(of: due)
+        wakeUp.timerSet(at: due)
         return .function("heliograph_due_set", tag: key, .time(due), .string(member))
     }
 
@@ -89,7 +89,7 @@ package struct DueTimers: Sendable {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 var claimed: [DueTimer] = []
                 do {
-                    if try await look() { claimed = try await claim(limit: limit, lease: lease) }
+                    if try await isAnyDue() { claimed = try await claim(limit: limit, lease: lease) }
                     try await done(await handle(claimed, with: handler))
                 } catch {
                     logger.warning("could not claim or remove timers", metadata: ["error": "\(error)"])
@@ -101,15 +101,15 @@ package struct DueTimers: Sendable {
 
     /// Reads the earliest timer.
     /// - Returns: whether it is due.
-    private func look() async throws(RedisError) -> Bool {
-        wakeUp.begins()
+    private func isAnyDue() async throws(RedisError) -> Bool {
+        wakeUp.checkBegins()
         let replies = await connection.execute([
             RedisCommand("TIME"), RedisCommand("ZRANGE", .string(key), 0, 0, "WITHSCORES"),
         ])
         let first = try replies[1].get().array?.last?.string.flatMap(Double.init).map {
             RedisTime(milliseconds: Int64($0))
         }
-        return wakeUp.looked(at: try replies[0].get(), first: first)
+        return wakeUp.checkEnds(at: try replies[0].get(), first: first)
     }
 
     private func handle(

@@ -9,13 +9,13 @@ internal import Synchronization
 final class TimerWakeUp: Sendable {
     private struct State {
         /// The time of the earliest timer found by the last check.
-        var seen: RedisTime?
+        var found: RedisTime?
         /// The earliest time of a timer that this process has set since that check began.
-        var heard: RedisTime?
+        var setSince: RedisTime?
         /// The timer of the event loop that the runner waits for.
         var timer: Scheduled<Void>?
 
-        var due: RedisTime? { [seen, heard].compactMap(\.self).min() }
+        var due: RedisTime? { [found, setSince].compactMap(\.self).min() }
     }
 
     /// How long after a timer's time the process checks. The command that set the timer must have arrived, and timers due
@@ -26,23 +26,23 @@ final class TimerWakeUp: Sendable {
     private let state = Mutex(State())
 
     /// Records that this process has set a timer; wakes the runner if the timer is due before the next check.
-    func hears(of due: RedisTime) {
+    func timerSet(at due: RedisTime) {
         let timer: Scheduled<Void>? = state.withLock { state in
             if let known = state.due, known <= due { return nil }
-            state.heard = due
+            state.setSince = due
             return state.timer
         }
         timer?.cancel()
     }
 
     /// Records that a check begins.
-    func begins() { state.withLock { $0.heard = nil } }
+    func checkBegins() { state.withLock { $0.setSince = nil } }
 
     /// Records a check's result: the reply to TIME, and the time of the earliest timer, nil when there is none.
     /// - Returns: whether that timer is due.
-    func looked(at time: RedisValue, first: RedisTime?) -> Bool {
+    func checkEnds(at time: RedisValue, first: RedisTime?) -> Bool {
         clock.set(time)
-        state.withLock { $0.seen = first }
+        state.withLock { $0.found = first }
         guard let first, let now = clock.now else { return false }
         return first <= now
     }

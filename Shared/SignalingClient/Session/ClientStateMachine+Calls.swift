@@ -75,13 +75,13 @@ extension ClientStateMachine {
         case .online:
             actions += acknowledge(now: now)
             actions += sendCalls(now: now)
-            if now >= heartbeat.due { actions += beat(now: now) }
+            if now >= heartbeat.due { actions += sendPing(now: now) }
         }
         return actions
     }
 
-    private mutating func beat(now: Int64) -> [Action] {
-        let number = heartbeat.beat(now: now, configuration.timing, isReadingPaused: backlog.isReadingPaused)
+    private mutating func sendPing(now: Int64) -> [Action] {
+        let number = heartbeat.nextPing(now: now, configuration.timing, isReadingPaused: backlog.isReadingPaused)
         guard let number else { return connectionLost(now: now) }
         return [.send(ClientRequest.ping(number))]
     }

@@ -18,7 +18,7 @@ struct Heartbeat {
     /// Called when a ping is due.
     /// - Parameter isReadingPaused: whether reading is paused; pongs are not read then, so missing ones prove nothing.
     /// - Returns: the number of the ping to send; nil when too many were not answered, so that the connection is dead.
-    mutating func beat(now: Int64, _ timing: ClientTiming, isReadingPaused: Bool) -> Int64? {
+    mutating func nextPing(now: Int64, _ timing: ClientTiming, isReadingPaused: Bool) -> Int64? {
         if isReadingPaused { unanswered = 0 }
         guard unanswered < timing.missedPongs else { return nil }
         unanswered += 1

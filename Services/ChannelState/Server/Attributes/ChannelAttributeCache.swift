@@ -30,7 +30,7 @@ struct ChannelAttributeCache: Sendable {
 
     /// Replaces the cache by PostgreSQL's attributes if those are older, because PostgreSQL has lost commits in a
     /// failover or was restored from a backup. New versions then begin above the highest cached one.
-    func followIfBehind(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
+    func replaceIfPostgresIsOlder(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
         // The cache is read first: if PostgreSQL, read later, is older nevertheless, it has lost commits.
         guard let cached = try await functions.cached(channel).version else { return }
         do {
@@ -44,7 +44,7 @@ struct ChannelAttributeCache: Sendable {
     }
 
     /// Makes the cache agree with PostgreSQL if their versions differ.
-    func mend(_ channel: ChannelKey, account: Account) async throws(SignalingError) {
+    func resynchronize(_ channel: ChannelKey, account: Account) async throws(SignalingError) {
         let cached = try await functions.cached(channel)
         guard let version = cached.version else {
             if cached.isAwaited { try await load(channel, account: account, uid: 0) }
@@ -57,7 +57,7 @@ struct ChannelAttributeCache: Sendable {
             throw error.signaling
         }
         if stored > version { return try await load(channel, account: account, uid: 0) }
-        if stored < version, stored > 0 { try await followIfBehind(channel, account: account, uid: 0) }
+        if stored < version, stored > 0 { try await replaceIfPostgresIsOlder(channel, account: account, uid: 0) }
     }
 
     /// - Returns: false when the attributes must be read again, because a later commit is known or another reload

@@ -73,7 +73,7 @@ struct ChannelAttributeHandler: Sendable {
             if admitted.members == 0, channel.name.special == nil {
                 due.append((.expiry(channel), admitted.now + .seconds(Limits.channelTimeToLive)))
             }
-            _ = try await functions.redis.answers(to: scheduling(due) + [ChannelFunctions.acts(actor, context)])
+            _ = try await functions.redis.answers(to: scheduling(due) + [ChannelFunctions.mayAct(actor, context)])
         } catch {
             ChannelMetrics.refused(error)
             throw error
@@ -88,7 +88,8 @@ struct ChannelAttributeHandler: Sendable {
             let answer = try await functions.committed(change, version: version, by: actor, channel)
             switch settlement.answered(answer) {
             case .settled: return
-            case .compare: return try await cache.followIfBehind(channel, account: actor.user.account, uid: actor.uid)
+            case .compare:
+                return try await cache.replaceIfPostgresIsOlder(channel, account: actor.user.account, uid: actor.uid)
             case .retry(let pause):
                 // Returns at once when the task is cancelled; the settlement's patience bounds the loop.
                 try? await Task.sleep(for: pause)

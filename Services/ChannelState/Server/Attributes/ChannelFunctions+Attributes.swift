@@ -31,7 +31,7 @@ extension ChannelFunctions {
 
     /// The command that asks whether the session may act, as the last check before the act takes effect. It refuses a
     /// gateway that was cut off and now passes on old requests, when the account has another session by then.
-    static func acts(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
+    static func mayAct(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
         .function(
             "session_acts", tag: KeySpace.tag(actor.user), .deadline(context.deadline), .string(actor.session.rawValue),
             .string(context.asker?.rawValue ?? ""))
@@ -179,7 +179,7 @@ extension ChannelFunctions {
 
     /// Records a channel that Redis has lost as one whose last member has just left.
     /// - Returns: false when Redis knows the channel.
-    func adopt(_ channel: ChannelKey) async throws(SignalingError) -> Bool {
+    func restoreAsEmpty(_ channel: ChannelKey) async throws(SignalingError) -> Bool {
         try await redis.answer(to: .function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
     }
 

@@ -40,16 +40,16 @@ struct ChannelSurvey: Sendable {
         var joined: [ChannelKey] = []
         for (found, isKnown) in zip(channels, joins.map({ $0.int == 1 })) {
             if isKnown, !found.wasJoined { joined.append(found.channel) }
-            if !isKnown, found.wasJoined { try await adopt(found.channel) }
+            if !isKnown, found.wasJoined { try await restoreAsEmpty(found.channel) }
         }
         try await store.noteJoined(joined)
     }
 
     /// Lets the channel's time to live begin now, because Redis has lost when its last member left.
-    private func adopt(_ channel: ChannelKey) async throws {
+    private func restoreAsEmpty(_ channel: ChannelKey) async throws {
         // The time to live is one of the attributes.
         try await cache.load(channel, account: try Account("system"), uid: 0)
-        guard try await functions.adopt(channel) else { return }
+        guard try await functions.restoreAsEmpty(channel) else { return }
         ChannelMetrics.adopted.increment()
         logger.notice(
             "restored a channel that Redis had lost; its time to live begins now",

@@ -19,7 +19,7 @@ struct ChannelExpiry: Sendable {
     func fired(_ timer: ChannelTimer) async throws {
         switch timer {
         case .expiry(let channel): try await expire(channel)
-        case .attributes(let channel): try await mend(channel)
+        case .attributes(let channel): try await resynchronize(channel)
         case .counter(let counter, let channel): try await counters.fired(counter, channel)
         }
     }
@@ -62,8 +62,8 @@ struct ChannelExpiry: Sendable {
         logger.info("channel ended", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
     }
 
-    private func mend(_ channel: ChannelKey) async throws {
-        try await cache.mend(channel, account: try Account("system"))
+    private func resynchronize(_ channel: ChannelKey) async throws {
+        try await cache.resynchronize(channel, account: try Account("system"))
         try await counters.settingsChanged(channel)
     }
 }

@@ -46,11 +46,11 @@ struct ChannelFunctions: Sendable {
     }
 
     /// The command that asks which channel the session is in; its reply is a ``Presence``.
-    static func whereabouts(_ actor: Actor) -> RedisCommand {
+    static func sessionPlace(_ actor: Actor) -> RedisCommand {
         RedisCommand("HMGET", .string(UserKeys(actor.user).session), "sid", "channel")
     }
 
-    /// Parses the reply to ``whereabouts(_:)``, for a session that should be in `channel`.
+    /// Parses the reply to ``sessionPlace(_:)``, for a session that should be in `channel`.
     static func presence(
         _ reply: RedisValue?, _ actor: Actor, _ channel: ChannelName
     ) throws(SignalingError) -> Presence {

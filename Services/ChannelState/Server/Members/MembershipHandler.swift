@@ -41,7 +41,7 @@ struct MembershipHandler: Sendable {
         // One pipeline, in this order: if the connection breaks in the middle, the redelivered command completes it.
         var after = commands(after: joined, actor, channel, context.id)
         if !entered.leaving.isEmpty { after.append(ChannelFunctions.entered(actor, command.channel)) }
-        after.append(ChannelFunctions.whereabouts(actor))
+        after.append(ChannelFunctions.sessionPlace(actor))
         let replies = try await functions.redis.answers(to: after)
         if joined.outcome != .present {
             ChannelMetrics.joins.increment()

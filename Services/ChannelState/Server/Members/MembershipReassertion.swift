@@ -87,7 +87,7 @@ struct MembershipReassertion: Sendable {
         _ members: [HeldMember], _ channel: ChannelKey
     ) async throws(SignalingError) -> [ChannelFunctions.Presence] {
         let replies = try await functions.redis.answers(
-            to: members.map { ChannelFunctions.whereabouts(actor($0, channel)) })
+            to: members.map { ChannelFunctions.sessionPlace(actor($0, channel)) })
         var places: [ChannelFunctions.Presence] = []
         for (held, reply) in zip(members, replies) {
             places.append(try ChannelFunctions.presence(reply, actor(held, channel), channel.name))

@@ -74,18 +74,18 @@ extension CallStateMachine {
         case .claimed: return []
         case .ringing: return role == .callee ? phoneRang(extra, now) : []
         case .accepted: return role == .callee ? phoneAccepted(extra, now) : []
-        case .refused: return phoneLeft(.refused, .refused, extra, now)
-        case .failed(let code): return phoneLeft(CallEnd(phone: code), .failed, extra, now)
-        case .ended(.success): return phoneLeft(role == .callee ? .endedByCallee : .endedByCaller, .failed, extra, now)
-        case .ended(let code): return phoneLeft(CallEnd(phone: code), .failed, extra, now)
-        case .message: return phoneSaid(extra, now)
+        case .refused: return endByPhone(.refused, .refused, extra, now)
+        case .failed(let code): return endByPhone(CallEnd(phone: code), .failed, extra, now)
+        case .ended(.success): return endByPhone(role == .callee ? .endedByCallee : .endedByCaller, .failed, extra, now)
+        case .ended(let code): return endByPhone(CallEnd(phone: code), .failed, extra, now)
+        case .message: return passPhoneMessage(extra, now)
         }
     }
 
     /// Handles the loss of the sip-bridge that holds a call's telephone. To ended.
     package mutating func bridgeLost(_ bridge: BridgeID, call id: CallID, now: RedisTime) -> [CallAction] {
         guard note(PhoneRecord(), in: id, by: bridge) != nil else { return [] }
-        return phoneLeft(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
+        return endByPhone(.bridgeLost, .failed, CallEnd.bridgeLost.extra, now)
     }
 }
 
@@ -163,7 +163,7 @@ extension CallStateMachine {
 
     /// Ends the call because of the telephone. From waiting, ringing or accepted to ended.
     /// - Parameter type: the event for a user who invited, before the answer; after it, and for a callee, it is a bye.
-    private mutating func phoneLeft(
+    private mutating func endByPhone(
         _ end: CallEnd, _ type: CallEventType, _ extra: String, _ now: RedisTime
     ) -> [CallAction] {
         switch state {
@@ -188,7 +188,7 @@ extension CallStateMachine {
     }
 
     /// Passes a telephone's message on. Changes no state.
-    private func phoneSaid(_ extra: String, _ now: RedisTime) -> [CallAction] {
+    private func passPhoneMessage(_ extra: String, _ now: RedisTime) -> [CallAction] {
         let call: Call
         var patience: Duration = .zero
         switch state {

@@ -22,7 +22,7 @@ struct CallDriver: Sendable {
     private static let patience = Duration.seconds(4)
     /// The same when the event may have been committed: its actions must be performed, and Redis keeps them for a
     /// minute.
-    private static let debt = Duration.seconds(50)
+    private static let completionTime = Duration.seconds(50)
     /// The pause before the first repetition; doubles each time, up to a second.
     private static let pause = Duration.milliseconds(50)
 
@@ -47,7 +47,7 @@ struct CallDriver: Sendable {
             do throws(SignalingError) {
                 return try await playOnce(tag, command, event, &isBegun)
             } catch {
-                let end = start + (isBegun ? Self.debt : Self.patience)
+                let end = start + (isBegun ? Self.completionTime : Self.patience)
                 guard error.reason == .unavailable, ContinuousClock.now + pause < end else { throw error }
                 logger.debug(
                     "could not store a call's event; trying again",

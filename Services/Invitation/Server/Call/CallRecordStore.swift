@@ -100,16 +100,16 @@ struct CallRecordStore: Sendable {
 
     /// What Redis knows about a user.
     func party(_ user: UserKey) async throws(SignalingError) -> Party {
-        try Self.party(try await redis.answer(to: Self.partyQuestion(user)))
+        try Self.party(try await redis.answer(to: Self.partyQuery(user)))
     }
 
     /// What Redis knows about two users, in one round trip.
     func parties(_ first: UserKey, _ second: UserKey) async throws(SignalingError) -> (Party, Party) {
-        let replies = try await redis.answers(to: [Self.partyQuestion(first), Self.partyQuestion(second)])
+        let replies = try await redis.answers(to: [Self.partyQuery(first), Self.partyQuery(second)])
         return (try Self.party(replies[0]), try Self.party(replies[1]))
     }
 
-    private static func partyQuestion(_ user: UserKey) -> RedisCommand {
+    private static func partyQuery(_ user: UserKey) -> RedisCommand {
         .function("call_party", tag: KeySpace.tag(user))
     }
 

@@ -65,7 +65,7 @@ struct UserAttributeCache: Sendable {
 
     /// Makes the cache agree with PostgreSQL. If PostgreSQL is older, because it has lost commits in a failover or was
     /// restored from a backup, the cache is replaced too, and new versions begin above the highest cached one.
-    func mend(_ user: UserKey) async throws(SignalingError) {
+    func resynchronize(_ user: UserKey) async throws(SignalingError) {
         // The cache is read first: if PostgreSQL, read later, is older nevertheless, it has lost commits.
         guard let cached = try await functions.cachedVersion(of: user) else { return }
         do {

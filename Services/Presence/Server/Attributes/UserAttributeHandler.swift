@@ -53,7 +53,7 @@ struct UserAttributeHandler: Sendable {
         let committed = try await functions.committed(command.attribute, of: command.user, version: version)
         // The version was cached already: by a redelivery or a reload, or because PostgreSQL has lost commits and
         // assigns their versions again.
-        if committed.isKnown { try await cache.mend(command.user) }
+        if committed.isKnown { try await cache.resynchronize(command.user) }
         if let moved = committed.moved {
             try await timers.set(.session(command.user, moved.session), at: moved.over)
         }

@@ -21,7 +21,7 @@ struct PresenceTimerHandler: Sendable {
         case .gateway(let gateway): try await gateways.check(gateway)
         case .session(let user, let session): try await check(session, of: user)
         // A process may have died after a commit in PostgreSQL and before the cache was updated.
-        case .attributes(let user): try await cache.mend(user)
+        case .attributes(let user): try await cache.resynchronize(user)
         }
     }
 

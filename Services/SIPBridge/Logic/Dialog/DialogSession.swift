@@ -116,7 +116,7 @@ package struct SessionPolicy: Equatable, Sendable {
     }
 
     /// The smallest interval, in seconds, that RFC 4028 lets us insist on.
-    static let floor = 90
+    static let shortestInterval = 90
     /// The smallest interval, in seconds, that is used when a peer answers with less than allowed: shorter ones would
     /// flood both sides.
     private static let shortest = 2
@@ -140,7 +140,7 @@ package struct SessionPolicy: Equatable, Sendable {
     /// The Min-SE with which to try again after a 422; nil when that would fail too.
     func minimumAfterRefusal(_ terms: SessionTimerFields, before: Int?) -> Int? {
         guard let minimum = terms.minimum, minimum <= Self.longest, minimum > before ?? 0 else { return nil }
-        return max(minimum, Self.floor)
+        return max(minimum, Self.shortestInterval)
     }
 
     /// The timer agreed on by a 2xx to a request of ours; nil for none.
@@ -153,11 +153,11 @@ package struct SessionPolicy: Equatable, Sendable {
     /// The response to a peer's INVITE or UPDATE, as far as session timers are concerned.
     func answer(_ terms: SessionTimerFields) -> Answer {
         var interval = terms.interval ?? max(self.interval, terms.minimum ?? 0)
-        if interval < Self.floor {
+        if interval < Self.shortestInterval {
             // Without `timer` in Supported, a proxy has requested the timer; the peer would not understand a 422 (RFC
             // 4028, 9).
-            if terms.supportsTimer { return .tooSmall(minimum: Self.floor) }
-            interval = Self.floor
+            if terms.supportsTimer { return .tooSmall(minimum: Self.shortestInterval) }
+            interval = Self.shortestInterval
         }
         let role: SessionRole = terms.supportsTimer ? terms.refresher ?? .uac : .uas
         let headers = SessionHeaders(

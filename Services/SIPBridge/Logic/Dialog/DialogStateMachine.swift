@@ -46,15 +46,15 @@ package struct DialogStateMachine: Equatable, Sendable {
         switch act {
         case .ringing: userRings()
         case .accept: userAccepts()
-        case .refuse: letGo(reply: .busy)
-        case .end: letGo(reply: .unavailable)
-        case .fail: letGo(reply: DialogVerdict.reply(for: code))
+        case .refuse: terminate(reply: .busy)
+        case .end: terminate(reply: .unavailable)
+        case .fail: terminate(reply: DialogVerdict.reply(for: code))
         case .message: []  // Digits are played by the driver.
         }
     }
 
     /// Called when the invitation service does not have the call any more, or does not reply.
-    package mutating func reportRefused() -> [DialogAction] { letGo(reply: .unavailable) }
+    package mutating func reportRefused() -> [DialogAction] { terminate(reply: .unavailable) }
 
     /// Called when the bridge must give the call up, for this reason.
     package mutating func abandoned(_ reason: DialogReason) -> [DialogAction] {
@@ -63,16 +63,16 @@ package struct DialogStateMachine: Equatable, Sendable {
         case .fresh, .cancelling, .leaving, .over:
             return []
         case .claiming, .preparing, .calling, .confirming:
-            return [.report(.failed(.inviteNetwork), note)] + letGo(reply: .serviceUnavailable)
+            return [.report(.failed(.inviteNetwork), note)] + terminate(reply: .serviceUnavailable)
         case .answering(let it) where it.wantsEnd:
             return []
         case .inviting, .alerting, .answering, .up:
-            return [.report(.ended(.inviteNetwork), note)] + letGo(reply: .serviceUnavailable)
+            return [.report(.ended(.inviteNetwork), note)] + terminate(reply: .serviceUnavailable)
         }
     }
 
     /// Ends the dialog, whatever its state, without a report.
-    private mutating func letGo(reply: DialogReply) -> [DialogAction] {
+    private mutating func terminate(reply: DialogReply) -> [DialogAction] {
         switch state {
         case .fresh, .claiming, .preparing:
             return finish()

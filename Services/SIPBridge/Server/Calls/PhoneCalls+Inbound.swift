@@ -21,7 +21,7 @@ extension PhoneCalls {
     }
 
     /// Handles a further 2xx to one of our INVITEs.
-    func strayed(_ message: SIPMessage) {
+    func receivedFurther2xx(_ message: SIPMessage) {
         // When its call is unknown, it is ignored; the sender gives up after 32 s.
         calls.drivers(message.callID).first { $0.direction == .outbound || $0.dialog?.matches(message) == true }?
             .answeredAgain(message)

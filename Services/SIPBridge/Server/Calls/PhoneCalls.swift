@@ -70,7 +70,7 @@ final class PhoneCalls {
         let (admission, traces) = (admission, SIPTraceLog(tracesAll: configuration.tracesAll, logger: logger))
         stack.tracesAll = configuration.tracesAll
         stack.onRequest = { [unowned self] in arrived($0) }
-        stack.onStray2xx = { [unowned self] in strayed($0) }
+        stack.onFurther2xx = { [unowned self] in receivedFurther2xx($0) }
         stack.onDrop = { PhoneMetrics.count($0) }
         stack.isKnown = { !admission.table.trunks(at: $0).isEmpty }
         stack.onTrace = { traces.log($0) }

@@ -15,7 +15,7 @@ final class MediaClock {
     func add(_ session: MediaSession) {
         sessions[ObjectIdentifier(session)] = session
         guard timer == nil else { return }
-        timer = SIPTimer { [weak self] in self?.beat() }
+        timer = SIPTimer { [weak self] in self?.tickAll() }
         next = SIPLoop.now
         schedule()
     }
@@ -25,7 +25,7 @@ final class MediaClock {
         if sessions.isEmpty { timer = nil }
     }
 
-    private func beat() {
+    private func tickAll() {
         let now = SIPLoop.now
         // A tick may stop its own session or others; the tick of a stopped session does nothing.
         for session in Array(sessions.values) { session.tick(now: now) }

@@ -36,7 +36,7 @@ final class SIPClientRequest {
         let status = send(
             &libre,
             { context, error, message in
-                Unmanaged<SIPClientRequest>.fromOpaque(context!).takeUnretainedValue().came(error, message)
+                Unmanaged<SIPClientRequest>.fromOpaque(context!).takeUnretainedValue().received(error, message)
             }, context.toOpaque())
         if status != 0 {
             self.completion = nil
@@ -53,7 +53,7 @@ final class SIPClientRequest {
         if let libre { cre_client_request_cancel(libre) }
     }
 
-    private func came(_ error: Int32, _ message: OpaquePointer?) {
+    private func received(_ error: Int32, _ message: OpaquePointer?) {
         if let message {
             let copy = SIPMessage(message)
             if let status = copy.status, status < 200 {

@@ -25,7 +25,7 @@ final class SIPStack {
     /// gets no response.
     var onRequest: ((SIPServerRequest) -> Void)?
     /// Receives a 2xx to INVITE whose transaction has ended: a repetition, or the 2xx of another fork.
-    var onStray2xx: ((SIPMessage) -> Void)?
+    var onFurther2xx: ((SIPMessage) -> Void)?
     /// Receives the messages of calls in ``traced``, or of all calls if ``tracesAll``.
     var onTrace: ((SIPTraceRecord) -> Void)?
     /// Called for each message that is dropped.
@@ -58,7 +58,7 @@ final class SIPStack {
     func close() {
         guard let libre else { return }
         self.libre = nil
-        (onRequest, onStray2xx, onTrace) = (nil, nil, nil)
+        (onRequest, onFurther2xx, onTrace) = (nil, nil, nil)
         cre_gate_clear(Unmanaged.passUnretained(self).toOpaque())
         cre_sip_close(libre)
     }
@@ -123,7 +123,7 @@ extension SIPStack {
         }
         handlers.stray = { context, message in
             guard let message else { return }
-            Unmanaged<SIPStack>.fromOpaque(context!).takeUnretainedValue().strayed(message)
+            Unmanaged<SIPStack>.fromOpaque(context!).takeUnretainedValue().receivedFurther2xx(message)
         }
         handlers.garbage = { Unmanaged<SIPStack>.fromOpaque($0!).takeUnretainedValue().onDrop?(.garbage) }
         handlers.trace = { context, isSent, transport, source, destination, packet in
@@ -241,10 +241,10 @@ extension SIPStack {
         return isTaken
     }
 
-    private func strayed(_ pointer: OpaquePointer) {
+    private func receivedFurther2xx(_ pointer: OpaquePointer) {
         let message = SIPMessage(pointer)
         if message.sequenceMethod == "INVITE", let status = message.status, (200..<300).contains(status) {
-            onStray2xx?(message)
+            onFurther2xx?(message)
         } else {
             onDrop?(.strayResponse)
         }

@@ -89,24 +89,24 @@ final class TrunkRegistration {
             self.dialog = dialog
             var headers = [contact, SIPHeaderField("Expires", String(expiry))]
             headers += digest?.headers(method: "REGISTER", uri: dialog.target, cnonce: SecureRandom.hex(bytes: 8)) ?? []
-            try dialog.request("REGISTER", headers: headers) { [weak self] event in self?.came(event) }
+            try dialog.request("REGISTER", headers: headers) { [weak self] event in self?.received(event) }
         } catch {
             // The host may have no address now but later.
             perform(machine.failed(random: .random(in: 0..<1)))
         }
     }
 
-    private func came(_ event: SIPResponseEvent) {
+    private func received(_ event: SIPResponseEvent) {
         switch event {
         case .provisional: break
         case .failed:
             digest?.concluded()
             perform(machine.failed(random: .random(in: 0..<1)))
-        case .final(let response): came(response)
+        case .final(let response): received(response)
         }
     }
 
-    private func came(_ response: SIPMessage) {
+    private func received(_ response: SIPMessage) {
         let status = response.status ?? 0
         if status == 401 || status == 407, digest?.challenged(by: response) == true {
             send(asked)

@@ -13,7 +13,7 @@ final class StackUnderTest {
     init(_ configuration: SIPStackConfiguration = SIPStackConfiguration(port: 0)) throws {
         stack = try SIPStack(configuration)
         stack.onRequest = { [requests] in requests.put($0) }
-        stack.onStray2xx = { [strays] in strays.put($0) }
+        stack.onFurther2xx = { [strays] in strays.put($0) }
         stack.onTrace = { [traces] in traces.put($0) }
         stack.onDrop = { [drops] in drops.put($0) }
     }
