@@ -195,7 +195,8 @@ private final class Feeds {
     /// Nanoseconds of the local clock.
     private var now: Int64 = 0
     private let queued = QueuedCall(
-        turn: CallTurn(id: "17", ordering: .message, arrivedAt: LocalTime(nanoseconds: 0)), call: .failure(.timeout()),
+        ticket: CallTicket(id: "17", ordering: .message, arrivedAt: LocalTime(nanoseconds: 0)),
+        call: .failure(.timeout()),
         bytes: 200)
 
     init() {

@@ -50,12 +50,12 @@ package struct ClientSession: ~Copyable {
         case .opened(let answer): take(login.opened(answer), &actions)
         case .resumed(let answer): take(login.resumed(answer), &actions)
         case .ratesTaken(let left): goOnResuming(left, environment, &actions)
-        case .loggedOut(let turn, let error): loggedOut(turn, error, &actions)
+        case .loggedOut(let ticket, let error): loggedOut(ticket, error, &actions)
         case .superseded(let ending): superseded(ending, &actions)
         case .end(let code): endSession(code, &actions)
         case .tokenCheck: endIfExpired(environment, &actions)
-        case .answered(let turn, let result): answered(turn, result, &actions)
-        case .messageAnswered(let turn, let error, let name): messageAnswered(turn, error, in: name, &actions)
+        case .answered(let ticket, let result): answered(ticket, result, &actions)
+        case .messageAnswered(let ticket, let error, let name): messageAnswered(ticket, error, in: name, &actions)
         case .goOn: goOn(environment, &actions)
         case .mail, .resynchronizeMailbox, .mailboxIs, .mailboxLoaded, .mailboxLoadDue, .mailboxNotCleared,
             .pollTimerFired:
@@ -152,8 +152,8 @@ package struct ClientSession: ~Copyable {
     }
 
     /// Answers a call that has met a combination which the states exclude, and has the error logged.
-    mutating func answerExcluded(_ turn: CallTurn, _ what: String, _ actions: inout SessionActions) {
+    mutating func answerExcluded(_ ticket: CallTicket, _ what: String, _ actions: inout SessionActions) {
         actions.append(.logError(what))
-        answered(turn, .failure(.unavailable("the session")), &actions)
+        answered(ticket, .failure(.unavailable("the session")), &actions)
     }
 }

@@ -87,14 +87,14 @@ package enum SessionAction: Equatable, Sendable {
     /// End the session for good.
     case endSession(SessionID, UserKey)
     /// End the session at its client's request.
-    case logOut(ActiveSession, CallTurn)
+    case logOut(ActiveSession, CallTicket)
     /// Ask presence soon where the session is.
     case askWhoseSession(SessionID)
 
     // MARK: Calls
 
     /// Execute a call, within the limits of the session's app.
-    case perform(ActiveSession, CallTurn, ClientCall, AppLimits)
+    case perform(ActiveSession, CallTicket, ClientCall, AppLimits)
 
     // MARK: The mailbox
 
@@ -120,9 +120,9 @@ package enum SessionAction: Equatable, Sendable {
     /// Remove the connection from the channel in this shard, without informing channel-state.
     case leaveLocally
     /// Ask channel-state to join the channel, with this number of ``ChannelPlace``.
-    case join(ActiveSession, CallTurn, ChannelName, number: Int64)
+    case join(ActiveSession, CallTicket, ChannelName, number: Int64)
     /// Ask channel-state to leave the channel, with this number of ``ChannelPlace``.
-    case leave(ActiveSession, CallTurn, ChannelName, number: Int64)
+    case leave(ActiveSession, CallTicket, ChannelName, number: Int64)
     /// From now on the channel's events are passed to the session, as ``SessionEvent/published(_:)``.
     case holdEvents
     /// From now on the client receives all events of the channel above this id: they need not be passed to the session.

@@ -29,7 +29,7 @@ package enum SessionEvent: Sendable {
     /// The result of ``SessionAction/takeRates(_:)``; nil when none are kept.
     case ratesTaken(SessionRates?)
     /// The reply to ``SessionAction/logOut(_:_:)``; nil when the session has ended.
-    case loggedOut(CallTurn, SignalingError?)
+    case loggedOut(CallTicket, SignalingError?)
     /// The session was moved to another connection or has ended elsewhere.
     case superseded(ConnectionStateMachine.Ending)
     /// The gateway ends the session for good.
@@ -40,9 +40,9 @@ package enum SessionEvent: Sendable {
     // MARK: Calls
 
     /// A call was executed, or has failed.
-    case answered(CallTurn, Result<ReplyBody, SignalingError>)
+    case answered(CallTicket, Result<ReplyBody, SignalingError>)
     /// A message was accepted (nil), or has failed; `channel` is set for a message to a channel.
-    case messageAnswered(CallTurn, SignalingError?, channel: ChannelName?)
+    case messageAnswered(CallTicket, SignalingError?, channel: ChannelName?)
     /// One step of the waiting work may proceed, see ``SessionActions/goesOn``.
     case goOn
 
@@ -69,9 +69,9 @@ package enum SessionEvent: Sendable {
     /// the channel that the session is in.
     case subscribed(ChannelKey, Bool, last: ChannelPosition?, left: ChannelPosition?)
     /// The reply to ``SessionAction/join(_:_:_:number:)``.
-    case joined(CallTurn, Result<ChannelJoined, SignalingError>)
+    case joined(CallTicket, Result<ChannelJoined, SignalingError>)
     /// The reply to ``SessionAction/leave(_:_:_:number:)``; nil for success.
-    case left(CallTurn, SignalingError?)
+    case left(CallTicket, SignalingError?)
     /// Events of the session's channel, in order, that the fan-out may not send by itself: after
     /// ``SessionAction/holdEvents``, or when some are not above the id of ``SessionAction/showAll(after:)``.
     case published([ChannelEvent])

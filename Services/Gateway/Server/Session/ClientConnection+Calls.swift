@@ -9,7 +9,7 @@ internal import SignalingWire
 extension ClientConnection {
     /// - Parameter limits: those of the session's app.
     func perform(
-        _ turn: CallTurn, _ call: ClientCall, by active: ActiveSession, _ limits: AppLimits,
+        _ ticket: CallTicket, _ call: ClientCall, by active: ActiveSession, _ limits: AppLimits,
         on shard: isolated GatewayShard
     ) {
         switch call.act {
@@ -24,7 +24,7 @@ extension ClientConnection {
             message.command = active.command(forMessage: call.messageID)
             message.bounds = MailboxBounds(limits)
             shard.mailboxes.send(message) { [self] result in
-                handle(.messageAnswered(turn, result.failure, channel: nil), on: shard)
+                handle(.messageAnswered(ticket, result.failure, channel: nil), on: shard)
             }
         case .sendChannelMessage(let name, let body, let force):
             var message = ChannelMessage(
@@ -34,48 +34,48 @@ extension ClientConnection {
             message.force = force
             message.limitPerSecond = limits.channelMessagesPerSecond
             message.command = active.command(forMessage: call.messageID)
-            send(turn, message, on: shard)
+            send(ticket, message, on: shard)
         case .queryStatus, .setAttribute, .getAttribute, .listAttributes:
-            askPresence(turn, call.act, active, on: shard)
+            askPresence(ticket, call.act, active, on: shard)
         case .changeAttributes(let name, let change):
             let command = ChangeChannelAttributes(
                 actor: active.actor, channel: name, change: change,
                 limitPerSecond: limits.channelAttributeChangesPerSecond)
-            ask(turn, command, on: shard) { _ in .done }
+            ask(ticket, command, on: shard) { _ in .done }
         case .countMembers, .queryMember, .listMembers:
-            askAboutMembers(turn, call.act, active, on: shard)
+            askAboutMembers(ticket, call.act, active, on: shard)
         case .call(let verb, let name, let peer, let extra):
             let command = CallAct(verb: verb, actor: active.actor, channel: name, peer: peer.rawValue, extra: extra)
-            ask(turn, command, on: shard) { _ in .done }
+            ask(ticket, command, on: shard) { _ in .done }
         case .pollMailbox, .logOut, .join, .leave: preconditionFailure("these calls have session actions of their own")
         }
     }
 
-    private func send(_ turn: CallTurn, _ message: ChannelMessage, on shard: isolated GatewayShard) {
+    private func send(_ ticket: CallTicket, _ message: ChannelMessage, on shard: isolated GatewayShard) {
         // Messages are answered in the order of their arrival, those to users and those to channels.
         shard.mailboxes.flush()
         let name = message.channel.name
         shard.messages.sendToChannel(message) { [self] result in
-            handle(.messageAnswered(turn, result.failure, channel: name), on: shard)
+            handle(.messageAnswered(ticket, result.failure, channel: name), on: shard)
         }
     }
 
     private func askPresence(
-        _ turn: CallTurn, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
+        _ ticket: CallTicket, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
     ) {
         func user(_ account: Account) -> UserKey { UserKey(app: active.user.app, account: account) }
         switch act {
         case .queryStatus(let account):
-            ask(turn, QueryUserStatus(user: user(account)), on: shard) { .userStatus(account, online: $0.online) }
+            ask(ticket, QueryUserStatus(user: user(account)), on: shard) { .userStatus(account, online: $0.online) }
         case .setAttribute(let attribute):
             let command = SetUserAttribute(user: active.user, session: active.actor.session, attribute: attribute)
-            ask(turn, command, on: shard) { _ in .done }
+            ask(ticket, command, on: shard) { _ in .done }
         case .getAttribute(let account, let name):
-            ask(turn, GetUserAttribute(user: user(account), name: name), on: shard) {
+            ask(ticket, GetUserAttribute(user: user(account), name: name), on: shard) {
                 .attribute(account, name, value: $0.value)
             }
         case .listAttributes(let account):
-            ask(turn, ListUserAttributes(user: user(account)), on: shard) { .attributes(account, $0.attributes) }
+            ask(ticket, ListUserAttributes(user: user(account)), on: shard) { .attributes(account, $0.attributes) }
         case .pollMailbox, .sendMessage, .logOut, .join, .leave, .sendChannelMessage, .changeAttributes, .countMembers,
             .queryMember, .listMembers, .call:
             preconditionFailure("not a call that presence answers")
@@ -83,20 +83,20 @@ extension ClientConnection {
     }
 
     private func askAboutMembers(
-        _ turn: CallTurn, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
+        _ ticket: CallTicket, _ act: ClientCall.Act, _ active: ActiveSession, on shard: isolated GatewayShard
     ) {
         func channel(_ name: ChannelName) -> ChannelKey { ChannelKey(app: active.user.app, name: name) }
         switch act {
         case .countMembers(let name):
-            ask(turn, CountMembers(channel: channel(name)), timeout: .userNumberTimeout, on: shard) {
+            ask(ticket, CountMembers(channel: channel(name)), timeout: .userNumberTimeout, on: shard) {
                 .memberCount(name, $0.count)
             }
         case .queryMember(let name, let account):
-            ask(turn, QueryMember(channel: channel(name), account: account), on: shard) {
+            ask(ticket, QueryMember(channel: channel(name), account: account), on: shard) {
                 .membership(name, account, isMember: $0.isMember)
             }
         case .listMembers(let name, let limit):
-            ask(turn, ListMembers(channel: channel(name), limit: limit), on: shard) {
+            ask(ticket, ListMembers(channel: channel(name), limit: limit), on: shard) {
                 .members(total: $0.total, $0.members)
             }
         case .pollMailbox, .sendMessage, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join,
@@ -107,12 +107,12 @@ extension ClientConnection {
 
     /// Sends a command to a service. A timeout gets the code that the documents define for this function.
     private func ask<Command: WireCommand>(
-        _ turn: CallTurn, _ command: Command, timeout code: SignalingCode = .failed,
+        _ ticket: CallTicket, _ command: Command, timeout code: SignalingCode = .failed,
         on shard: isolated GatewayShard, _ body: @escaping (Command.Reply) -> ReplyBody
     ) {
-        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
+        shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
             let answer = result.map(body).mapError { $0.reason == .timeout ? .timeout(code) : $0 }
-            handle(.answered(turn, answer), on: shard)
+            handle(.answered(ticket, answer), on: shard)
         }
     }
 }

@@ -17,17 +17,17 @@ extension ClientConnection {
         case .open(let session): open(session, on: shard)
         case .resume(let session): resume(session, on: shard)
         case .endSession(let session, let user): endSession(session, of: user, on: shard)
-        case .logOut(let active, let turn): logOut(turn, of: active, on: shard)
+        case .logOut(let active, let ticket): logOut(ticket, of: active, on: shard)
         case .loadMailbox(let active, let after, let fresh): loadMailbox(of: active, after: after, fresh, on: shard)
         case .loadMailboxLater: later(.milliseconds(.random(in: 200...1000)), .mailboxLoadDue, on: shard)
         case .clearMailbox(let active, let version): clearMailbox(of: active, through: version, on: shard)
         case .subscribe(let key): subscribe(key, on: shard)
-        case .join(let active, let turn, let name, let number):
-            join(turn, JoinChannel(actor: active.actor, channel: name, moveNumber: number), on: shard)
-        case .leave(let active, let turn, let name, let number):
+        case .join(let active, let ticket, let name, let number):
+            join(ticket, JoinChannel(actor: active.actor, channel: name, moveNumber: number), on: shard)
+        case .leave(let active, let ticket, let name, let number):
             let command = LeaveChannel(
                 actor: active.actor, channel: name, reason: .leaveByUser, moveNumber: number)
-            leave(turn, command, on: shard)
+            leave(ticket, command, on: shard)
         case .readLog(let key, let after, let number): readLog(key, after: after, number, on: shard)
         case .undoJoin(let active, let name, let settlement): undoJoin(of: active, name, settlement, on: shard)
         case .askMembership(let active, let key, let settlement):
@@ -41,8 +41,8 @@ extension ClientConnection {
     }
 
     /// When a call must be answered: counted from its arrival, however long it has waited for its turn.
-    func deadline(of turn: CallTurn, on shard: isolated GatewayShard) -> NIODeadline {
-        (turn.arrivedAt + shard.environment.callTimeout).deadline
+    func deadline(of ticket: CallTicket, on shard: isolated GatewayShard) -> NIODeadline {
+        (ticket.arrivedAt + shard.environment.callTimeout).deadline
     }
 
     private func later(_ pause: Duration, _ event: SessionEvent, on shard: isolated GatewayShard) {
@@ -89,10 +89,10 @@ extension ClientConnection {
         }
     }
 
-    private func logOut(_ turn: CallTurn, of active: ActiveSession, on shard: isolated GatewayShard) {
+    private func logOut(_ ticket: CallTicket, of active: ActiveSession, on shard: isolated GatewayShard) {
         let command = CloseSession(user: active.user, session: active.id, reason: .leaveLogout)
-        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
-            handle(.loggedOut(turn, result.failure), on: shard)
+        shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            handle(.loggedOut(ticket, result.failure), on: shard)
         }
     }
 
@@ -130,15 +130,15 @@ extension ClientConnection {
         }
     }
 
-    private func join(_ turn: CallTurn, _ command: JoinChannel, on shard: isolated GatewayShard) {
-        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
-            handle(.joined(turn, result), on: shard)
+    private func join(_ ticket: CallTicket, _ command: JoinChannel, on shard: isolated GatewayShard) {
+        shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            handle(.joined(ticket, result), on: shard)
         }
     }
 
-    private func leave(_ turn: CallTurn, _ command: LeaveChannel, on shard: isolated GatewayShard) {
-        shard.sender.send(command, by: deadline(of: turn, on: shard)) { [self] result in
-            handle(.left(turn, result.failure), on: shard)
+    private func leave(_ ticket: CallTicket, _ command: LeaveChannel, on shard: isolated GatewayShard) {
+        shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            handle(.left(ticket, result.failure), on: shard)
         }
     }
 

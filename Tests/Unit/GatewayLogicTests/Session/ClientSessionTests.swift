@@ -99,7 +99,7 @@ import Testing
         case "active": try talk.logIn()
         case "loggingOut":
             try talk.logIn()
-            #expect(try talk.calls("user_logout") == [.logOut(talk.owner, talk.turn())])
+            #expect(try talk.calls("user_logout") == [.logOut(talk.owner, talk.ticket())])
         case "closed":
             try talk.logIn()
             _ = talk.tell(.connectionLost)
@@ -163,7 +163,7 @@ import Testing
     @Test func aLogoutIsAnsweredBeforeTheEnd() throws {
         let talk = try talk("loggingOut")
         #expect(
-            talk.tell(.loggedOut(talk.turn(), nil)) == [
+            talk.tell(.loggedOut(talk.ticket(), nil)) == [
                 Talk.ok(), talk.keepRates, .unbind(Talk.session), .close(.normal),
             ])
     }
@@ -171,12 +171,12 @@ import Testing
     @Test func theCloseThatALogoutCausesIsItsAnswer() throws {
         let talk = try talk("loggingOut")
         #expect(talk.tell(.superseded(.closeFrame(.logoutUser))).first == Talk.ok())
-        #expect(talk.tell(.loggedOut(talk.turn(), nil)) == [])
+        #expect(talk.tell(.loggedOut(talk.ticket(), nil)) == [])
     }
 
     @Test func aLogoutThatFails() throws {
         let talk = try talk("loggingOut")
-        #expect(talk.tell(.loggedOut(talk.turn(), .timeout())) == Talk.failed(1, .timeout()))
+        #expect(talk.tell(.loggedOut(talk.ticket(), .timeout())) == Talk.failed(1, .timeout()))
         #expect(talk.isActive)
     }
 

@@ -59,8 +59,8 @@ final class Conversation {
         return try says(#"["call2",["\#(function)",\#(id),{"line":"\#(Self.line)"\#(more)}]]"#)
     }
 
-    func turn(_ id: Int = 1, _ ordering: CallPipeline.Ordering = .exclusive) -> CallTurn {
-        CallTurn(id: "\(id)", ordering: ordering, arrivedAt: clock.localTime)
+    func ticket(_ id: Int = 1, _ ordering: CallPipeline.Ordering = .exclusive) -> CallTicket {
+        CallTicket(id: "\(id)", ordering: ordering, arrivedAt: clock.localTime)
     }
 
     static let login = #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d"}]"#
@@ -92,7 +92,7 @@ final class Conversation {
     func join(_ name: String, id: Int64 = 10) throws {
         _ = try calls("channel_join", 1, #""name":"\#(name)""#)
         _ = tell(.subscribed(try channel(name), true, last: nil, left: nil))
-        _ = tell(.joined(turn(), .success(joined(id))))
+        _ = tell(.joined(ticket(), .success(joined(id))))
         #expect(session.channel.joined?.key == (try channel(name)))
     }
 

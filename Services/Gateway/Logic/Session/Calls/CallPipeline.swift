@@ -5,22 +5,22 @@ package import SignalingWire
 /// A call that has arrived, until it is started.
 package struct QueuedCall: Equatable, Sendable {
     /// The facts needed to answer the call.
-    package let turn: CallTurn
+    package let ticket: CallTicket
     /// The parsed call, or the error with which it is refused.
     package let call: Result<ClientCall, SignalingError>
     /// The size in bytes of the client's frame, which the call occupies while it waits.
     package let bytes: Int
 
     /// Creates a queued call.
-    package init(turn: CallTurn, call: Result<ClientCall, SignalingError>, bytes: Int) {
-        self.turn = turn
+    package init(ticket: CallTicket, call: Result<ClientCall, SignalingError>, bytes: Int) {
+        self.ticket = ticket
         self.call = call
         self.bytes = bytes
     }
 }
 
 /// The facts needed to answer a call.
-package struct CallTurn: Equatable, Sendable {
+package struct CallTicket: Equatable, Sendable {
     /// The id that the client gave the call, returned unchanged.
     package let id: String
     /// How the call may overlap with other calls.
@@ -81,8 +81,8 @@ package struct CallPipeline: ~Copyable {
 
     /// Adds a call behind those that wait.
     package mutating func enter(_ call: QueuedCall) -> Entry {
-        if waiting.isEmpty, mayStart(call.turn.ordering) {
-            started(call.turn.ordering)
+        if waiting.isEmpty, mayStart(call.ticket.ordering) {
+            started(call.ticket.ordering)
             return .start
         }
         guard waiting.count < Self.bound else { return .full }
@@ -107,14 +107,14 @@ package struct CallPipeline: ~Copyable {
 
     /// Removes and returns the waiting call to start now; call it again until it returns nil.
     package mutating func next() -> QueuedCall? {
-        guard let first = waiting.first, mayStart(first.turn.ordering) else { return nil }
-        started(first.turn.ordering)
+        guard let first = waiting.first, mayStart(first.ticket.ordering) else { return nil }
+        started(first.ticket.ordering)
         bytesThatWait -= first.bytes
         return waiting.removeFirst()
     }
 
     /// Whether ``next()`` would return a call.
-    package var mayStartNext: Bool { waiting.first.map { mayStart($0.turn.ordering) } ?? false }
+    package var mayStartNext: Bool { waiting.first.map { mayStart($0.ticket.ordering) } ?? false }
 
     /// Decides whether to read from the client: not while it leaves answers unread, or too many bytes of calls wait.
     /// - Returns: the decision if it has changed, else nil.

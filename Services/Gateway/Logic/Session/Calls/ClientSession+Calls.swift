@@ -16,8 +16,8 @@ extension ClientSession {
         if case .success(let asked) = request.call, let error = refusal(of: asked.act, at: time, &actions) {
             call = .failure(error)
         }
-        let turn = CallTurn(id: request.id, ordering: call.ordering, arrivedAt: time)
-        let queued = QueuedCall(turn: turn, call: call, bytes: bytes)
+        let ticket = CallTicket(id: request.id, ordering: call.ordering, arrivedAt: time)
+        let queued = QueuedCall(ticket: ticket, call: call, bytes: bytes)
         switch calls.enter(queued) {
         case .start: start(queued, isNew: true, environment, &actions)
         case .wait: regulateReading(&actions)
@@ -41,69 +41,69 @@ extension ClientSession {
         _ queued: QueuedCall, isNew: Bool, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
         guard let active = login.active else {
-            return answerExcluded(queued.turn, "a call was started without a session", &actions)
+            return answerExcluded(queued.ticket, "a call was started without a session", &actions)
         }
         switch queued.call {
         case .failure(let error):
-            answered(queued.turn, .failure(error), &actions)
+            answered(queued.ticket, .failure(error), &actions)
         case .success(let call):
             guard call.isOnItsLine else {
                 let error = SignalingError(.notLoggedIn, .badLine, "the line is not that of this connection's session")
-                return answered(queued.turn, .failure(error), &actions)
+                return answered(queued.ticket, .failure(error), &actions)
             }
-            guard isNew || environment.localTime < queued.turn.arrivedAt + environment.callTimeout else {
+            guard isNew || environment.localTime < queued.ticket.arrivedAt + environment.callTimeout else {
                 actions.append(.count(.overdue))
-                return answered(queued.turn, .failure(.timeout(call.act.timeoutCode)), &actions)
+                return answered(queued.ticket, .failure(.timeout(call.act.timeoutCode)), &actions)
             }
-            perform(call, queued.turn, active, environment, &actions)
+            perform(call, queued.ticket, active, environment, &actions)
         }
     }
 
     private mutating func perform(
-        _ call: ClientCall, _ turn: CallTurn, _ active: ActiveSession, _ environment: any SessionEnvironment,
+        _ call: ClientCall, _ ticket: CallTicket, _ active: ActiveSession, _ environment: any SessionEnvironment,
         _ actions: inout SessionActions
     ) {
         switch call.act {
         case .sendMessage, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember,
             .listMembers, .call:
-            actions.append(.perform(active, turn, call, rates.limits))
+            actions.append(.perform(active, ticket, call, rates.limits))
         case .sendChannelMessage(let name, _, _):
             guard name.special == nil else {
                 // Servers trust the messages in a special channel.
-                return refuseSpecial(turn, .wrongParameter, "only the system may send to this channel", &actions)
+                return refuseSpecial(ticket, .wrongParameter, "only the system may send to this channel", &actions)
             }
-            actions.append(.perform(active, turn, call, rates.limits))
+            actions.append(.perform(active, ticket, call, rates.limits))
         case .changeAttributes(let name, _):
             // The service publishes the change before it replies, but the client that made it must see the answer
             // first.
             if channel.joined?.key.name == name { holdEvents(&actions) }
-            actions.append(.perform(active, turn, call, rates.limits))
+            actions.append(.perform(active, ticket, call, rates.limits))
         case .pollMailbox(let verClear, let limit):
-            startPoll(MailboxPoll(turn: turn, verClear: verClear, limit: limit), environment, &actions)
+            startPoll(MailboxPoll(ticket: ticket, verClear: verClear, limit: limit), environment, &actions)
         case .logOut:
-            login.logsOut(turn)
-            actions.append(.logOut(active, turn))
+            login.logsOut(ticket)
+            actions.append(.logOut(active, ticket))
         case .join(let name):
             // Refused also while the app's settings are unknown.
             guard name.special == nil || (rates.areLimitsKnown && rates.limits.specialChannelsOpen) else {
-                return refuseSpecial(turn, .joinOther, "the app does not let clients join this channel", &actions)
+                return refuseSpecial(ticket, .joinOther, "the app does not let clients join this channel", &actions)
             }
-            join(RequestedJoin(turn: turn, name: name), active, &actions)
-        case .leave(let name): leave(name, turn, active, &actions)
+            join(RequestedJoin(ticket: ticket, name: name), active, &actions)
+        case .leave(let name): leave(name, ticket, active, &actions)
         }
     }
 
     private mutating func refuseSpecial(
-        _ turn: CallTurn, _ code: SignalingCode, _ message: String, _ actions: inout SessionActions
+        _ ticket: CallTicket, _ code: SignalingCode, _ message: String, _ actions: inout SessionActions
     ) {
         actions.append(.count(.specialChannelRefused))
-        answered(turn, .failure(SignalingError(code, .specialChannel, message)), &actions)
+        answered(ticket, .failure(SignalingError(code, .specialChannel, message)), &actions)
     }
 
     mutating func messageAnswered(
-        _ turn: CallTurn, _ error: SignalingError?, in name: ChannelName?, _ actions: inout SessionActions
+        _ ticket: CallTicket, _ error: SignalingError?, in name: ChannelName?, _ actions: inout SessionActions
     ) {
-        guard let error else { return answered(turn, .success(.done), &actions) }
+        guard let error else { return answered(ticket, .success(.done), &actions) }
         var told = error
         let place = channel.place.held
         if let name, error.reason == .notMember, place.isSettled, place.channel == name, let active = login.active {
@@ -112,7 +112,7 @@ extension ClientSession {
             told = .unavailable("redis")
         }
         noteRefusal(told, &actions)
-        answered(turn, .failure(told), &actions)
+        answered(ticket, .failure(told), &actions)
     }
 
     /// Counts a refusal for lack of space, and schedules a query to presence when another session seems to have
@@ -128,24 +128,24 @@ extension ClientSession {
 
     /// Writes a call's answer, and then the answers that waited for it.
     mutating func answered(
-        _ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
+        _ ticket: CallTicket, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
     ) {
-        write(turn, result, &actions)
-        if turn.ordering == .exclusive { showHeldEvents(&actions) }
-        calls.completed(turn.ordering)
+        write(ticket, result, &actions)
+        if ticket.ordering == .exclusive { showHeldEvents(&actions) }
+        calls.completed(ticket.ordering)
     }
 
     /// Writes a call's answer.
     mutating func write(
-        _ turn: CallTurn, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
+        _ ticket: CallTicket, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
     ) {
         switch result {
         case .success(let body):
-            let frame = ServerFrame.callSucceeded(id: turn.id, body)
+            let frame = ServerFrame.callSucceeded(id: ticket.id, body)
             rates.answered(bytes: frame.count, isPoll: body.isMailbox)
             send(frame, isAnswer: true, &actions)
         case .failure(let error):
-            send(ServerFrame.callFailed(id: turn.id, error), &actions)
+            send(ServerFrame.callFailed(id: ticket.id, error), &actions)
             actions.append(.count(.callFailure))
         }
     }

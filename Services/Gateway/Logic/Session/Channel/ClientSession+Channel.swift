@@ -16,8 +16,8 @@ extension ClientSession {
             } else {
                 notSubscribed(to: key, &actions)
             }
-        case .joined(let turn, let result): joined(turn, result, active, &actions)
-        case .left(let turn, let error): left(turn, error, &actions)
+        case .joined(let ticket, let result): joined(ticket, result, active, &actions)
+        case .left(let ticket, let error): left(ticket, error, &actions)
         case .published(let events): published(events, &actions)
         case .logRead(let number, let page, let last): logRead(number, page, last: last, active, &actions)
         case .joinUndone(let settlement, let isUndone): joinUndone(settlement, isUndone, active, &actions)
@@ -38,7 +38,7 @@ extension ClientSession {
         if channel.joined?.key.name == name {
             holdEvents(&actions)
             channel.change = .joiningAgain(name)
-            return actions.append(.join(active, join.turn, name, number: channel.place.moves()))
+            return actions.append(.join(active, join.ticket, name, number: channel.place.moves()))
         }
         guard channel.settlement?.delays(join) != true else { return }
         channel.settlement = nil
@@ -59,7 +59,7 @@ extension ClientSession {
             leaveLocally(&actions)
             enter(key, active, &actions)
             channel.change = .joining(join.name, previous: previous, left: left)
-            actions.append(.join(active, join.turn, join.name, number: channel.place.moves()))
+            actions.append(.join(active, join.ticket, join.name, number: channel.place.moves()))
         // A call waits for its answer, so no other subscription was requested.
         case .none, .subscribing, .joining, .joiningAgain, .leaving: actions.append(.unsubscribe(key))
         }
@@ -70,14 +70,14 @@ extension ClientSession {
         case .resuming: abandonResume(in: key.name, &actions)
         case .subscribing(let join) where join.name == key.name:
             channel.change = .none
-            answered(join.turn, .failure(.unavailable("redis")), &actions)
+            answered(join.ticket, .failure(.unavailable("redis")), &actions)
         case .none, .subscribing, .joining, .joiningAgain, .leaving: break
         }
         actions.append(.unsubscribe(key))
     }
 
     private mutating func joined(
-        _ turn: CallTurn, _ result: Result<ChannelJoined, SignalingError>, _ active: ActiveSession,
+        _ ticket: CallTicket, _ result: Result<ChannelJoined, SignalingError>, _ active: ActiveSession,
         _ actions: inout SessionActions
     ) {
         let joining = channel.change
@@ -86,22 +86,22 @@ extension ClientSession {
         case (.joining(let name, _, _), .success(let joined)), (.joiningAgain(let name), .success(let joined)):
             channel.place.moved(to: name)
             write(
-                turn,
+                ticket,
                 .success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)), &actions)
             activate(after: ChannelPosition(sequence: joined.sequence, id: joined.id), &actions)
-            calls.completed(turn.ordering)
+            calls.completed(ticket.ordering)
         case (.joining(let name, let previous, let left), .failure(let error)):
             channel.place.failed(error)
             leaveLocally(&actions)
             settle(error, name, previous: previous, active, &actions)
             if let previous { stay(in: previous, after: left, active, &actions) }
-            answered(turn, .failure(error), &actions)
+            answered(ticket, .failure(error), &actions)
         case (.joiningAgain, .failure(let error)):
             channel.place.failed(error)
-            answered(turn, .failure(error), &actions)
+            answered(ticket, .failure(error), &actions)
         // Only joins get such a reply, and nothing else is in progress at the same time.
         case (.none, _), (.resuming, _), (.subscribing, _), (.leaving, _):
-            answerExcluded(turn, "a join was answered that is not in progress", &actions)
+            answerExcluded(ticket, "a join was answered that is not in progress", &actions)
         }
     }
 
@@ -109,24 +109,24 @@ extension ClientSession {
 
     /// Leaves a channel; the client gets the answer, but not the event.
     mutating func leave(
-        _ name: ChannelName, _ turn: CallTurn, _ active: ActiveSession, _ actions: inout SessionActions
+        _ name: ChannelName, _ ticket: CallTicket, _ active: ActiveSession, _ actions: inout SessionActions
     ) {
         channel.change = .leaving(name, former: channel.place.held.channel)
-        actions.append(.leave(active, turn, name, number: channel.place.moves()))
+        actions.append(.leave(active, ticket, name, number: channel.place.moves()))
     }
 
-    private mutating func left(_ turn: CallTurn, _ error: SignalingError?, _ actions: inout SessionActions) {
+    private mutating func left(_ ticket: CallTicket, _ error: SignalingError?, _ actions: inout SessionActions) {
         guard case .leaving(let name, let former) = channel.change else {
-            return answerExcluded(turn, "a leave was answered that is not in progress", &actions)
+            return answerExcluded(ticket, "a leave was answered that is not in progress", &actions)
         }
         channel.change = .none
         if let error {
             channel.place.failed(error)
-            return answered(turn, .failure(error), &actions)
+            return answered(ticket, .failure(error), &actions)
         }
         channel.place.moved(to: former == name ? nil : former)
         if channel.joined?.key.name == name { leaveLocally(&actions) }
-        answered(turn, .success(.done), &actions)
+        answered(ticket, .success(.done), &actions)
     }
 
     // MARK: - Events

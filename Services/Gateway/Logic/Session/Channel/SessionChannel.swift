@@ -2,7 +2,7 @@ internal import SignalingProtocol
 
 /// A join that the client has requested.
 struct RequestedJoin: Equatable, Sendable {
-    let turn: CallTurn
+    let ticket: CallTicket
     let name: ChannelName
 }
 
@@ -34,7 +34,7 @@ struct SessionChannel {
     var change: ChannelChange
     /// The channel whose events this connection receives.
     var joined: LocalMembership?
-    @Rarely var settlement: JoinSettlement?
+    @HeapStored var settlement: JoinSettlement?
     private var lastNumber = 0
 
     /// Creates the channel of a new session, or of one that is being resumed.

@@ -121,16 +121,16 @@ extension ClientSession {
 
     mutating func superseded(_ ending: ConnectionStateMachine.Ending, _ actions: inout SessionActions) {
         // The session has ended through the logout that is in progress.
-        if ending == .closeFrame(.logoutUser), let turn = login.logout { return loggedOut(turn, nil, &actions) }
+        if ending == .closeFrame(.logoutUser), let ticket = login.logout { return loggedOut(ticket, nil, &actions) }
         take(login.superseded(ending), &actions)
     }
 
     /// Answers first, then closes, because only some clients close the connection themselves.
-    mutating func loggedOut(_ turn: CallTurn, _ error: SignalingError?, _ actions: inout SessionActions) {
-        guard login.logout == turn else { return }
+    mutating func loggedOut(_ ticket: CallTicket, _ error: SignalingError?, _ actions: inout SessionActions) {
+        guard login.logout == ticket else { return }
         login.loggedOut(isOver: error == nil)
-        if let error { return answered(turn, .failure(error), &actions) }
-        answered(turn, .success(.done), &actions)
+        if let error { return answered(ticket, .failure(error), &actions) }
+        answered(ticket, .success(.done), &actions)
         finish(.normal, &actions)
     }
 

@@ -17,7 +17,7 @@ package struct ConnectionStateMachine: ~Copyable {
         case active(ActiveSession)
         /// Logged in; presence was asked to end the session, which is to be the answer to this call. Goes to `active`,
         /// `closed`.
-        case loggingOut(ActiveSession, CallTurn)
+        case loggingOut(ActiveSession, CallTicket)
         /// The connection was lost while its session was being opened or resumed; the reply decides what to do. Goes to
         /// `closed`.
         case orphaned(Session)
@@ -60,8 +60,8 @@ package struct ConnectionStateMachine: ~Copyable {
     }
 
     /// The call for which presence was asked to end the session.
-    var logout: CallTurn? {
-        if case .loggingOut(_, let turn) = state { turn } else { nil }
+    var logout: CallTicket? {
+        if case .loggingOut(_, let ticket) = state { ticket } else { nil }
     }
 
     /// Whether the connection has ended or is about to. Only a reply about a session that is being opened or resumed
@@ -204,8 +204,8 @@ package struct ConnectionStateMachine: ~Copyable {
     }
 
     /// Handles the client's logout, by this call; presence's reply decides.
-    package mutating func logsOut(_ turn: CallTurn) {
-        if case .active(let active) = state { state = .loggingOut(active, turn) }
+    package mutating func logsOut(_ ticket: CallTicket) {
+        if case .active(let active) = state { state = .loggingOut(active, ticket) }
     }
 
     /// Takes presence's reply to the logout.

@@ -48,7 +48,7 @@ extension ClientSession {
         _ poll: MailboxPoll, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
         guard mailbox != nil else {
-            return answerExcluded(poll.turn, "a poll was started before the mailbox", &actions)
+            return answerExcluded(poll.ticket, "a poll was started before the mailbox", &actions)
         }
         let delay = rates.pollDelay(now: environment.localTime)
         guard delay > .zero else { return askMailbox(poll, environment, &actions) }
@@ -60,13 +60,13 @@ extension ClientSession {
     private mutating func askMailbox(
         _ poll: MailboxPoll, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
-        let (turn, verClear) = (poll.turn, poll.verClear)
-        mailbox?.poll = .asked(turn, verClear: verClear, hasTimer: false)
+        let (ticket, verClear) = (poll.ticket, poll.verClear)
+        mailbox?.poll = .asked(ticket, verClear: verClear, hasTimer: false)
         take(
             mailbox?.machine.poll(verClear: verClear, limit: poll.limit, now: environment.redisTime), &actions)
-        guard case .asked(turn, _, _)? = mailbox?.poll else { return }
-        let left = turn.arrivedAt + environment.callTimeout - environment.localTime
-        mailbox?.poll = .asked(turn, verClear: verClear, hasTimer: true)
+        guard case .asked(ticket, _, _)? = mailbox?.poll else { return }
+        let left = ticket.arrivedAt + environment.callTimeout - environment.localTime
+        mailbox?.poll = .asked(ticket, verClear: verClear, hasTimer: true)
         actions.append(.startPollTimer(after: max(.milliseconds(1), left.duration)))
     }
 
@@ -74,12 +74,12 @@ extension ClientSession {
         switch mailbox?.poll {
         case nil, PollState.none?: break
         case .delayed(let poll)?: askMailbox(poll, environment, &actions)
-        case .asked(let turn, let verClear, _)?:
+        case .asked(let ticket, let verClear, _)?:
             mailbox?.poll = PollState.none
             // Redis does not answer. Old clients never poll again after an error, so the poll gets an empty answer; a
             // notify follows.
             actions.append(.count(.overdue))
-            answered(turn, .success(.mailbox(cleared: verClear, entries: [])), &actions)
+            answered(ticket, .success(.mailbox(cleared: verClear, entries: [])), &actions)
         }
     }
 
@@ -117,13 +117,13 @@ extension ClientSession {
     private mutating func answerPoll(
         cleared: Int64, _ entries: [MailboxEntry], _ actions: inout SessionActions
     ) {
-        guard case .asked(let turn, _, let hasTimer)? = mailbox?.poll else {
+        guard case .asked(let ticket, _, let hasTimer)? = mailbox?.poll else {
             // The entry has expired; the notify makes the client poll again.
             if let last = entries.last { send(ServerFrame.notifyMessage(version: last.version), &actions) }
             return
         }
         mailbox?.poll = PollState.none
         if hasTimer { actions.append(.cancelPollTimer) }
-        answered(turn, .success(.mailbox(cleared: cleared, entries: entries)), &actions)
+        answered(ticket, .success(.mailbox(cleared: cleared, entries: entries)), &actions)
     }
 }

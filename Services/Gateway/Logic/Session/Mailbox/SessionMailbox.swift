@@ -3,7 +3,7 @@ internal import SignalingProtocol
 
 /// A client's poll of its mailbox.
 struct MailboxPoll: Equatable, Sendable {
-    let turn: CallTurn
+    let ticket: CallTicket
     /// The highest version that the client has processed.
     let verClear: Int64
     /// The largest number of entries in the answer.
@@ -18,7 +18,7 @@ enum PollState: Equatable, Sendable {
     case delayed(MailboxPoll)
     /// The mailbox was polled. `hasTimer` if it did not answer at once: the poll must be answered when the timer fires.
     /// Goes to `none`.
-    case asked(CallTurn, verClear: Int64, hasTimer: Bool)
+    case asked(CallTicket, verClear: Int64, hasTimer: Bool)
 
     /// Whether the driver's timer is running.
     var hasTimer: Bool {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CallPipelineTests {
     private func call(_ number: Int, _ ordering: CallPipeline.Ordering, bytes: Int = 0) -> QueuedCall {
         QueuedCall(
-            turn: CallTurn(id: "\(number)", ordering: ordering, arrivedAt: 0),
+            ticket: CallTicket(id: "\(number)", ordering: ordering, arrivedAt: 0),
             call: .failure(SignalingError(.failed, .busy, "only its turn matters here")), bytes: bytes)
     }
 
@@ -18,10 +18,10 @@ import Testing
         calls.completed(.message)
         #expect(calls.next() == nil)
         calls.completed(.message)
-        #expect(calls.next()?.turn.id == "3")
+        #expect(calls.next()?.ticket.id == "3")
         #expect(calls.next() == nil)
         calls.completed(.exclusive)
-        #expect(calls.next()?.turn.id == "4")
+        #expect(calls.next()?.ticket.id == "4")
         #expect(calls.next() == nil)
     }
 
@@ -32,8 +32,8 @@ import Testing
         calls.completed(.exclusive)
         // A further call arrives before the waiting one was taken from the queue.
         #expect(calls.enter(call(3, .message)) == .wait)
-        #expect(calls.next()?.turn.id == "2")
-        #expect(calls.next()?.turn.id == "3")
+        #expect(calls.next()?.ticket.id == "2")
+        #expect(calls.next()?.ticket.id == "3")
         #expect(calls.enter(call(4, .exclusive)) == .wait)
     }
 
@@ -43,10 +43,10 @@ import Testing
         #expect(calls.enter(call(2, .message)) == .wait)
         #expect(calls.next() == nil)
         calls.release()
-        #expect(calls.next()?.turn.id == "1")
+        #expect(calls.next()?.ticket.id == "1")
         #expect(calls.next() == nil)
         calls.completed(.exclusive)
-        #expect(calls.next()?.turn.id == "2")
+        #expect(calls.next()?.ticket.id == "2")
     }
 
     @Test func noCallStartsWhileThePipelineIsPaused() {
@@ -57,7 +57,7 @@ import Testing
         #expect(calls.waitingBytes == 12)
         #expect(calls.next() == nil)
         calls.isPaused = false
-        #expect(calls.next()?.turn.id == "1")
+        #expect(calls.next()?.ticket.id == "1")
         #expect(calls.waitingBytes == 5)
         calls.abandon()
         #expect(calls.waitingBytes == 0)

@@ -34,21 +34,21 @@ import Testing
         let talk = try active()
         for id in 1...2 {
             let actions = try talk.calls("user_sendmsg", id, Self.toBob)
-            guard case .perform(_, talk.turn(id, .message), _, _)? = actions.first, actions.count == 1 else {
+            guard case .perform(_, talk.ticket(id, .message), _, _)? = actions.first, actions.count == 1 else {
                 Issue.record("\(actions)")
                 return
             }
         }
         #expect(try talk.calls("user_query_user_status", 3, #""account":"bob""#) == [])
-        #expect(talk.tell(.messageAnswered(talk.turn(1, .message), nil, channel: nil)) == [Talk.ok(1)])
-        #expect(talk.tell(.messageAnswered(talk.turn(2, .message), nil, channel: nil)) == [Talk.ok(2)])
+        #expect(talk.tell(.messageAnswered(talk.ticket(1, .message), nil, channel: nil)) == [Talk.ok(1)])
+        #expect(talk.tell(.messageAnswered(talk.ticket(2, .message), nil, channel: nil)) == [Talk.ok(2)])
         #expect(talk.goesOn)
-        guard case .perform(_, talk.turn(3), _, _)? = talk.tell(.goOn).first else {
+        guard case .perform(_, talk.ticket(3), _, _)? = talk.tell(.goOn).first else {
             Issue.record("the act does not start")
             return
         }
         let body = ReplyBody.userStatus(try Account("bob"), online: true)
-        #expect(talk.tell(.answered(talk.turn(3), .success(body))) == [Talk.ok(3, body)])
+        #expect(talk.tell(.answered(talk.ticket(3), .success(body))) == [Talk.ok(3, body)])
     }
 
     /// The user and the limits come with the call, so that the driver needs nothing else to execute it.
@@ -68,7 +68,7 @@ import Testing
     @Test func aCallThatIsStartedWithoutASessionIsLoggedAndAnswered() throws {
         let talk = try Conversation()
         var actions = SessionActions()
-        let queued = QueuedCall(turn: talk.turn(), call: .failure(.timeout()), bytes: 0)
+        let queued = QueuedCall(ticket: talk.ticket(), call: .failure(.timeout()), bytes: 0)
         talk.session.start(queued, isNew: true, talk.clock, &actions)
         #expect(
             actions.all
@@ -78,7 +78,7 @@ import Testing
     @Test func aPollThatIsStartedBeforeTheMailboxIsLoggedAndAnswered() throws {
         let talk = try Conversation()
         var actions = SessionActions()
-        talk.session.startPoll(MailboxPoll(turn: talk.turn(), verClear: 0, limit: 30), talk.clock, &actions)
+        talk.session.startPoll(MailboxPoll(ticket: talk.ticket(), verClear: 0, limit: 30), talk.clock, &actions)
         #expect(
             actions.all
                 == [.logError("a poll was started before the mailbox")] + Talk.failed(1, .unavailable("the session")))
@@ -87,7 +87,7 @@ import Testing
     @Test func anOverdueCallIsNotStarted() throws {
         let talk = try active()
         _ = try talk.calls("user_sendmsg", 1, Self.toBob)
-        let first = talk.turn(1, .message)
+        let first = talk.ticket(1, .message)
         _ = try talk.calls("channel_query_num", 2, #""name":"room""#)
         talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
         _ = talk.tell(.messageAnswered(first, nil, channel: nil))
@@ -103,7 +103,7 @@ import Testing
             let error = SignalingError(.messageOther, reason, "x")
             _ = try talk.calls("user_sendmsg", 1, Self.toBob)
             #expect(
-                talk.tell(.messageAnswered(talk.turn(1, .message), error, channel: nil))
+                talk.tell(.messageAnswered(talk.ticket(1, .message), error, channel: nil))
                     == [extra] + Talk.failed(1, error))
         }
     }
@@ -115,7 +115,7 @@ import Testing
         let error = SignalingError(.messageOther, .notMember, "x")
         _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
         #expect(
-            talk.tell(.messageAnswered(talk.turn(1, .message), error, channel: room))
+            talk.tell(.messageAnswered(talk.ticket(1, .message), error, channel: room))
                 == [.askWhoseSession(Talk.session)] + Talk.failed(1, .unavailable("redis")))
     }
 
@@ -127,12 +127,12 @@ import Testing
         let full = SignalingError(.messageOther, .busy, "x")
         func answer(_ error: SignalingError, in name: ChannelName) throws -> [SessionAction] {
             _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
-            return talk.tell(.messageAnswered(talk.turn(1, .message), error, channel: name))
+            return talk.tell(.messageAnswered(talk.ticket(1, .message), error, channel: name))
         }
         #expect(try answer(full, in: room) == Talk.failed(1, full))
         #expect(try answer(notMember, in: other) == Talk.failed(1, notMember))
         _ = try talk.calls("channel_leave", 2, #""name":"room""#)
-        _ = talk.tell(.left(talk.turn(2), .timeout()))
+        _ = talk.tell(.left(talk.ticket(2), .timeout()))
         #expect(try answer(notMember, in: room) == Talk.failed(1, notMember), "it may have left")
     }
 

@@ -29,11 +29,11 @@ import Testing
         #expect(try join(talk, "room") == [.subscribe(room)])
         #expect(
             talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room, as: talk.user.account), .join(try talk.owner, talk.turn(), room.name, number: 1),
+                .enter(room, as: talk.user.account), .join(try talk.owner, talk.ticket(), room.name, number: 1),
             ])
         #expect(talk.tell(.published([try talk.message(10), try talk.message(11)])) == [])
         #expect(
-            talk.tell(.joined(talk.turn(), .success(talk.joined(10)))) == [
+            talk.tell(.joined(talk.ticket(), .success(talk.joined(10)))) == [
                 Talk.ok(1, Self.joined(10)), .advanceFeed(ChannelPosition(sequence: 10, id: 10)),
                 .showAll(after: 10), .show([try talk.message(11)]),
             ])
@@ -62,7 +62,7 @@ import Testing
         _ = try join(talk, "room")
         _ = talk.tell(.subscribed(try talk.channel("room"), true, last: nil, left: nil))
         #expect(
-            talk.tell(.joined(talk.turn(), .success(talk.joined(0)))) == [
+            talk.tell(.joined(talk.ticket(), .success(talk.joined(0)))) == [
                 Talk.ok(1, Self.joined(0)), .showAll(after: 0),
             ])
     }
@@ -70,11 +70,11 @@ import Testing
     @Test func joiningTheChannelItIsIn() throws {
         let talk = try active(in: "room")
         let room = try talk.channel("room")
-        #expect(try join(talk, "room") == [.holdEvents, .join(talk.owner, talk.turn(), room.name, number: 2)])
+        #expect(try join(talk, "room") == [.holdEvents, .join(talk.owner, talk.ticket(), room.name, number: 2)])
         #expect(talk.tell(.published([try talk.message(11)])) == [])
         let error = SignalingError(.joinOther, .busy, "x")
         #expect(
-            talk.tell(.joined(talk.turn(), .failure(error)))
+            talk.tell(.joined(talk.ticket(), .failure(error)))
                 == Talk.failed(1, error) + [.showAll(after: 10), .show([try talk.message(11)])])
     }
 
@@ -85,7 +85,7 @@ import Testing
         #expect(
             talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12))) == [
                 .leaveLocally, .enter(next, as: talk.user.account),
-                .join(try talk.owner, talk.turn(), next.name, number: 2),
+                .join(try talk.owner, talk.ticket(), next.name, number: 2),
             ])
     }
 
@@ -93,15 +93,17 @@ import Testing
         let talk = try active(in: "room")
         let name = try ChannelName("room")
         #expect(
-            try talk.calls("channel_leave", 1, #""name":"room""#) == [.leave(talk.owner, talk.turn(), name, number: 2)])
-        #expect(talk.tell(.left(talk.turn(), nil)) == [.leaveLocally, Talk.ok()])
+            try talk.calls("channel_leave", 1, #""name":"room""#) == [
+                .leave(talk.owner, talk.ticket(), name, number: 2)
+            ])
+        #expect(talk.tell(.left(talk.ticket(), nil)) == [.leaveLocally, Talk.ok()])
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: nil, isSettled: true))
     }
 
     @Test func leavingAnotherChannelKeepsItsOwn() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"other""#)
-        #expect(talk.tell(.left(talk.turn(), nil)) == [Talk.ok()])
+        #expect(talk.tell(.left(talk.ticket(), nil)) == [Talk.ok()])
         #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: try ChannelName("room"), isSettled: true))
     }
@@ -109,7 +111,7 @@ import Testing
     @Test func aLeaveThatFails() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"room""#)
-        #expect(talk.tell(.left(talk.turn(), .timeout())) == Talk.failed(1, .timeout()))
+        #expect(talk.tell(.left(talk.ticket(), .timeout())) == Talk.failed(1, .timeout()))
         #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
         #expect(talk.session.held?.place.isSettled == false)
     }
@@ -121,7 +123,7 @@ import Testing
         #expect(actions.count == 2)
         #expect(talk.tell(.published([try talk.message(11)])) == [])
         #expect(
-            talk.tell(.answered(talk.turn(), .success(.done))) == [
+            talk.tell(.answered(talk.ticket(), .success(.done))) == [
                 Talk.ok(), .showAll(after: 10), .show([try talk.message(11)]),
             ])
     }
@@ -137,7 +139,7 @@ import Testing
     @Test(arguments: [true, false])
     func aReplyToAChangeThatIsNotInProgressIsLoggedAndAnswered(isJoin: Bool) throws {
         let talk = try active()
-        let actions = talk.tell(isJoin ? .joined(talk.turn(), .success(talk.joined())) : .left(talk.turn(), nil))
+        let actions = talk.tell(isJoin ? .joined(talk.ticket(), .success(talk.joined())) : .left(talk.ticket(), nil))
         let what = "a \(isJoin ? "join" : "leave") was answered that is not in progress"
         #expect(actions == [.logError(what)] + Talk.failed(1, .unavailable("the session")))
     }
@@ -168,7 +170,7 @@ import Testing
     @Test func anAnswerThatHeldNothingShowsNothing() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_query_userlist", 1, #""name":"room""#)
-        #expect(talk.tell(.answered(talk.turn(), .success(.done))) == [Talk.ok()])
+        #expect(talk.tell(.answered(talk.ticket(), .success(.done))) == [Talk.ok()])
     }
 
     // MARK: - Joins that time out
@@ -179,7 +181,7 @@ import Testing
         let next = try talk.channel("next")
         _ = try join(talk, "next")
         _ = talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12)))
-        return (talk, talk.tell(.joined(talk.turn(), .failure(error))))
+        return (talk, talk.tell(.joined(talk.ticket(), .failure(error))))
     }
 
     @Test func afterATimeoutItStaysInThePreviousChannelAndUndoesTheJoin() throws {
@@ -241,7 +243,7 @@ import Testing
 
     @Test func theAnswerToAnOutdatedLogReadIsDropped() throws {
         let (talk, page, _) = try leavingForAThird()
-        _ = talk.tell(.joined(talk.turn(2), .success(talk.joined(20))))
+        _ = talk.tell(.joined(talk.ticket(2), .success(talk.joined(20))))
         #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
     }
 
@@ -255,7 +257,7 @@ import Testing
         let (talk, page, left) = try leavingForAThird()
         let first = try talk.channel("first")
         #expect(
-            talk.tell(.joined(talk.turn(2), .failure(.timeout()))).contains(
+            talk.tell(.joined(talk.ticket(2), .failure(.timeout()))).contains(
                 .readLog(first, after: left, number: 4)))
         #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
         #expect(talk.tell(.logRead(number: 4, page, last: nil)) == [.show([try talk.message(13)])])

@@ -30,7 +30,7 @@ import Testing
                 .loadMailbox(try talk.owner, after: 0, fresh: false),
             ])
         #expect(talk.goesOn)
-        guard case .perform(_, talk.turn(), let call, _)? = talk.tell(.goOn).first else {
+        guard case .perform(_, talk.ticket(), let call, _)? = talk.tell(.goOn).first else {
             Issue.record("the held call does not start")
             return
         }
@@ -107,7 +107,8 @@ import Testing
                 .continueIDs(after: 4), .show([try talk.message(5)]), .advanceFeed(last), .showAll(after: 5),
                 .show([try talk.message(6)]),
             ])
-        guard case .perform(_, talk.turn(), _, _)? = actions.last, room.name == talk.session.held?.place.channel else {
+        guard case .perform(_, talk.ticket(), _, _)? = actions.last, room.name == talk.session.held?.place.channel
+        else {
             Issue.record("\(actions)")
             return
         }
@@ -165,7 +166,7 @@ import Testing
         _ = try talk.calls("channel_join", 1, #""name":"room""#)
         #expect(
             try talk.tell(.subscribed(room, true, last: nil, left: nil)).last
-                == .join(talk.owner, talk.turn(), room.name, number: 4))
+                == .join(talk.owner, talk.ticket(), room.name, number: 4))
     }
 
     @Test func aResumeOfAClientThatDoesNotReadStartsNoCall() throws {

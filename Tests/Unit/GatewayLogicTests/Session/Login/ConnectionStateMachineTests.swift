@@ -126,7 +126,7 @@ import Testing
 
     @Test func aLoggedOutConnectionIsNotDetached() throws {
         var machine = try loggedIn()
-        machine.logsOut(CallTurn(id: "1", ordering: .exclusive, arrivedAt: 0))
+        machine.logsOut(CallTicket(id: "1", ordering: .exclusive, arrivedAt: 0))
         machine.loggedOut(isOver: true)
         let isOver = machine.isOver
         #expect(isOver)

@@ -1,7 +1,7 @@
 /// Storage for a value that few connections have at a time. It is on the heap while it exists, so that its absence
 /// costs one word: the memory per connection determines how many connections a gateway can hold.
 @propertyWrapper
-struct Rarely<Value> {
+struct HeapStored<Value> {
     private indirect enum Box {
         case none
         case some(Value)
