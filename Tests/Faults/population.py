@@ -5,6 +5,7 @@ import itertools
 import random
 from collections.abc import Awaitable, Callable
 
+from audit import Audit, Truth
 from checker import undelivered
 from history import History, now
 from stack_control import Stack
@@ -17,8 +18,6 @@ PAIRS, QUIET_PAIRS, WANDERERS, WRITERS, CALLERS, TRAVELLERS, TWINS, LEAVERS = 8,
 SEND_EVERY, SPEAK_EVERY, SET_EVERY, READ_EVERY = 0.5, 0.8, 0.4, 0.4
 RING_SECONDS = 45
 SETTLE_SECONDS, RECONNECT_SECONDS = 20, 15
-# Docs/failure-modes.md: the cluster's lists are right within a minute, PostgreSQL's copies within two.
-GRACE_SECONDS, COPY_GRACE_SECONDS = 45, 105
 TRY_AGAIN = ("timeout", "unavailable", "memory_full")
 # Values of attributes are padded, so that they take memory.
 PAD = " " + "x" * 1200
@@ -80,7 +79,7 @@ class Population:
         self.history.note("phase", name="reconnect")
         await asyncio.gather(*[self._reconnect(user) for user in self.users])
         await self._until_delivered(RECONNECT_SECONDS)
-        await self._audit()
+        await Audit(self.stack, self.history, await self.arrive("auditor", push=True)).compare(self._truth)
         self.history.note("phase", name="end")
         await asyncio.gather(*[user.depart() for user in self.users])
 
@@ -321,39 +320,10 @@ class Population:
         while undelivered(self.history.records) and now() < deadline:
             await before_next_try(1)
 
-    async def _audit(self) -> None:
-        """Compares the cluster's lists with what the users know, until they agree or the grace time is over."""
-        auditor = await self.arrive("auditor", push=True)
-        began = now()
-        while True:
-            audits = await self._lists(auditor)
-            wrong = [what for what, (listed, truth) in audits.items() if set(listed) != set(truth)]
-            grace = COPY_GRACE_SECONDS if all(what.startswith("psql") for what in wrong) else GRACE_SECONDS
-            if not wrong or now() > began + grace:
-                break
-            await before_next_try(1)
-        for what, (listed, truth) in audits.items():
-            self.history.note("audit", what=what, listed=sorted(listed), truth=sorted(truth))
-
-    async def _lists(self, auditor: User) -> dict[str, tuple[list, list]]:
+    def _truth(self) -> Truth:
         live = [user for user in self.users if user.up.is_set() and user.returns]
-        mine = f"like '%-{self.run}'"
-        audits = {
-            "psql's online_users": (
-                await self._sql(f"select account from online_users where account {mine}"), [user.account for user in live])}
-        for room in range(ROOMS):
-            channel = self._room(room)
-            truth = [user.account for user in live if user.channel == channel]
-            reply = await auditor.attempt("channel_query_userlist_all", name=channel)
-            if reply.ok:
-                audits[f"the list of {channel}"] = [account for account, _ in reply.data["list"]], truth
-            audits[f"psql's list of {channel}"] = await self._sql(
-                f"select account from channel_member_list where channel = '{channel}'"), truth
-        answers = await asyncio.gather(*[
-            auditor.attempt("user_query_user_status", account=leaver.account) for leaver in self.leavers])
-        audits["status"] = [
-            leaver.account for leaver, answer in zip(self.leavers, answers, strict=True) if answer.data.get("status") == 1], []
-        return audits
-
-    async def _sql(self, statement: str) -> list[str]:
-        return [row[0] for row in await asyncio.to_thread(self.stack.sql, statement)]
+        rooms = {self._room(room): [] for room in range(ROOMS)}
+        for user in live:
+            if user.channel in rooms:
+                rooms[user.channel].append(user.account)
+        return Truth(self.run, [user.account for user in live], rooms, [leaver.account for leaver in self.leavers])
