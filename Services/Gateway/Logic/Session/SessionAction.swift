@@ -1,5 +1,4 @@
 package import SignalingProtocol
-package import SignalingWire
 
 /// What a connection's driver must do for its ``ClientSession``. Actions contain only ids and values; a reply comes
 /// back as a ``SessionEvent`` with the same ids.
@@ -93,8 +92,8 @@ package enum SessionAction: Equatable, Sendable {
 
     // MARK: Calls
 
-    /// Execute a call, within the limits of the session's app.
-    case perform(ActiveSession, CallTicket, ClientCall, AppLimits)
+    /// Execute a call.
+    case perform(StartedCall)
 
     // MARK: The mailbox
 

@@ -12,8 +12,7 @@ extension ClientConnection {
     func perform(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {
         case .send(let frame, let isAnswer): shard.send(.text, frame, to: outlet, isAnswer: isAnswer)
-        case .perform(let active, let ticket, let call, let limits):
-            perform(ticket, call, by: active, limits, on: shard)
+        case .perform(let call): perform(call, on: shard)
         case .close(let closing): close(closing.code, on: shard)
         case .setReading(let reads): setReading(reads)
         case .raiseOutputBound: outlet.bound = shard.configuration.sendBufferBound

@@ -7,11 +7,8 @@ internal import SignalingWire
 
 /// The functions of `call2` that need a service or a store.
 extension ClientConnection {
-    /// - Parameter limits: those of the session's app.
-    func perform(
-        _ ticket: CallTicket, _ call: ClientCall, by active: ActiveSession, _ limits: AppLimits,
-        on shard: isolated GatewayShard
-    ) {
+    func perform(_ call: StartedCall, on shard: isolated GatewayShard) {
+        let (active, ticket, bounds) = (call.session, call.ticket, call.bounds)
         switch call.act {
         case .sendMessage(let receiver, let seconds, let content):
             let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
@@ -22,7 +19,7 @@ extension ClientConnection {
                     content: content),
                 timeToLive: Int64(seconds) * 1000)
             message.command = active.command(forMessage: call.messageID)
-            message.bounds = MailboxBounds(limits)
+            message.bounds = MailboxBounds(entries: Int(bounds.mailboxEntries), bytes: Int(bounds.mailboxBytes))
             shard.mailboxes.send(message) { [self] result in
                 handle(.messageAnswered(ticket, result.failure, channel: nil), on: shard)
             }
@@ -32,7 +29,7 @@ extension ClientConnection {
                 uid: active.actor.uid, body: body)
             message.fence = fence(active)
             message.force = force
-            message.limitPerSecond = limits.channelMessagesPerSecond
+            message.limitPerSecond = Int(bounds.channelPerSecond)
             message.command = active.command(forMessage: call.messageID)
             send(ticket, message, on: shard)
         case .queryStatus, .setAttribute, .getAttribute, .listAttributes:
@@ -40,7 +37,7 @@ extension ClientConnection {
         case .changeAttributes(let name, let change):
             let command = ChangeChannelAttributes(
                 actor: active.actor, channel: name, change: change,
-                limitPerSecond: limits.channelAttributeChangesPerSecond)
+                limitPerSecond: Int(bounds.channelPerSecond))
             ask(ticket, command, on: shard) { _ in .done }
         case .countMembers, .queryMember, .listMembers:
             askAboutMembers(ticket, call.act, active, on: shard)

@@ -23,10 +23,10 @@ package struct QueuedCall: Equatable, Sendable {
 package struct CallTicket: Equatable, Sendable {
     /// The id that the client gave the call, returned unchanged.
     package let id: String
-    /// How the call may overlap with other calls.
-    package let ordering: CallPipeline.Ordering
     /// When the call arrived. Its deadline is counted from here, however long it waits for its turn.
     package let arrivedAt: LocalTime
+    /// How the call may overlap with other calls.
+    package let ordering: CallPipeline.Ordering
 
     /// Creates the facts about a call.
     package init(id: String, ordering: CallPipeline.Ordering, arrivedAt: LocalTime) {

@@ -64,20 +64,25 @@ extension ClientSession {
         _ actions: inout SessionActions
     ) {
         switch call.act {
-        case .sendMessage, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember,
-            .listMembers, .call:
-            actions.append(.perform(active, ticket, call, rates.limits))
+        case .sendMessage:
+            let bounds = CallBounds(mailbox: rates.limits)
+            actions.append(.perform(StartedCall(call, ticket, by: active, within: bounds)))
+        case .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember, .listMembers,
+            .call:
+            actions.append(.perform(StartedCall(call, ticket, by: active)))
         case .sendChannelMessage(let name, _, _):
             guard name.special == nil else {
                 // Servers trust the messages in a special channel.
                 return refuseSpecial(ticket, .wrongParameter, "only the system may send to this channel", &actions)
             }
-            actions.append(.perform(active, ticket, call, rates.limits))
+            let bounds = CallBounds(channelPerSecond: rates.limits.channelMessagesPerSecond)
+            actions.append(.perform(StartedCall(call, ticket, by: active, within: bounds)))
         case .changeAttributes(let name, _):
             // The service publishes the change before it replies, but the client that made it must see the answer
             // first.
             if channel.joined?.key.name == name { holdEvents(&actions) }
-            actions.append(.perform(active, ticket, call, rates.limits))
+            let bounds = CallBounds(channelPerSecond: rates.limits.channelAttributeChangesPerSecond)
+            actions.append(.perform(StartedCall(call, ticket, by: active, within: bounds)))
         case .pollMailbox(let verClear, let limit):
             startPoll(MailboxPoll(ticket: ticket, verClear: verClear, limit: limit), environment, &actions)
         case .logOut:

@@ -34,7 +34,8 @@ import Testing
         let talk = try active()
         for id in 1...2 {
             let actions = try talk.calls("user_sendmsg", id, Self.toBob)
-            guard case .perform(_, talk.ticket(id, .message), _, _)? = actions.first, actions.count == 1 else {
+            let ticket = talk.ticket(id, .message)
+            guard case .perform(let call)? = actions.first, call.ticket == ticket, actions.count == 1 else {
                 Issue.record("\(actions)")
                 return
             }
@@ -43,7 +44,7 @@ import Testing
         #expect(talk.tell(.messageAnswered(talk.ticket(1, .message), nil, channel: nil)) == [Talk.ok(1)])
         #expect(talk.tell(.messageAnswered(talk.ticket(2, .message), nil, channel: nil)) == [Talk.ok(2)])
         #expect(talk.goesOn)
-        guard case .perform(_, talk.ticket(3), _, _)? = talk.tell(.goOn).first else {
+        guard case .perform(let call)? = talk.tell(.goOn).first, call.ticket == talk.ticket(3) else {
             Issue.record("the act does not start")
             return
         }
@@ -52,18 +53,38 @@ import Testing
     }
 
     /// The user and the limits come with the call, so that the driver needs nothing else to execute it.
-    @Test func aCallNamesItsSessionAndTheLimitsOfItsApp() throws {
+    @Test(arguments: [
+        ("user_sendmsg", toBob, CallBounds(mailbox: limits)),
+        ("channel_sendmsg", #""name":"room","msg":"hi""#, CallBounds(channelPerSecond: 3)),
+        ("channel_clear_attr", #""channel":"room""#, CallBounds(channelPerSecond: 4)),
+        ("channel_query_num", #""name":"room""#, CallBounds()),
+    ])
+    func aCallNamesItsSessionAndTheLimitsOfItsApp(function: String, arguments: String, bounds: CallBounds) throws {
         let talk = try active()
-        var limits = AppLimits()
-        limits.mailboxEntries = 200
-        _ = talk.tell(.limits(limits))
-        guard case .perform(let owner, _, _, let given)? = try talk.calls("user_sendmsg", 1, Self.toBob).first else {
-            Issue.record("the message does not start")
+        _ = talk.tell(.limits(Self.limits))
+        guard case .perform(let call)? = try talk.calls(function, 1, arguments).first else {
+            Issue.record("the call does not start")
             return
         }
-        #expect(owner.user == talk.user && owner.id == Talk.session && owner.actor.uid == 7)
-        #expect(given == limits)
+        #expect(call.session == (try talk.owner) && call.session.actor.uid == 7 && call.session.user == talk.user)
+        #expect(call.bounds == bounds)
     }
+
+    private static let limits = {
+        var limits = AppLimits()
+        limits.mailboxEntries = 200
+        limits.mailboxBytes = 1 << 30
+        limits.channelMessagesPerSecond = 3
+        limits.channelAttributeChangesPerSecond = 4
+        return limits
+    }()
+
+    @Test func theLimitsOfAMessageAreThoseOfItsApp() {
+        let bounds = CallBounds(mailbox: Self.limits)
+        #expect(bounds.mailboxEntries == 200 && bounds.mailboxBytes == 1 << 30 && bounds.channelPerSecond == 0)
+    }
+
+    @Test func anActionIsSmallEnoughToBeCopiedInline() { #expect(MemoryLayout<SessionAction>.size <= 128) }
 
     @Test func aCallThatIsStartedWithoutASessionIsLoggedAndAnswered() throws {
         let talk = try Conversation()
