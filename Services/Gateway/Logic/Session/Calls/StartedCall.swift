@@ -18,7 +18,8 @@ package struct StartedCall: Equatable, Sendable {
     package let act: ClientCall.Act
 
     /// Creates the call of a session whose turn has come.
-    init(_ call: ClientCall, _ ticket: CallTicket, by session: ActiveSession, within bounds: CallBounds = CallBounds()) {
+    init(_ call: ClientCall, _ ticket: CallTicket, by session: ActiveSession, within bounds: CallBounds = CallBounds())
+    {
         self.session = session
         self.ticket = ticket
         self.bounds = bounds
