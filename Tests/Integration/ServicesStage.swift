@@ -35,14 +35,16 @@ actor ServicesStage {
     /// - Parameters:
     ///   - instances: the number of instances of each service.
     ///   - ownPostgres: whether the test needs a PostgreSQL of its own, because it stops it.
+    ///   - mirrors: whether sessions and members are copied into PostgreSQL.
     static func run(
-        instances: Int = 2, ownPostgres: Bool = false, _ test: (ServicesStage) async throws -> Void
+        instances: Int = 2, ownPostgres: Bool = false, mirrors: Bool = true,
+        _ test: (ServicesStage) async throws -> Void
     ) async throws {
         let postgres = ownPostgres ? try await PostgresServer() : try await PostgresServer.shared
         let stage = try await ServicesStage(postgres)
         let result: Result<Void, any Error>
         do {
-            for _ in 0..<instances { try await stage.startInstance() }
+            for _ in 0..<instances { try await stage.startInstance(mirrors: mirrors) }
             result = .success(try await test(stage))
         } catch {
             result = .failure(error)
@@ -73,14 +75,20 @@ actor ServicesStage {
         return configuration
     }
 
-    private func startInstance() async throws {
+    private func startInstance(mirrors: Bool) async throws {
         let logger = Self.silent
+        var presenceSettings = PresenceConfiguration()
+        presenceSettings.mirrors = mirrors
+        var channelSettings = ChannelStateConfiguration()
+        channelSettings.mirrors = mirrors
         let configuration = try PostgresConfiguration(url: postgresURL)
         let presence = try await ServiceRuntime.assemble(
-            PresenceService(), instance: "presence-\(groups.count)", redis: try Self.patient(redis),
+            PresenceService(presenceSettings), instance: "presence-\(groups.count)",
+            redis: try Self.patient(redis),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         let channels = try await ServiceRuntime.assemble(
-            ChannelStateService(), instance: "channel-state-\(groups.count)", redis: try Self.patient(redis),
+            ChannelStateService(channelSettings), instance: "channel-state-\(groups.count)",
+            redis: try Self.patient(redis),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         for services in [presence.services, channels.services] {
             let group = ServiceGroup(services: services, logger: logger)

@@ -62,7 +62,7 @@ package actor PostgresServer {
     }
 
     /// What a server is when it starts.
-    package enum Role {
+    package enum Role: Sendable {
         /// What it was when it was stopped.
         case unchanged
         /// It is in recovery, waiting for a primary that never comes.
@@ -204,7 +204,7 @@ package actor PostgresServer {
             return try await waitUntil("the files to be deleted") { rm.exitStatus() == nil ? "still running" : nil }
         }
         // A frozen process would not end.
-        try signal(SIGCONT)
+        if process.exitStatus() == nil { try signal(SIGCONT) }
         process.endInput()
         try await waitUntil("the end of PostgreSQL", within: .seconds(30)) {
             process.exitStatus() == nil ? "still running" : nil

@@ -22,7 +22,8 @@ package struct ChannelStateService: ServiceDeclaration {
 
     package func parts(on resources: ServiceResources<ChannelTimer>) -> ServiceParts<ChannelTimer> {
         let (pool, logger) = (resources.pool, resources.logger)
-        let functions = ChannelFunctions(redis: resources.redis)
+        let functions = ChannelFunctions(
+            redis: resources.redis, mirror: MemberMirror(isOn: configuration.mirrors))
         let store = AttributeStore(pool: pool)
         let channels = SharedParts(
             functions: functions, cache: ChannelAttributeCache(functions: functions, store: store),
@@ -39,10 +40,13 @@ package struct ChannelStateService: ServiceDeclaration {
                 counters: channels.counters, logger: logger
             ).fired
         let mirror = MirrorStore(pool: pool)
+        // Read even when mirrors are off: instances with another setting may run, and may have run before.
         parts.mirror(MemberMirrorRow.self, logger: logger) { rows in try await mirror.members(rows) }
-        let check = MemberMirrorCheck(
-            functions: functions, store: mirror, reassertion: reassertion, uptime: resources.uptime)
-        parts.rounds = [ServiceRound("channel-state-mirror", every: .seconds(60), perform: check.round)]
+        if configuration.mirrors {
+            let check = MemberMirrorCheck(
+                functions: functions, store: mirror, reassertion: reassertion, uptime: resources.uptime)
+            parts.rounds = [ServiceRound("channel-state-mirror", every: .seconds(60), perform: check.round)]
+        }
         let survey = ChannelSurvey(
             functions: functions, store: store, cache: channels.cache, timers: resources.timers, logger: logger)
         parts.background = [

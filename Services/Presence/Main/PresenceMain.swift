@@ -6,8 +6,8 @@ import ServiceKit
 @main
 struct PresenceMain {
     static func main() async {
-        await ServiceMain.run("presence") { @Sendable context in
-            try await ServiceRuntime.assemble(PresenceService(), context)
-        }
+        await ServiceMain.run(
+            "presence", settings: { PresenceConfiguration(reading: &$0) },
+            assemble: { @Sendable in try await ServiceRuntime.assemble(PresenceService($1), $0) })
     }
 }

@@ -13,12 +13,17 @@ package struct PresenceService: ServiceDeclaration {
     package static let libraries: [RedisFunctionLibrary] = [.presence, .messages, .leases]
     package let postgresConnections = 4
 
-    /// Creates the service; it has no settings of its own.
-    package init() {}
+    private let configuration: PresenceConfiguration
+
+    /// Creates the service with its settings.
+    package init(_ configuration: PresenceConfiguration = PresenceConfiguration()) {
+        self.configuration = configuration
+    }
 
     package func parts(on resources: ServiceResources<PresenceTimer>) -> ServiceParts<PresenceTimer> {
         let (pool, logger) = (resources.pool, resources.logger)
-        let functions = PresenceFunctions(redis: resources.redis)
+        let functions = PresenceFunctions(
+            redis: resources.redis, mirror: PresenceMirror(isOn: configuration.mirrors))
         let ending = SessionEnding(functions: functions, logger: logger)
         let sessions = SessionHandler(
             functions: functions, ending: ending, logins: logins(pool), timers: resources.timers, logger: logger)
@@ -31,15 +36,28 @@ package struct PresenceService: ServiceDeclaration {
                 sessions: sessions, logger: logger),
             uptime: resources.uptime, timers: resources.timers)
         parts.timerFired = timers.fired
-        let mirror = MirrorStore(pool: pool)
-        let pruning = MirrorPruning(store: mirror, logger: logger)
-        parts.mirror(PresenceMirrorRow.self, logger: logger) { rows in
+        addMirror(to: &parts, functions, ending, resources)
+        return parts
+    }
+
+    /// The stream is read even when mirrors are off: instances with another setting may run, and may have run before.
+    private func addMirror(
+        to parts: inout ServiceParts<PresenceTimer>, _ functions: PresenceFunctions, _ ending: SessionEnding,
+        _ resources: ServiceResources<PresenceTimer>
+    ) {
+        let mirror = MirrorStore(pool: resources.pool)
+        let pruning = MirrorPruning(store: mirror, logger: resources.logger)
+        parts.mirror(PresenceMirrorRow.self, logger: resources.logger) { rows in
             try await mirror.sessions(rows)
             await pruning.pruneIfDue()
         }
+        guard configuration.mirrors else {
+            let removal = MirrorRemoval(store: mirror)
+            parts.rounds = [ServiceRound("presence-mirror-removal", every: .seconds(60), perform: removal.round)]
+            return
+        }
         let check = SessionMirrorCheck(functions: functions, store: mirror, ending: ending, uptime: resources.uptime)
         parts.rounds = [ServiceRound("presence-mirror", every: .seconds(60), perform: check.round)]
-        return parts
     }
 
     /// Reads users' numeric ids and attributes in batches: when many users log in, one statement for many costs little

@@ -7,6 +7,14 @@ package struct MirrorStore: Sendable {
     /// The largest number of rows of each table that are deleted by one call.
     package static let pruneBatch = 20_000
 
+    /// A condition, always true, that makes the commit of its statement wait for this server's disk only, not for a synchronous
+    /// standby: what a failover loses of the mirrors, the periodic comparison with Redis corrects. `off`, which waits even less,
+    /// stays. PostgreSQL evaluates it once per statement.
+    private static let committedLocally = """
+        (SELECT set_config('synchronous_commit',
+            CASE current_setting('synchronous_commit') WHEN 'off' THEN 'off' ELSE 'local' END, true)) IS NOT NULL
+        """
+
     let pool: PostgresPool
 
     /// Works on the database of `pool`.
@@ -25,6 +33,7 @@ package struct MirrorStore: Sendable {
             FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
                 $8::text[], $9::boolean[], $10::bigint[])
                 AS i(app, account, present, version, uid, session, gateway, device, detached, since)
+            WHERE \(Self.committedLocally)
             ORDER BY i.app COLLATE "C", i.account COLLATE "C", i.version DESC
             ON CONFLICT (app, account) DO UPDATE SET present = EXCLUDED.present, version = EXCLUDED.version,
                 uid = EXCLUDED.uid, session = EXCLUDED.session, gateway = EXCLUDED.gateway, device = EXCLUDED.device,
@@ -51,6 +60,7 @@ package struct MirrorStore: Sendable {
                 i.app, i.channel, i.account, i.present, i.version, i.uid, to_timestamp(i.joined_at / 1000.0)
             FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[])
                 AS i(app, channel, account, present, version, uid, joined_at)
+            WHERE \(Self.committedLocally)
             ORDER BY i.app COLLATE "C", i.channel COLLATE "C", i.account COLLATE "C", i.version DESC
             ON CONFLICT (app, channel, account) DO UPDATE SET present = EXCLUDED.present, version = EXCLUDED.version,
                 uid = EXCLUDED.uid, joined_at = EXCLUDED.joined_at, updated_at = now()
@@ -65,17 +75,20 @@ package struct MirrorStore: Sendable {
 
     /// Deletes the rows of sessions and memberships that ended more than an hour ago, at most ``pruneBatch`` of each table
     /// per call.
+    /// - Parameter isOff: whether mirrors are turned off. Then rows of sessions that have not changed for an hour go too,
+    ///   because nobody would ever mark them as ended; default false.
     /// - Returns: the number of deleted rows.
     /// - Throws: ``PostgresError``.
     @discardableResult
-    package func prune() async throws(PostgresError) -> Int {
+    package func prune(isOff: Bool = false) async throws(PostgresError) -> Int {
+        let isOver = isOff ? "true" : "NOT present"
         var pruned = 0
         for table in ["presence_sessions", "channel_members"] {
             pruned += try await pool.query(
                 """
                 DELETE FROM \(table) WHERE ctid IN (
-                    SELECT ctid FROM \(table) WHERE NOT present AND updated_at < now() - interval '1 hour'
-                    LIMIT \(Self.pruneBatch) FOR UPDATE SKIP LOCKED)
+                    SELECT ctid FROM \(table) WHERE \(isOver) AND updated_at < now() - interval '1 hour'
+                    LIMIT \(Self.pruneBatch) FOR UPDATE SKIP LOCKED) AND \(Self.committedLocally)
                 """
             ).affected
         }

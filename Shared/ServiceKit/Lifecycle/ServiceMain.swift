@@ -58,13 +58,6 @@ package enum ServiceMain {
         }
     }
 
-    /// Runs a service without settings of its own, see ``run(_:settings:assemble:)``.
-    package static func run(
-        _ service: String, assemble: @Sendable (ServiceContext) async throws -> ServiceAssembly
-    ) async -> Never {
-        await run(service, settings: { _ in }, assemble: { context, _ in try await assemble(context) })
-    }
-
     /// What the arguments ask the process to do.
     private enum Order {
         case run

@@ -1,4 +1,6 @@
+import ClusterState
 import PostgresStore
+import RedisStore
 import SignalingProtocol
 import TestKit
 import Testing
@@ -26,5 +28,44 @@ import Testing
                 return try rows[0].string("line") == "0" ? nil : "\(try rows[0].string("line")) rows"
             }
         }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func mirrorsThatAreOffAreNotWritten() async throws {
+        try await ServicesStage.run(instances: 1, mirrors: false) { stage in
+            let (gateway, room, alice) = try await stage.roomWithAlice()
+            let bob = try await stage.login("bob", on: gateway)
+            _ = try await gateway.send(JoinChannel(actor: bob.actor, channel: room.name))
+            _ = try await gateway.send(LeaveChannel(actor: bob.actor, channel: room.name, reason: .leaveByUser))
+            _ = try await gateway.send(
+                DetachSession(gateway: gateway.id, user: alice.line.user, session: alice.line.session))
+            _ = try await gateway.send(
+                CloseSession(user: bob.line.user, session: bob.line.session, reason: .leaveLogout))
+            for service in [ServiceName.presence, .channelState] {
+                try await waitUntil("the stream, which its consumer creates") {
+                    try await stage.redis("EXISTS", KeySpace.mirror(service)).int == 1 ? nil : "none"
+                }
+                let facts = try await stage.redis("XINFO", "STREAM", KeySpace.mirror(service)).array ?? []
+                let added = try #require(facts.firstIndex { $0.string == "entries-added" })
+                #expect(facts[added + 1].int == 0, "\(service)")
+            }
+        }
+    }
+
+    @Test func whenMirrorsAreOffTheirRowsGoAfterAnHour() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        try await pool.query(
+            """
+            INSERT INTO presence_sessions
+                (app, account, present, version, uid, session, gateway, device, detached, since, updated_at)
+            SELECT 'app', 'user' || hours, true, 1, 1, 's', 'g', 'd', false, now(), now() - make_interval(hours => hours)
+            FROM generate_series(0, 2) AS hours
+            """)
+        let store = MirrorStore(pool: pool)
+        // As long as mirrors are on, a session may last for days.
+        #expect(try await store.prune() == 0)
+        try await MirrorRemoval(store: store).round {}
+        let left = try await pool.query("SELECT account FROM presence_sessions")
+        #expect(try left.map { try $0.string("account") } == ["user0"])
+        await pool.close()
     }
 }

@@ -7,6 +7,9 @@ import Testing
 
 /// A primary with a standby, whose URL names both: what remains when the primary is killed, falls silent, or hands over.
 @Suite struct PostgresFailoverTests {
+    /// How long after a promotion writes must be taken again.
+    private static let bound = Duration.seconds(5) * patience
+
     private struct Pair {
         let primary: PostgresServer
         let standby: PostgresServer
@@ -79,10 +82,12 @@ import Testing
             count += 1
             let number = count
             let user = UserKey(app: owner.app, account: try Account("user\(number)"))
-            uids[user] = try await UserStore(pool: pool).logins(of: [user])[0].uid
+            let login = try await UserStore(pool: pool).logins(of: [user])[0]
+            uids[user] = login.uid
             let attribute = Attribute(name: try AttributeName("a"), value: "\(number)")
             let change = UserAttributeChange(command: CommandID("c\(number)"), user: owner, change: .update(attribute))
-            versions += try await AttributeStore(pool: pool).changeUserAttributes([change])
+            let new = try await AttributeStore(pool: pool).changeUserAttributes([change])
+            versions += new
         }
     }
 
@@ -106,7 +111,7 @@ import Testing
             }
             try pair.standby.thaw()
             try await pair.standby.promote()
-            #expect(try await Self.untilWritable(pool) < .seconds(5) * patience)
+            #expect(try await Self.untilWritable(pool) < Self.bound)
             for _ in 0..<10 { try await ledger.write() }
             let (uids, versions) = (await ledger.uids, await ledger.versions)
             #expect(uids.count == 30 && Set(uids.values).count == 30)
@@ -129,14 +134,14 @@ import Testing
             }
             #expect(silent?.kind == .timeout)
             try await pair.standby.promote()
-            #expect(try await Self.untilWritable(pool) < .seconds(5) * patience)
+            #expect(try await Self.untilWritable(pool) < Self.bound)
             await pool.close()
             // A process that starts now tries the silent host first. Its first query already finds the other one.
             let later = try pair.pool()
             let started = ContinuousClock.now
             #expect(try await Self.port(later) == Int64(pair.standby.port))
             let time = ContinuousClock.now - started
-            #expect(time >= .seconds(1) && time < .seconds(2) * patience)
+            #expect(time >= .seconds(1) && time < Duration.seconds(2) * patience)
             await later.close()
         }
     }
@@ -161,7 +166,7 @@ import Testing
             #expect(nobody?.kind == .closed)
             try await pair.primary.stop()
             try await pair.standby.promote()
-            #expect(try await Self.untilWritable(pool) < .seconds(5) * patience)
+            #expect(try await Self.untilWritable(pool) < Self.bound)
             await pool.close()
             // The old primary is a standby now, although the URL names it first.
             try await pair.primary.start(as: .standby(of: pair.standby))
@@ -170,5 +175,52 @@ import Testing
             try await Self.write(later)
             await later.close()
         }
+    }
+
+    /// What a failover loses of the mirrors is corrected; what it loses of attributes is lost.
+    @Test(.timeLimit(.minutes(1)))
+    func mirrorsDoNotWaitForAnAbsentStandby() async throws {
+        let server = try await PostgresServer()
+        let pool = try await server.migratedPool(connections: 1)
+        try await server.set("synchronous_standby_names", to: "ANY 1 (absent)")
+        try await waitUntil("commits to wait for the standby") {
+            let other = PostgresPool(configuration: pool.configuration, connections: 1, logger: Logger(label: "test"))
+            var outcome: String? = "a commit did not wait"
+            do throws(PostgresError) {
+                try await other.query("CREATE TABLE IF NOT EXISTS waits (x int)", within: .milliseconds(200))
+                try await other.query("INSERT INTO waits VALUES (1)", within: .milliseconds(200))
+            } catch { outcome = error.kind == .timeout ? nil : error.description }
+            await other.close()
+            return outcome
+        }
+        let mirror = MirrorStore(pool: pool)
+        let user = UserKey(app: try AppID("app"), account: try Account("user"))
+        let session = PresenceMirrorRow(
+            of: Actor(user: user, uid: 7, session: SessionID("s")), version: 1, gateway: GatewayID("g"), device: "d",
+            since: RedisTime(milliseconds: 1))
+        let channel = ChannelKey(app: user.app, name: try ChannelName("room"))
+        var member = MemberMirrorRow(
+            of: Member(account: user.account, uid: 7), in: channel, version: 1, present: true,
+            joinedAt: RedisTime(milliseconds: 1))
+        let started = ContinuousClock.now
+        try await mirror.sessions([session])
+        try await mirror.members([member])
+        (member.version, member.present) = (2, false)
+        try await mirror.members([member])
+        try await pool.query("SET synchronous_commit = local")
+        try await pool.query("UPDATE channel_members SET updated_at = now() - interval '2 hours'")
+        try await pool.query("RESET synchronous_commit")
+        #expect(try await mirror.prune() == 1)
+        #expect(try await pool.query("SELECT FROM online_users").count == 1)
+        #expect(ContinuousClock.now - started < Duration.milliseconds(500) * patience)
+        let change = UserAttributeChange(
+            command: CommandID("c"), user: user,
+            change: .update(Attribute(name: try AttributeName("a"), value: "1")))
+        let waiting = await #expect(throws: PostgresError.self) {
+            try await AttributeStore(pool: pool).changeUserAttributes([change])
+        }
+        #expect(waiting?.kind == .timeout)
+        await pool.close()
+        try await server.remove()
     }
 }

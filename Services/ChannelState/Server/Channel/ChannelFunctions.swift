@@ -9,6 +9,8 @@ internal import SignalingProtocol
 /// Every method throws `SignalingError`: a function's refusal, or that Redis is not available.
 struct ChannelFunctions: Sendable {
     let redis: RedisConnection
+    /// Where changes of memberships are recorded for PostgreSQL.
+    var mirror = MemberMirror()
 
     // MARK: - A user's session
 

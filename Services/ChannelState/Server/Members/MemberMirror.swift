@@ -3,14 +3,19 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// Changes of memberships, in the stream that is copied into PostgreSQL.
-enum MemberMirror {
+struct MemberMirror: Sendable {
+    /// Whether changes are recorded; default true.
+    var isOn = true
+
+    /// The command that records a change; none when mirrors are off.
     /// - Parameter change: the number of the change, by Redis' clock (us).
-    static func entry(
+    func entries(
         _ channel: ChannelKey, _ account: Account, uid: UInt32, present: Bool, change: Int64
-    ) -> RedisCommand {
+    ) -> [RedisCommand] {
+        guard isOn else { return [] }
         let row = MemberMirrorRow(
             of: Member(account: account, uid: uid), in: channel, version: change, present: present,
             joinedAt: RedisTime(microseconds: change))
-        return MirrorStream.recording(row, for: .channelState)
+        return [MirrorStream.recording(row, for: .channelState)]
     }
 }

@@ -71,8 +71,8 @@ struct MemberMirrorCheck: Sendable {
             let change = try await functions.memberForgotten(
                 row, isTold: RedisTime(microseconds: row.version) < keptSince)
             guard let change else { continue }
-            _ = try await functions.redis.answer(
-                to: MemberMirror.entry(row.channel, row.account, uid: row.uid, present: false, change: change))
+            _ = try await functions.redis.answers(
+                to: functions.mirror.entries(row.channel, row.account, uid: row.uid, present: false, change: change))
         }
     }
 

@@ -85,8 +85,8 @@ struct MembershipHandler: Sendable {
         let left = try await functions.leave(actor, channel, id, deadline: deadline)
         var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
-            after.append(
-                MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change))
+            after += functions.mirror.entries(
+                channel, actor.user.account, uid: left.uid, present: false, change: left.change)
             if left.count == 0, channel.name.special == nil {
                 let due = RedisTime(microseconds: left.change) + left.timeToLive
                 after.append(timers.setting(.expiry(channel), at: due))
@@ -105,9 +105,8 @@ struct MembershipHandler: Sendable {
         after joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
     ) -> [RedisCommand] {
         if joined.outcome == .present { return [] }
-        var after = [
-            MemberMirror.entry(channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
-        ]
+        var after = functions.mirror.entries(
+            channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
         after += counters.scheduling(joined.countersDue, channel)
         if joined.count == 1, channel.name.special == nil {
             // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose

@@ -51,8 +51,8 @@ struct MembershipReassertion: Sendable {
         let reasserted = try await functions.reassert(members, channel)
         guard let change = reasserted.change else { return }
         let added = members.filter { reasserted.added.contains($0.member.account) }
-        var after = added.map {
-            MemberMirror.entry(channel, $0.member.account, uid: $0.member.uid, present: true, change: change)
+        var after = added.flatMap {
+            functions.mirror.entries(channel, $0.member.account, uid: $0.member.uid, present: true, change: change)
         }
         after += counters.scheduling(reasserted.countersDue, channel)
         if channel.name.special == nil {
@@ -72,9 +72,8 @@ struct MembershipReassertion: Sendable {
 
     private func remove(_ actor: Actor, from channel: ChannelKey, isTold: Bool) async throws(SignalingError) {
         guard let left = try await functions.forget(actor, channel, isTold: isTold) else { return }
-        var after = [
-            MemberMirror.entry(channel, actor.user.account, uid: left.uid, present: false, change: left.change)
-        ]
+        var after = functions.mirror.entries(
+            channel, actor.user.account, uid: left.uid, present: false, change: left.change)
         after += counters.scheduling(left.countersDue, channel)
         if left.count == 0, channel.name.special == nil {
             let due = RedisTime(microseconds: left.change) + left.timeToLive

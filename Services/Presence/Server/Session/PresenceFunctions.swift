@@ -13,6 +13,8 @@ struct PresenceFunctions: Sendable {
     private static let stagingLife = Duration.seconds(60)
 
     let redis: RedisConnection
+    /// Where changes of sessions are recorded for PostgreSQL.
+    var mirror = PresenceMirror()
 
     // MARK: - Sessions
 

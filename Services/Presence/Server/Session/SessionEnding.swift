@@ -30,7 +30,7 @@ struct SessionEnding: Sendable {
                 let end = EndSessionCalls(user: user, session: ended.session)
                 commands.append(PostedCommand.command(for: end, id: base.derived("calls")))
             case .offline(let reason):
-                commands.append(PresenceMirror.entry(row(ended, of: user)))
+                commands += functions.mirror.entries(row(ended, of: user))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let announcement = ServerAnnouncement(
                     .offline(reason), of: actor, seconds: ended.time.milliseconds / 1000)

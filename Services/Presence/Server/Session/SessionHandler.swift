@@ -94,7 +94,7 @@ struct SessionHandler: Sendable {
         let row = PresenceMirrorRow(
             of: Actor(user: user, uid: uid, session: session), version: opened.change, gateway: command.gateway,
             device: command.device, since: opened.hold.since)
-        var after = [PresenceMirror.entry(row)]
+        var after = functions.mirror.entries(row)
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(
                 .online, of: Actor(user: user, uid: uid, session: session),
@@ -113,7 +113,7 @@ struct SessionHandler: Sendable {
                 of: Actor(user: user, uid: resumed.answer.uid, session: command.line.session),
                 version: resumed.change, gateway: command.gateway, device: resumed.device,
                 since: resumed.answer.hold.since)
-            _ = try await functions.redis.answer(to: PresenceMirror.entry(row))
+            _ = try await functions.redis.answers(to: functions.mirror.entries(row))
         }
         PresenceMetrics.resumed.increment()
         log("session resumed", user, command.line.session, command.gateway)
@@ -142,10 +142,8 @@ struct SessionHandler: Sendable {
         row.detached = true
         PresenceMetrics.detached.increment()
         log("session detached", route.user, route.session, gateway)
-        return [
-            timers.setting(.session(route.user, route.session), at: detached.over),
-            PresenceMirror.entry(row),
-        ]
+        return [timers.setting(.session(route.user, route.session), at: detached.over)]
+            + functions.mirror.entries(row)
     }
 
     func close(_ command: CloseSession, _ context: CommandContext) async throws(SignalingError) -> Done {

@@ -47,7 +47,7 @@ struct SessionMirrorCheck: Sendable {
         case .over(let change):
             var row = row
             (row.present, row.version) = (false, change)
-            _ = try await functions.redis.answer(to: PresenceMirror.entry(row))
+            _ = try await functions.redis.answers(to: functions.mirror.entries(row))
         case .present: break
         }
     }

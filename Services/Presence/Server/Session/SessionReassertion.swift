@@ -70,7 +70,7 @@ struct SessionReassertion: Sendable {
             let row = PresenceMirrorRow(
                 of: Actor(user: line.user, uid: session.uid, session: line.session), version: change,
                 gateway: gateway, device: session.device, since: held.since)
-            after.append(PresenceMirror.entry(row))
+            after += functions.mirror.entries(row)
         }
         if let channel = held.wrongChannel {
             let actor = Actor(user: line.user, uid: session.uid, session: line.session)
