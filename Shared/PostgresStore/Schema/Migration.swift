@@ -42,6 +42,7 @@ struct Migration: Equatable, Sendable {
         Migration(9, "0009_attribute_bounds", PackageResources._009_attribute_bounds_sql),
         Migration(10, "0010_joined_channels", PackageResources._010_joined_channels_sql),
         Migration(11, "0011_phone_policy", PackageResources._011_phone_policy_sql),
+        Migration(12, "0012_last_seen", PackageResources._012_last_seen_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

@@ -41,7 +41,8 @@ package struct UserStore: Sendable {
     }
 
     /// The stored data of users who log in, in the order of `users`. An account is assigned its numeric id at its first
-    /// login: unique in the cluster, from 1 up, never changed. Also updates the time at which the users were last seen.
+    /// login: unique in the cluster, from 1 up, never changed. Also updates the time at which the users were last seen,
+    /// at most once a day for each user.
     /// - Throws: ``PostgresError``; SQLSTATE 2200H when all 4,294,967,295 ids are in use.
     package func logins(of users: [UserKey]) async throws(PostgresError) -> [UserLogin] {
         guard !users.isEmpty else { return [] }

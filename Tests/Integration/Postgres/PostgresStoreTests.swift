@@ -80,6 +80,20 @@ import Testing
         await pool.close()
     }
 
+    @Test func aUserIsNotedOncePerDay() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let store = UserStore(pool: pool)
+        let user = UserKey(app: try AppID("app"), account: try Account("user"))
+        let uid = try await store.logins(of: [user])[0].uid
+        for (age, written) in [("23 hours", false), ("25 hours", true)] {
+            try await pool.query("UPDATE users SET last_seen = now() - interval '\(age)'")
+            #expect(try await store.logins(of: [user])[0].uid == uid)
+            let row = try await pool.query("SELECT last_seen > now() - interval '1 hour' AS new FROM users").first
+            #expect(try row?.bool("new") == written)
+        }
+        await pool.close()
+    }
+
     /// A call that waits for a new user of another call must not hold the lock of a known user that the other call
     /// needs: a deadlock.
     @Test func callsThatNoteAndAddUsersDoNotWaitInCircles() async throws {
@@ -105,11 +119,15 @@ import Testing
             }
         }
         _ = try await store.logins(of: [users[2]])
+        // Only users who were not seen for a day are noted.
+        let age = "UPDATE users SET last_seen = now() - interval '2 days'"
+        try await pool.query(age)
         _ = try await other.query("BEGIN")
         _ = try await UserStore(pool: other).logins(of: [users[0]])
         async let all = store.logins(of: users)
         try await blocked(1)
         _ = try await store.logins(of: [users[1]])
+        try await pool.query("\(age) WHERE account = 'b'")
         async let some = store.logins(of: [users[1], users[2]])
         try await letPass(.milliseconds(200), "the second question must be asked while the first one waits")
         _ = try await other.query("COMMIT")
