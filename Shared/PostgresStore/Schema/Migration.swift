@@ -43,6 +43,7 @@ struct Migration: Equatable, Sendable {
         Migration(10, "0010_joined_channels", PackageResources._010_joined_channels_sql),
         Migration(11, "0011_phone_policy", PackageResources._011_phone_policy_sql),
         Migration(12, "0012_last_seen", PackageResources._012_last_seen_sql),
+        Migration(13, "0013_call_identity", PackageResources._013_call_identity_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

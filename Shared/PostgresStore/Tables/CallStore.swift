@@ -78,7 +78,8 @@ package struct CallStore: Sendable {
     /// Deletes old calls, oldest first.
     /// - Parameters:
     ///   - days: calls that started more than this many days ago are deleted.
-    ///   - limit: the largest number to delete in one statement.
+    ///   - limit: the largest number to delete in one statement. In a table that is divided into parts it can be exceeded, because
+    ///     rows of several parts can have the same `ctid`.
     /// - Returns: the number of deleted calls.
     /// - Throws: ``PostgresError``.
     package func prune(olderThanDays days: Int, limit: Int) async throws(PostgresError) -> Int {
@@ -87,14 +88,25 @@ package struct CallStore: Sendable {
             DELETE FROM calls WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM calls WHERE started_at < now() - make_interval(days => $1::bigint::integer)
                 ORDER BY started_at LIMIT $2))
+            AND started_at < now() - make_interval(days => $1::bigint::integer)
             """, [.int(Int64(days)), .int(Int64(limit))]
         ).affected
     }
 
     /// Inserts a call, or fills in the columns that are still NULL. A time or code that is already stored is never
     /// overwritten, so records may arrive twice and in any order.
-    /// - Throws: ``PostgresError``.
+    /// - Throws: ``PostgresError``; SQLSTATE 23505 when the app has another call with this id, which began at another time.
     package func record(_ call: CallRecord) async throws(PostgresError) {
+        do throws(PostgresError) {
+            try await upsert(call)
+        } catch  where error.isDuplicate {
+            // Two inserts of a call at the same moment can meet at its primary key, which the statement does not look at. By now
+            // the other one is committed.
+            try await upsert(call)
+        }
+    }
+
+    private func upsert(_ call: CallRecord) async throws(PostgresError) {
         try await pool.query(
             """
             INSERT INTO calls AS c (app, id, channel, caller, callee, kind, direction, started_at, acknowledged_at,
@@ -102,7 +114,7 @@ package struct CallStore: Sendable {
             VALUES ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8::bigint / 1000.0), to_timestamp($9::bigint / 1000.0),
                 to_timestamp($10::bigint / 1000.0), to_timestamp($11::bigint / 1000.0), $12::bigint, $13,
                 $14::bigint, $15, $16, $17)
-            ON CONFLICT (app, id) DO UPDATE SET
+            ON CONFLICT (app, id, started_at) DO UPDATE SET
                 acknowledged_at = coalesce(c.acknowledged_at, EXCLUDED.acknowledged_at),
                 accepted_at = coalesce(c.accepted_at, EXCLUDED.accepted_at),
                 ended_at = coalesce(c.ended_at, EXCLUDED.ended_at),

@@ -28,7 +28,7 @@ struct CallLogPruning: Service {
         while true {
             let removed = try await store.prune(olderThanDays: days, limit: Self.batch)
             InvitationMetrics.logPruned.increment(by: removed)
-            guard removed == Self.batch, await Task.pause(Self.pauseBetweenBatches) else { return }
+            guard removed >= Self.batch, await Task.pause(Self.pauseBetweenBatches) else { return }
         }
     }
 }
