@@ -55,10 +55,10 @@ def settings(stack: Stack) -> dict[str, str]:
     return {"HELIOGRAPH_REDIS_URL": found["redis"]["url"], "HELIOGRAPH_POSTGRES_URL": found["postgres"]["url"]}
 
 
-def refusal(stack: Stack, program: str) -> str:
+def refusal(stack: Stack, program: str, **others: str) -> str:
     """The one line by which a further process of the stack refuses to serve."""
     before = redis_keys(stack)
-    done = run_program(str(BINARIES / program), **settings(stack))
+    done = run_program(str(BINARIES / program), **settings(stack) | others)
     assert done.returncode == 1, done.stderr
     line, = done.stderr.splitlines()
     assert redis_keys(stack) <= before, "a process that refuses has written to Redis"
@@ -103,19 +103,27 @@ def start_as_standby(stack: Stack) -> None:
 def test_standby(make_stack):
     stack: Stack = make_stack(gateways=1)
     stack.kill("postgres")
+    url = stack.endpoints["postgres"]["url"]
+    urls = [url, f"{url}?target_session_attrs=read-write"]
     # While PostgreSQL is away nobody can tell that it will be a standby.
-    early = subprocess.Popen(
-        [str(BINARIES / "presence")], env=clean_environment(**settings(stack)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    early = [
+        subprocess.Popen(
+            [str(BINARIES / "presence")], env=clean_environment(**settings(stack) | {"HELIOGRAPH_POSTGRES_URL": url}),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for url in urls
+    ]
     try:
         start_as_standby(stack)
-        line = refusal(stack, "presence")
-        assert "standby" in line
-        said, _ = early.communicate(timeout=60)
-        assert early.returncode == 1
-        assert [line for line in said.splitlines() if " critical " in line and "standby" in line]
+        for url in urls:
+            assert "is a standby" in refusal(stack, "presence", HELIOGRAPH_POSTGRES_URL=url)
+        for process in early:
+            said, _ = process.communicate(timeout=60)
+            assert process.returncode == 1
+            assert [line for line in said.splitlines() if " critical " in line and "is a standby" in line]
     finally:
-        early.kill()
-        early.wait()
+        for process in early:
+            process.kill()
+            process.wait()
 
 
 def running(stack: Stack, instance: str, level: int) -> None:
