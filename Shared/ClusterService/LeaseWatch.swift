@@ -6,10 +6,10 @@ package import SignalingProtocol
 package struct EndedLease: Equatable, Sendable {
     /// Whether the holder itself ended the lease; otherwise the holder is lost.
     package let isGivenBack: Bool
-    /// From when on what the holder held counts as abandoned, in ms of Redis' clock: its last heartbeat, or the time at
-    /// which Redis began to answer, if that was later.
+    /// From when on what the holder held counts as abandoned: its last heartbeat, or the time at which Redis began to
+    /// answer, if that was later.
     package let abandonedAt: RedisTime
-    /// When the end was found, in ms of Redis' clock.
+    /// When the end was found.
     package let now: RedisTime
 }
 

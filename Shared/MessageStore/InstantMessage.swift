@@ -11,8 +11,9 @@ package struct InstantMessage: Sendable {
     package let session: SessionID
     /// The `msg-v2` line.
     package let line: String
-    /// How long the message may wait in the mailbox, in ms.
-    package let timeToLive: Int64
+    /// How long the message may wait in the mailbox, in seconds as in its sender's frame. A number, because a `Duration` would
+    /// cost every message a division of 128 bits.
+    package let seconds: Int
     /// Identifies repetitions of one send within a minute, which have no further effect, so that the message is sent again
     /// (see ``MailboxBatch/patience``) when its outcome is lost with a connection. Default nil, for a message that is never
     /// sent twice.
@@ -21,12 +22,12 @@ package struct InstantMessage: Sendable {
     package var bounds = MailboxBounds()
 
     package init(
-        to: UserKey, from sender: UserKeys, in session: SessionID, line: String, timeToLive milliseconds: Int64
+        to: UserKey, from sender: UserKeys, in session: SessionID, line: String, seconds: Int
     ) {
         self.to = to
         self.sender = sender
         self.session = session
         self.line = line
-        timeToLive = milliseconds
+        self.seconds = seconds
     }
 }

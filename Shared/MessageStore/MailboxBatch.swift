@@ -62,7 +62,7 @@ package final class MailboxBatch {
         messages.arguments.append(message.command?.rawValue ?? "")
         messages.arguments.append(message.session.rawValue)
         messages.arguments.append(message.line)
-        messages.arguments.append(Int(message.timeToLive))
+        messages.arguments.append(message.seconds * 1000)
         messages.arguments.append(message.bounds.entries)
         messages.arguments.append(message.bounds.bytes)
         messages.completions.append(completion)

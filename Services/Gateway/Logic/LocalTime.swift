@@ -1,9 +1,8 @@
 /// A moment by the gateway's monotonic clock, which is that of NIO's event loops; it means nothing to other processes.
 ///
-/// The only local clock of the gateway. It is a type of its own, so that it can be compared neither with a
-/// ``SignalingProtocol/RedisTime`` nor with a number. It is neither `ContinuousClock.Instant`, whose differences are a
-/// `Duration` of 128 bits, too slow for what happens with every frame and delivery, nor `NIODeadline`, because the logic
-/// does without NIO.
+/// The only local clock of the gateway, and a type of its own, so that it can be compared neither with
+/// ``SignalingProtocol/RedisTime`` nor with a number. `ContinuousClock.Instant` would count in 128 bits, which costs more
+/// than is good for what happens with every frame, and `NIODeadline` would bring NIO into the logic.
 package struct LocalTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since a point in time that the clock chose; never negative for a moment that the clock told.
     package let nanoseconds: Int64
@@ -11,7 +10,7 @@ package struct LocalTime: Sendable, Hashable, Comparable {
     /// Makes a moment from what the clock told.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// Earlier than all that the clock tells, by more than any span that a moment is compared with.
+    /// A moment before all that the clock tells, further back than any time limit reaches.
     static var distantPast: LocalTime { LocalTime(nanoseconds: .min / 2) }
 
     /// Whole milliseconds of the clock.
@@ -36,7 +35,7 @@ package struct LocalTime: Sendable, Hashable, Comparable {
     package struct Span: Sendable, Hashable, Comparable {
         fileprivate let nanoseconds: Int64
 
-        /// Converts a duration; fractions of a nanosecond are dropped. Divides 128-bit numbers, so not for every frame.
+        /// Converts a duration; fractions of a nanosecond are dropped. It divides numbers of 128 bits, so not for every frame.
         package init(_ duration: Duration) {
             let (seconds, attoseconds) = duration.components
             nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000

@@ -24,8 +24,9 @@ package enum UserAttributeRules {
         }
     }
 
-    /// The session timeout (seconds) that an attribute sets; nil unless it is `_conn_timeout`.
-    package static func sessionTimeout(_ attribute: Attribute) -> Int? {
-        attribute.name.rawValue == BuiltInAttribute.connectionTimeout ? ConnectionTimeout.seconds(attribute.value) : nil
+    /// How long the user's session outlives its connection, as an attribute sets it; nil unless it is `_conn_timeout`.
+    package static func sessionTimeout(_ attribute: Attribute) -> Duration? {
+        guard attribute.name.rawValue == BuiltInAttribute.connectionTimeout else { return nil }
+        return ConnectionTimeout.duration(attribute.value)
     }
 }

@@ -20,8 +20,8 @@ extension [LuaConstant] {
     /// Constants of the libraries about users.
     static let sessions: [LuaConstant] = [
         .integer("ATTRIBUTES", Limits.attributesPerOwner),
-        .integer("LEASE_MS", milliseconds(GatewayID.fleet.timeToLive)),
-        .integer("FLOOR_MS", milliseconds(ClusterBounds.attributeFloorLifetime)),
+        .integer("LEASE_MS", GatewayID.fleet.timeToLive.wholeMilliseconds),
+        .integer("FLOOR_MS", ClusterBounds.attributeFloorLifetime.wholeMilliseconds),
         .integer("LEAST_TIMEOUT", Limits.connectionTimeout.lowerBound),
         .integer("MOST_TIMEOUT", Limits.connectionTimeout.upperBound),
     ]
@@ -29,7 +29,7 @@ extension [LuaConstant] {
     /// Constants of channels' logs, which channel-state's and the messages' library write.
     static let channelLogs: [LuaConstant] = [
         .integer("LOG_EVENTS", ClusterBounds.channelLogEvents),
-        .integer("LOG_MS", milliseconds(ClusterBounds.channelLogLifetime)),
+        .integer("LOG_MS", ClusterBounds.channelLogLifetime.wholeMilliseconds),
     ]
 
     /// Constants of the libraries about channels.
@@ -37,14 +37,12 @@ extension [LuaConstant] {
         channelLogs + [
             .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LATEST", Limits.userListLatest),
             .integer("CHANNEL_TTL", Limits.channelTimeToLive),
-            .integer("FLOOR_MS", milliseconds(ClusterBounds.attributeFloorLifetime)),
+            .integer("FLOOR_MS", ClusterBounds.attributeFloorLifetime.wholeMilliseconds),
             .set("BUILT_IN", BuiltInAttribute.Channel.allCases.filter { !$0.isReadOnly }.map(\.rawValue)),
         ]
 
     /// Constants of the libraries about calls.
     static let calls: [LuaConstant] = [.integer("LOG_LENGTH", ClusterBounds.mirrorEntries)]
-
-    private static func milliseconds(_ span: Duration) -> Int64 { Int64(span / .milliseconds(1)) }
 
     /// An error as the error reply of a function; `RedisError.signaling` parses it.
     private static func refusal(_ error: SignalingError) -> String {

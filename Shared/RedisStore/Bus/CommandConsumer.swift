@@ -214,8 +214,7 @@ package struct CommandConsumer: Service {
                     if let length = length?.int { stream.metrics.backlogs[stream.place].record(length) }
                 }
                 if rounds % 60 == 0 {
-                    let idle = Int64(limits.consumerGoneAfter / .milliseconds(1))
-                    _ = try? await stream.group.removeConsumers(idle: idle)
+                    _ = try? await stream.group.removeConsumers(idle: limits.consumerGoneAfter)
                 }
             }
             rounds += 1

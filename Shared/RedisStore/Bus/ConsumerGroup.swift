@@ -146,8 +146,8 @@ struct ConsumerGroup: Sendable {
         ]
     }
 
-    /// Removes consumers of processes that have ended: silent for longer than `idle` ms and with no pending entries.
-    func removeConsumers(idle: Int64) async throws(RedisError) -> Int {
+    /// Removes consumers of processes that have ended: silent for longer than `idle` and with no pending entries.
+    func removeConsumers(idle: Duration) async throws(RedisError) -> Int {
         let reply = try await connection.execute(
             RedisCommand("XINFO", "CONSUMERS", .string(stream), .string(Self.name)))
         var removals: [RedisCommand] = []
@@ -158,7 +158,7 @@ struct ConsumerGroup: Sendable {
                 values[flat[index].string ?? ""] = flat[index + 1]
             }
             guard let name = values["name"]?.string, name != consumer, values["pending"]?.int == 0,
-                let silent = values["idle"]?.int, silent > idle
+                let silent = values["idle"]?.int, Duration.milliseconds(silent) > idle
             else { continue }
             removals.append(RedisCommand("XGROUP", "DELCONSUMER", .string(stream), .string(Self.name), .string(name)))
         }

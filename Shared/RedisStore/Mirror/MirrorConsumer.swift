@@ -82,7 +82,7 @@ package struct MirrorConsumer: Service {
                 if batch.isEmpty, lastClaim.map({ $0.duration(to: .now) >= .seconds(5) }) ?? true {
                     lastClaim = .now
                     batch = try await group.claim(minIdle: .seconds(10), count: Self.batchSize, cursor: &cursor)
-                    _ = try await group.removeConsumers(idle: 3_600_000)
+                    _ = try await group.removeConsumers(idle: .seconds(3600))
                 }
                 if batch.isEmpty { batch = try await group.read(count: Self.batchSize) }
                 guard !batch.isEmpty else { continue }

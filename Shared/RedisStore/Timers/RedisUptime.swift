@@ -15,7 +15,7 @@ package final class RedisUptime: Service {
 
     /// Since when Redis has been answering without a gap; nil while that is unknown.
     package var since: RedisTime? {
-        tracker.withLock { $0.since(local: Self.now, connection: connection.connectionCount) }
+        tracker.withLock { $0.since(local: ContinuousClock.now, connection: connection.connectionCount) }
     }
 
     /// Waits until Redis has been answering without a gap for a time span, in which others have been able to write again
@@ -42,14 +42,12 @@ package final class RedisUptime: Service {
                 if let time = try? await connection.execute(RedisCommand("TIME")).time,
                     connection.connectionCount == before
                 {
-                    tracker.withLock { $0.answered(redis: time, local: Self.now, connection: before) }
+                    tracker.withLock { $0.answered(redis: time, local: ContinuousClock.now, connection: before) }
                 }
                 await connection.eventLoop.pause(until: .nextTick)
             }
         }
     }
-
-    private static var now: Duration { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 }
 
 extension RedisValue {

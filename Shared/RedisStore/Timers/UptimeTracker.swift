@@ -11,7 +11,7 @@ package struct UptimeTracker: Sendable {
 
     private struct Answer {
         let redis: RedisTime
-        let local: Duration
+        let local: ContinuousClock.Instant
         let connection: Int
     }
 
@@ -24,9 +24,9 @@ package struct UptimeTracker: Sendable {
     /// Records a reply to TIME.
     /// - Parameters:
     ///   - redis: the time in the reply.
-    ///   - local: when the reply arrived, by a monotonic local clock.
+    ///   - local: when the reply arrived, by this process's clock.
     ///   - connection: the connection count of the Redis connection; a change means that there has been an outage.
-    package mutating func answered(redis: RedisTime, local: Duration, connection: Int) {
+    package mutating func answered(redis: RedisTime, local: ContinuousClock.Instant, connection: Int) {
         // A step of Redis' clock makes leases expire just as an outage does.
         let isUnbroken =
             last.map { last in
@@ -39,7 +39,7 @@ package struct UptimeTracker: Sendable {
 
     /// The end of the last gap; nil when the last reply is too old or came over another connection.
     /// - Parameters: as for ``answered(redis:local:connection:)``.
-    package func since(local: Duration, connection: Int) -> RedisTime? {
+    package func since(local: ContinuousClock.Instant, connection: Int) -> RedisTime? {
         guard let last, connection == last.connection, local - last.local <= Self.longestPause else { return nil }
         return start
     }

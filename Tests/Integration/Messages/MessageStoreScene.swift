@@ -146,7 +146,7 @@ struct MessageStoreScene: Sendable {
             for (index, message) in messages.enumerated() {
                 var sent = InstantMessage(
                     to: message.to, from: UserKeys(message.from ?? sender), in: message.session ?? sending,
-                    line: message.line, timeToLive: 60_000)
+                    line: message.line, seconds: 60)
                 sent.command = message.command
                 sent.bounds = MailboxBounds(entries: message.bound, bytes: message.bytes)
                 batch.value.send(sent) { results.add((index, $0)) }

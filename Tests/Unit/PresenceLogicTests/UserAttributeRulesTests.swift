@@ -28,14 +28,14 @@ import Testing
 
     @Test(arguments: [("5", 20), ("20", 20), ("77", 77), ("121", 120), ("-1", 20)])
     func timeoutsAreClamped(_ value: String, _ seconds: Int) throws {
-        #expect(ConnectionTimeout.seconds(value) == seconds)
+        #expect(ConnectionTimeout.duration(value) == .seconds(seconds))
         let attribute = Attribute(name: try AttributeName("_conn_timeout"), value: value)
-        #expect(UserAttributeRules.sessionTimeout(attribute) == seconds)
+        #expect(UserAttributeRules.sessionTimeout(attribute) == .seconds(seconds))
     }
 
     @Test func noOrUnreadableTimeoutIsTheDefault() throws {
-        #expect(ConnectionTimeout.seconds(nil) == 120)
-        #expect(ConnectionTimeout.seconds("x") == 120)
+        #expect(ConnectionTimeout.duration(nil) == .seconds(120))
+        #expect(ConnectionTimeout.duration("x") == .seconds(120))
         #expect(UserAttributeRules.sessionTimeout(Attribute(name: try AttributeName("a"), value: "30")) == nil)
     }
 }

@@ -15,9 +15,9 @@ extension ClientConnection {
             var message = InstantMessage(
                 to: UserKey(app: active.user.app, account: receiver), from: active.keys, in: active.id,
                 line: MessageLine.instant(
-                    from: active.user.account, to: receiver, ttl: seconds, time: WallClock.milliseconds / 1000,
+                    from: active.user.account, to: receiver, ttl: seconds, time: WallClock.seconds,
                     content: content),
-                timeToLive: Int64(seconds) * 1000)
+                seconds: seconds)
             message.command = active.command(forMessage: call.messageID)
             message.bounds = MailboxBounds(entries: Int(bounds.mailboxEntries), bytes: Int(bounds.mailboxBytes))
             shard.mailboxes.send(message) { [self] result in

@@ -16,5 +16,5 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
 
     var localTime: LocalTime { .now }
     var redisTime: RedisTime? { clock.now }
-    var unixTime: Int64 { WallClock.milliseconds / 1000 }
+    var unixTime: Int64 { WallClock.seconds }
 }

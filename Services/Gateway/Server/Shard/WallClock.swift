@@ -4,12 +4,13 @@
     internal import Darwin
 #endif
 
-/// The system's time of day, compared with expiries that Redis has set.
+/// The system's time of day, for what clients and the servers of apps compare with their own: the expiry of tokens and the
+/// time of messages. Everything else goes by Redis' clock or the local one.
 enum WallClock {
-    /// Milliseconds since 1970.
-    static var milliseconds: Int64 {
+    /// Seconds since 1970.
+    static var seconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        return Int64(time.tv_sec)
     }
 }

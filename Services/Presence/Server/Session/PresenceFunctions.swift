@@ -49,11 +49,12 @@ struct PresenceFunctions: Sendable {
     }
 
     /// - Parameters:
-    ///   - timeout: the number of seconds for which the session outlives its connection.
+    ///   - timeout: how long the session outlives its connection, in whole seconds.
     ///   - read: the user's attributes as read from PostgreSQL, to be cached; nil when they are cached.
     /// - Returns: nil when the attributes must be read again, because a later commit is known.
     func open(
-        _ command: OpenSession, _ context: CommandContext, uid: UInt32, timeout: Int, caching read: VersionedAttributes?
+        _ command: OpenSession, _ context: CommandContext, uid: UInt32, timeout: Duration,
+        caching read: VersionedAttributes?
     ) async throws(SignalingError) -> Opened? {
         let line = command.line
         var attributes: [RedisArgument] = [""]
@@ -69,7 +70,7 @@ struct PresenceFunctions: Sendable {
                 arguments: [
                     .string(context.id.rawValue), .deadline(context.deadline), .string(command.gateway.rawValue),
                     .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
-                    command.push ? 1 : 0, .int(timeout), .int64(command.tokenExpiry),
+                    command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
                 ] + attributes),
             RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
             ServerAnnouncement.userAudience(in: line.user.app),
@@ -217,7 +218,7 @@ struct PresenceFunctions: Sendable {
         let reply = try await redis.answer(
             to: .function(
                 "user_attribute_committed", tag: KeySpace.tag(user), .int64(version),
-                .string(attribute.name.rawValue), .string(attribute.value), .string(timeout.map(String.init) ?? ""))
+                .string(attribute.name.rawValue), .string(attribute.value), timeout.map { .seconds($0) } ?? "")
         )
         var parts = try FunctionReply(reply)
         let isKnown = try parts.text() == "known"

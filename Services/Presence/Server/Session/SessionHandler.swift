@@ -48,7 +48,7 @@ struct SessionHandler: Sendable {
     private func open(
         _ command: OpenSession, _ known: PresenceFunctions.KnownUser, _ context: CommandContext
     ) async throws(SignalingError) -> (uid: UInt32, opened: PresenceFunctions.Opened) {
-        var timeout = ConnectionTimeout.seconds(known.connectionTimeout)
+        var timeout = ConnectionTimeout.duration(known.connectionTimeout)
         if let uid = known.uid, known.attributesAreCached {
             let opened = try await functions.open(
                 command, context, uid: uid, timeout: timeout, caching: nil)
@@ -68,7 +68,7 @@ struct SessionHandler: Sendable {
             if !known.attributesAreCached {
                 read = login?.attributes
                 let name = BuiltInAttribute.connectionTimeout
-                timeout = ConnectionTimeout.seconds(read?.attributes.first { $0.name.rawValue == name }?.value)
+                timeout = ConnectionTimeout.duration(read?.attributes.first { $0.name.rawValue == name }?.value)
             }
             guard let uid = known.uid ?? login?.uid else { throw .unreadableAnswer }
             // Attributes that concurrent changes keep overtaking are used, but not cached.

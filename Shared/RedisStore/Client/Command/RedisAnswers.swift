@@ -5,6 +5,9 @@ extension RedisArgument {
     /// A duration in whole milliseconds, as decimal text.
     package static func milliseconds(_ span: Duration) -> RedisArgument { .int64(span.wholeMilliseconds) }
 
+    /// A duration in whole seconds, as decimal text.
+    package static func seconds(_ span: Duration) -> RedisArgument { .int64(span.components.seconds) }
+
     /// A moment of Redis' clock in milliseconds, as decimal text.
     package static func time(_ moment: RedisTime) -> RedisArgument { .int64(moment.milliseconds) }
 

@@ -279,4 +279,14 @@ import Testing
         #expect(mailbox.pushed(entry(1, expiresAt: 10), after: 0, now: 10) == [])
         #expect(mailbox.pushed(entry(2, expiresAt: 11), after: 1, now: 10) == [.push(entry(2, expiresAt: 11))])
     }
+
+    @Test(arguments: [true, false])
+    func nothingExpiresWhileTheTimeIsUnknown(takesPushes: Bool) {
+        var mailbox = MailboxStateMachine(takesPushes: takesPushes)
+        _ = mailbox.loaded(page([]))
+        let old = entry(1, expiresAt: 0)
+        #expect(mailbox.pushed(old, after: 0, now: nil) == [takesPushes ? .push(old) : .notify(version: 1)])
+        #expect(
+            mailbox.poll(verClear: 0, limit: 30, now: nil) == [.answer(cleared: 0, entries: takesPushes ? [] : [old])])
+    }
 }
