@@ -90,7 +90,7 @@ package enum KeySpace {
     package static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
 
     /// Stream: commands to one sip-bridge, about the calls that it holds.
-    package static func commands(_ bridge: BridgeID) -> String { "cmd:sip-bridge:\(bridge.rawValue)" }
+    package static func commands(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":cmd" }
 
     /// Sorted set: libraries of Redis Functions, scored by the time at which a process last recorded that it uses them (ms).
     package static let libraries = control + "libraries"

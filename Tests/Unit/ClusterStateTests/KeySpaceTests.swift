@@ -76,7 +76,7 @@ import Testing
         #expect(KeySpace.topic(channel) == "{a:app:c:room%201}:events")
         #expect(KeySpace.topic(GatewayID("g1")) == "gateway:g1:events")
         #expect(KeySpace.commands(.channelState) == "cmd:channel-state")
-        #expect(KeySpace.commands(BridgeID("b1")) == "cmd:sip-bridge:b1")
+        #expect(KeySpace.commands(BridgeID("b1")) == "{bridge:b1}:cmd")
         #expect(KeySpace.posts(.channelState) == "post:channel-state")
         #expect(KeySpace.setAside(.channelState) == "dead:channel-state")
         #expect(KeySpace.bridgeLease(BridgeID("b1")) == "bridge:b1")

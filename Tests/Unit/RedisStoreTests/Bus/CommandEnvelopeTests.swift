@@ -112,6 +112,6 @@ import Testing
         let toBridge = PostedCommand.command(for: command, id: CommandID("c.1"), to: BridgeID("b"))
         #expect(
             try arguments(of: toBridge).prefix(5).map(\.string)
-                == ["FCALL", "heliograph_append", "1", "cmd:sip-bridge:b", "NOMKSTREAM"])
+                == ["FCALL", "heliograph_append", "1", "{bridge:b}:cmd", "NOMKSTREAM"])
     }
 }
