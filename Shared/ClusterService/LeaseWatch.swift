@@ -34,14 +34,17 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
         self.timer = timer
     }
 
-    /// Checks a holder's lease after its timer has fired. While Redis did not answer, nobody could renew a lease; one
-    /// that cannot be judged for that reason is checked again later.
+    /// Checks a holder's lease after its timer has fired. A lease that is alive is checked again when it would end. While
+    /// Redis did not answer, nobody could renew a lease; one that cannot be judged for that reason is checked again later.
     /// - Returns: nil while the lease is alive, or may be.
     package func ended(_ holder: Holder) async throws(SignalingError) -> EndedLease? {
         let now = try await redis.time()
         let heartbeat: RedisTime
         switch try await state(of: holder) {
-        case .alive: return nil
+        case .alive(let remaining):
+            // A heartbeat did not postpone the timer: its server was away, or its clock is ahead of the lease's.
+            try await lookAgain(at: holder, at: now + remaining + Holder.fleet.margin)
+            return nil
         case .ended: return EndedLease(isGivenBack: true, abandonedAt: now, now: now)
         case .lost(let last): heartbeat = last
         }
@@ -64,7 +67,7 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
 
     /// Whether the holder has a lease again.
     package func isBack(_ holder: Holder) async throws(SignalingError) -> Bool {
-        try await state(of: holder) == .alive
+        if case .alive = try await state(of: holder) { true } else { false }
     }
 
     /// Forgets a holder, once everything that it held has been dealt with. No effect while its lease is alive.

@@ -14,9 +14,8 @@ extension Never: ServiceTimer {
     package var words: [String] { switch self {} }
 }
 
-/// The form of timers in Redis: words separated by single spaces, like the lines that Lua composes, because a lease's
-/// heartbeat sets its watcher's timer in Lua. Names chosen by clients may hold spaces, so `%` and the space are
-/// percent-escaped.
+/// The form of timers in Redis: words separated by single spaces, as `LeaseFleet` writes them too. Names chosen by clients may
+/// hold spaces, so `%` and the space are percent-escaped.
 extension ServiceTimer {
     /// Parses a member of the set; nil for text that no version of the service has written.
     package init?(member: String) {

@@ -123,6 +123,39 @@ extension SignalingProtocol.ChannelEvent {
     }
 }
 
+extension ProcessLeases<GatewayID> {
+    /// Renews everything about a gateway's lease, as each of its heartbeats does.
+    /// - Returns: whether the lease existed.
+    func heartbeat(
+        _ gateway: GatewayID, _ lease: GatewayLease, isDraining: Bool = false
+    ) async throws(RedisError) -> Bool {
+        let wasHeld = try await renew(gateway, lease, isDraining: isDraining)
+        try await watch(gateway)
+        if isDraining { try await withdraw(gateway) } else { try await announce(gateway, lease) }
+        return wasHeld
+    }
+}
+
+extension ProcessLeases<BridgeID> {
+    /// Renews everything about a sip-bridge's lease, as each of its heartbeats does.
+    /// - Returns: whether the lease existed.
+    func heartbeat(_ bridge: BridgeID) async throws(RedisError) -> Bool {
+        let wasHeld = try await renew(bridge)
+        try await watch(bridge)
+        try await announce(bridge)
+        return wasHeld
+    }
+}
+
+extension LeaseHolder {
+    /// Lets the holder's lease end as if no heartbeat had come for its time to live, without the wait.
+    func expire(on connection: RedisConnection) async throws(RedisError) {
+        let fleet = Self.fleet
+        _ = try await connection.execute(
+            RedisCommand("PEXPIRE", .string(fleet.lease(self)), .milliseconds(fleet.keptAfterEnd)))
+    }
+}
+
 extension GatewayLease {
     /// What the gateways of these tests tell by their leases.
     static let ofTest = GatewayLease(host: "127.0.0.1", port: 8000, connections: 0)

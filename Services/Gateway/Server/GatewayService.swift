@@ -13,7 +13,6 @@ internal import Synchronization
 /// The gateway process: shards, listeners, discovery, and a graceful stop that moves clients to other gateways
 /// without ending their sessions.
 package final class GatewayService: Service {
-    private static let heartbeatPause = Duration.seconds(2)
     private static let sweepPause = Duration.seconds(5)
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
@@ -54,7 +53,7 @@ package final class GatewayService: Service {
         let processRedis = RedisFailover(shards.map(\.redis))
         self.redis = processRedis
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
-            try await processRedis.perform { try await GatewayLeases(connection: $0).list() }
+            try await processRedis.perform { try await GatewayLeases(connection: $0).sample() }
                 .map { GatewayAddress(host: $0.lease.host, port: $0.lease.port) }
         }
     }
@@ -162,7 +161,7 @@ package final class GatewayService: Service {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await eachShard(of: self.shards) { await self.open($0, on: listening) } }
             tasks.addTask {
-                await Heartbeats.run(of: self.shards, every: Self.heartbeatPause) { shard in
+                await Heartbeats.run(of: self.shards, every: GatewayID.fleet.interval) { shard in
                     if shard.acceptsClients.load(ordering: .acquiring) { _ = await self.beat(shard) }
                 }
             }
@@ -213,23 +212,43 @@ package final class GatewayService: Service {
         while await Task.pause(pause) { await eachShard(of: shards, act) }
     }
 
-    /// Renews a shard's lease.
-    /// - Returns: whether the shard has a lease.
+    /// Renews a shard's lease, the timer of its watcher, and what discovery knows of it. None waits for another.
+    /// - Returns: whether all of that was done.
     private func beat(_ shard: GatewayShard) async -> Bool {
+        let leases = GatewayLeases(connection: shard.redis)
         let address = await discovery.ownAddress
         let lease = GatewayLease(
             host: address.host, port: address.port, connections: await shard.connectionCount)
-        let wasHeld: Bool
+        let isDraining = isStopping.load(ordering: .acquiring)
+        async let isHeld = isDone("could not renew the gateway's lease", shard) {
+            let wasHeld = try await leases.renew(shard.id, lease, isDraining: isDraining)
+            await shard.leaseTaken(wasHeld: wasHeld)
+        }
+        async let isWatched = isDone("could not set the timer that notices the end of the gateway's lease", shard) {
+            try await leases.watch(shard.id)
+        }
+        async let isListed = isDone("could not tell discovery of the gateway", shard) {
+            if isDraining {
+                try await leases.withdraw(shard.id)
+            } else {
+                try await leases.announce(shard.id, lease)
+            }
+        }
+        let parts = await [isHeld, isWatched, isListed]
+        return parts.allSatisfy(\.self)
+    }
+
+    /// Tries an act for a shard, and logs its failure.
+    private func isDone(
+        _ complaint: Logger.Message, _ shard: GatewayShard, _ act: @Sendable () async throws -> Void
+    ) async -> Bool {
         do {
-            wasHeld = try await GatewayLeases(connection: shard.redis).heartbeat(
-                shard.id, lease, discoverable: !isStopping.load(ordering: .acquiring))
+            try await act()
+            return true
         } catch {
-            logger.warning(
-                "could not renew the gateway's lease", metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
+            logger.warning(complaint, metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
             return false
         }
-        await shard.leaseTaken(wasHeld: wasHeld)
-        return true
     }
 
     /// Removes the gateway from discovery, and goes on accepting clients for the time in which load balancers and clients

@@ -38,9 +38,9 @@ final class BridgeLease: Sendable {
         while true {
             do {
                 try await orders.createStream()
-                let sent = ContinuousClock.now
-                _ = try await leases.heartbeat(bridge)
-                renewed.withLock { $0 = sent }
+                _ = try await renewLease(isDraining: false)
+                try await leases.watch(bridge)
+                try await leases.announce(bridge)
                 return
             } catch {
                 logger.warning("could not begin the bridge's lease; trying again", metadata: ["error": "\(error)"])
@@ -49,24 +49,48 @@ final class BridgeLease: Sendable {
         }
     }
 
-    /// Renews the lease periodically, until cancelled.
+    /// Renews the lease periodically, until cancelled. A slow answer delays no further heartbeat.
     func renew() async {
-        while await Task.pause(BridgeID.fleet.interval) {
-            do {
+        await withDiscardingTaskGroup { beats in
+            while await Task.pause(BridgeID.fleet.interval) {
                 let isDraining = await calls.isDraining
-                let sent = ContinuousClock.now
-                let wasHeld = try await leases.heartbeat(bridge, discoverable: !isDraining)
-                renewed.withLock { $0 = sent }
-                guard !wasHeld else { continue }
-                // The invitation service may have ended the calls; the telephones would then talk to nobody.
-                PhoneMetrics.leasesLost.increment()
-                logger.error("the bridge's lease was lost: ending its calls")
-                try await orders.createStream()
-                await calls.abandonCalls(.bridgeLost)
-            } catch {
-                logger.warning("could not renew the bridge's lease", metadata: ["error": "\(error)"])
+                beats.addTask { await self.keep(isDraining: isDraining) }
+                beats.addTask { await self.show(isDraining: isDraining) }
             }
         }
+    }
+
+    /// Renews the lease once; ends the calls when it was lost.
+    private func keep(isDraining: Bool) async {
+        do {
+            guard try await !renewLease(isDraining: isDraining) else { return }
+            // The invitation service may have ended the calls; the telephones would then talk to nobody.
+            PhoneMetrics.leasesLost.increment()
+            logger.error("the bridge's lease was lost: ending its calls")
+            try await orders.createStream()
+            await calls.abandonCalls(.bridgeLost)
+        } catch {
+            logger.warning("could not renew the bridge's lease", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Postpones the invitation service's check of the lease, and lists the bridge unless it drains.
+    private func show(isDraining: Bool) async {
+        do {
+            try await leases.watch(bridge)
+            if isDraining { try await leases.withdraw(bridge) } else { try await leases.announce(bridge) }
+        } catch {
+            logger.warning("could not show that the bridge lives", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// - Returns: whether the lease existed.
+    private func renewLease(isDraining: Bool) async throws(RedisError) -> Bool {
+        let sent = ContinuousClock.now
+        let wasHeld = try await leases.renew(bridge, isDraining: isDraining)
+        // The answers of two heartbeats may arrive close together.
+        renewed.withLock { $0 = max($0 ?? sent, sent) }
+        return wasHeld
     }
 
     /// Ends the calls while the lease cannot be renewed, until cancelled. A bridge that is cut off from Redis learns

@@ -59,8 +59,8 @@ package enum KeySpace {
     /// The pub/sub topic of a process that sends commands: the replies to them. A sip-bridge's is named as a gateway's is.
     package static func topic(_ asker: AskerID) -> String { "gateway:\(asker.rawValue):events" }
 
-    /// String with time to live: a gateway's lease, which contains its public addresses and load.
-    package static func lease(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue)" }
+    /// String with time to live: a gateway's lease, see ``LeaseFleet``.
+    package static func lease(_ gateway: GatewayID) -> String { "{g:\(gateway.rawValue)}:lease" }
 
     /// Set: the sessions of a bucket's users whose record names the gateway, each as a ``SessionRoute``. Only the functions
     /// that change those records, in the same slot, add to it.
@@ -68,17 +68,23 @@ package enum KeySpace {
         "{\(Buckets.shared.tag(bucket))}r:\(gateway.rawValue)"
     }
 
-    /// Sorted set: ids of gateways, scored by the time of their last heartbeat (ms).
-    package static let gateways = "gateways"
+    /// Sorted set: ids of gateways that do not drain, scored by the time of their last heartbeat (ms).
+    package static let gateways = control + "gateways"
 
-    /// String with time to live: a sip-bridge's lease.
-    package static func bridgeLease(_ bridge: BridgeID) -> String { "bridge:\(bridge.rawValue)" }
+    /// Hash: what the gateways of ``gateways`` tell discovery, by id.
+    package static let gatewayRecords = gateways + ":records"
 
-    /// The prefix of the keys about a sip-bridge's calls: `{bridge:ID}`.
+    /// The prefix of a sip-bridge's keys: `{bridge:ID}`.
     package static func bridgeTag(_ bridge: BridgeID) -> String { "{bridge:\(bridge.rawValue)}" }
 
-    /// Sorted set: ids of sip-bridges, scored by the time of their last heartbeat (ms).
-    package static let bridges = "bridges"
+    /// String with time to live: a sip-bridge's lease, see ``LeaseFleet``.
+    package static func bridgeLease(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":lease" }
+
+    /// Sorted set: ids of sip-bridges that do not drain, scored by the time of their last heartbeat (ms).
+    package static let bridges = control + "bridges"
+
+    /// Hash: the records of ``bridges``, without fields, by id.
+    package static let bridgeRecords = bridges + ":records"
 
     /// Stream: commands to a service whose sender waits for a reply.
     package static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
@@ -126,15 +132,6 @@ package enum KeySpace {
 
     /// String: the time (us) since which Redis has kept its data; channel-state sets it whenever it is missing.
     package static let dataBirth = "channel-state:birth"
-
-    /// Sorted set: the calls that a sip-bridge holds, scored by the time at which to forget them (ms).
-    package static func calls(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":calls" }
-
-    /// Set: ids of draining gateways, which discovery must not name.
-    package static let drainingGateways = "gateways:draining"
-
-    /// Set: ids of draining sip-bridges.
-    package static let drainingBridges = "bridges:draining"
 
     /// Stream: changes that a service copies into PostgreSQL.
     package static func mirror(_ service: ServiceName) -> String { "mirror:\(service.rawValue)" }

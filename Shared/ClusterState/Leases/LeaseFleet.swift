@@ -9,25 +9,32 @@ package protocol LeaseHolder: ByteIdentifier {
 }
 
 /// The leases of one kind of process: their keys, their times, and the service that acts when one ends.
+///
+/// What concerns a lease is in three places, which may be three servers: the lease itself, at a key of its own; its watcher's
+/// timer; and the list of the kind's living processes. Each heartbeat renews all three, and none of them needs another.
 package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     /// How long a lease lives after a heartbeat.
     package let timeToLive: Duration
-    /// The time from a heartbeat to the watcher's check. Slightly longer than the lease: a check in the lease's last
-    /// millisecond would find it alive, and no other check follows.
-    package var watchDelay: Duration { timeToLive + .milliseconds(10) }
+    /// How long the lease's key outlives the lease, so that the watcher learns the time of the last heartbeat, even when it
+    /// looks late. A lease is alive while its key has more than this to live.
+    package var keptAfterEnd: Duration { .seconds(12 * 3600) }
+    /// The time from the end of a lease to the watcher's check: a check in the lease's last millisecond would find it alive.
+    package var margin: Duration { .milliseconds(10) }
+    /// The time from a heartbeat to the watcher's check.
+    package var watchDelay: Duration { timeToLive + margin }
     /// The time between heartbeats.
     package let interval: Duration
     /// The key of a holder's lease.
     package let lease: @Sendable (Holder) -> String
-    /// The key of the sorted set of holders, scored by the time of their last heartbeat.
+    /// The key of the sorted set of holders that do not drain, scored by the time of their last heartbeat.
     package let members: String
-    /// The key of the set of holders that discovery must not name.
-    package let draining: String
-    /// The service whose timer `gateway ID` fires when a lease ends.
+    /// The key of the hash of what these holders tell of themselves.
+    package let records: String
+    /// The service whose timer fires when a lease ends.
     package let watcher: ServiceName
-    /// The key of the set of what a holder holds, which is deleted when the holder is forgotten; nil when there is no such
-    /// set.
-    package let holdings: @Sendable (Holder) -> String?
+
+    /// The watcher's timer for a holder.
+    package func timer(_ holder: Holder) -> String { "gateway \(holder.rawValue)" }
 }
 
 extension GatewayID: LeaseHolder {
@@ -35,12 +42,12 @@ extension GatewayID: LeaseHolder {
     /// routes.
     package static let fleet = LeaseFleet<GatewayID>(
         timeToLive: .seconds(10), interval: .seconds(2), lease: KeySpace.lease, members: KeySpace.gateways,
-        draining: KeySpace.drainingGateways, watcher: .presence, holdings: { _ in nil })
+        records: KeySpace.gatewayRecords, watcher: .presence)
 }
 
 extension BridgeID: LeaseHolder {
     /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
     package static let fleet = LeaseFleet<BridgeID>(
         timeToLive: .seconds(8), interval: .seconds(1), lease: KeySpace.bridgeLease, members: KeySpace.bridges,
-        draining: KeySpace.drainingBridges, watcher: .invitation, holdings: { KeySpace.calls($0) })
+        records: KeySpace.bridgeRecords, watcher: .invitation)
 }

@@ -34,7 +34,7 @@ extension RedisFunctionLibrary {
 
     /// The leases of gateways and sip-bridges, see ``LeaseFleet``.
     package static let leases = RedisFunctionLibrary(
-        name: "heliograph_gateways", parts: [PackageResources.gateways_lua])
+        name: "heliograph_gateways", parts: [PackageResources.leases_lua, PackageResources.lease_list_lua])
 
     /// The timers of all services.
     package static let timers = RedisFunctionLibrary(name: "heliograph_due", parts: [PackageResources.due_lua])

@@ -1,7 +1,7 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// The contents of a gateway's lease, for discovery by other gateways: its public address and its number of clients.
+/// What a gateway tells by its lease, and in the list that discovery reads: its public address and its number of clients.
 package struct GatewayLease: Equatable, Sendable {
     /// An IPv4 address in dotted form.
     package var host: String

@@ -4,8 +4,8 @@ internal import SignalingWire
 
 /// What a watcher finds of a lease.
 package enum LeaseState: Equatable, Sendable {
-    /// The lease is alive.
-    case alive
+    /// The lease is alive, and ends after this time unless it is renewed.
+    case alive(remaining: Duration)
     /// The lease has expired.
     case lost(lastHeartbeat: RedisTime)
     /// The holder ended the lease itself, or nothing is known of it.
@@ -14,9 +14,10 @@ package enum LeaseState: Equatable, Sendable {
 
 /// The leases by which processes of one kind show that they are alive; library `heliograph_gateways`.
 ///
-/// A process renews its lease (`heartbeat`) every ``LeaseFleet/interval``, for the first time before it holds
-/// anything. When a lease expires, the fleet's watcher acts: presence marks the gateway's sessions as detached since the
-/// last heartbeat; the invitation service ends a sip-bridge's calls. The connection must keep
+/// Every ``LeaseFleet/interval`` a process renews its lease, postpones its watcher's timer (``watch(_:)``) and lists itself
+/// (`announce`), for the first time before it holds anything. The three do not wait for each other, since they may be at
+/// different servers. When a lease expires, the fleet's watcher acts: presence marks the gateway's sessions as detached
+/// since the last heartbeat; the invitation service ends a sip-bridge's calls. The connection must keep
 /// ``RedisFunctionLibrary/leases`` loaded.
 package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     fileprivate let connection: RedisConnection
@@ -24,46 +25,95 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     /// Uses the leases over a connection; callable from any thread.
     package init(connection: RedisConnection) { self.connection = connection }
 
-    /// Ends a lease: discovery no longer names it, and the watcher at once handles what it still holds.
+    // MARK: - The holder
+
+    /// Sets the watcher's timer to the end of a lease that is renewed now.
+    /// - Throws: `RedisError`.
+    package func watch(_ holder: Holder) async throws(RedisError) {
+        _ = try await connection.execute(timer(holder, after: Holder.fleet.watchDelay))
+    }
+
+    /// Removes a holder from the list of its kind: it drains, or is gone.
+    /// - Throws: `RedisError`.
+    package func withdraw(_ holder: Holder) async throws(RedisError) {
+        let fleet = Holder.fleet
+        let results = await connection.execute([
+            RedisCommand("ZREM", .string(fleet.members), .string(holder.rawValue)),
+            RedisCommand("HDEL", .string(fleet.records), .string(holder.rawValue)),
+        ])
+        for result in results { _ = try result.get() }
+    }
+
+    /// Ends a lease: the watcher at once handles what the holder still holds, and discovery no longer names it.
     /// - Throws: `RedisError`.
     package func leave(_ holder: Holder) async throws(RedisError) {
-        _ = try await connection.execute(call("gateway_leave", holder, [.string(holder.rawValue)]))
+        // First of all: the watcher must not find the lease alive.
+        _ = try await connection.execute(RedisCommand("DEL", .string(Holder.fleet.lease(holder))))
+        _ = try await connection.execute(timer(holder, after: .zero))
+        try await withdraw(holder)
+    }
+
+    /// Renews or creates a lease.
+    /// - Parameter record: what the lease says beside the time of the heartbeat.
+    /// - Returns: whether the lease existed.
+    fileprivate func renew(_ holder: Holder, _ record: FieldWriter) async throws(RedisError) -> Bool {
+        let fleet = Holder.fleet
+        let command = RedisCommand.function(
+            "lease_renew", tag: fleet.lease(holder), .bytes(record.encoded), .milliseconds(fleet.timeToLive),
+            .milliseconds(fleet.keptAfterEnd))
+        return try await connection.execute(command).int == 1
+    }
+
+    /// Lists a holder among the living of its kind, with a record for those who read the list.
+    fileprivate func announce(_ holder: Holder, _ record: FieldWriter) async throws(RedisError) {
+        let fleet = Holder.fleet
+        let command = RedisCommand.function(
+            "lease_announce", keys: [fleet.members, fleet.records],
+            arguments: [.string(holder.rawValue), .bytes(record.encoded)])
+        _ = try await connection.execute(command)
+    }
+
+    private func timer(_ holder: Holder, after delay: Duration) -> RedisCommand {
+        let fleet = Holder.fleet
+        return .function(
+            "lease_watch", tag: KeySpace.due(fleet.watcher), .string(fleet.timer(holder)), .milliseconds(delay))
+    }
+
+    // MARK: - The watcher
+
+    /// The command whose reply tells ``remaining(_:)``, for a caller's pipeline.
+    package static func question(about holder: Holder) -> RedisCommand {
+        RedisCommand("PTTL", .string(Holder.fleet.lease(holder)))
+    }
+
+    /// Reads the reply to ``question(about:)``.
+    /// - Returns: how long the lease still lives; nil when it has ended.
+    package static func remaining(_ reply: RedisValue) -> Duration? {
+        let remaining = Duration.milliseconds(reply.int ?? 0) - Holder.fleet.keptAfterEnd
+        return remaining > .zero ? remaining : nil
     }
 
     /// Checks a lease; called by the watcher when the holder's timer fires.
     /// - Throws: `RedisError`.
     package func state(of holder: Holder) async throws(RedisError) -> LeaseState {
-        let reply = try await connection.execute(call("gateway_lost", holder, [.string(holder.rawValue)]))
-        guard let heartbeat = reply.int else { return .alive }
-        return heartbeat == 0 ? .ended : .lost(lastHeartbeat: RedisTime(milliseconds: heartbeat))
+        let results = await connection.execute([
+            RedisCommand("GET", .string(Holder.fleet.lease(holder))), Self.question(about: holder),
+        ])
+        let record = try results[0].get().bytes
+        if let remaining = Self.remaining(try results[1].get()) { return .alive(remaining: remaining) }
+        guard let record, let fields = try? FieldReader(encoded: record), let heartbeat = try? fields.int64("heartbeat")
+        else { return .ended }
+        return .lost(lastHeartbeat: RedisTime(milliseconds: heartbeat))
     }
 
-    /// Forgets a lost holder; called by the watcher when it has dealt with everything that the process held. No effect while
-    /// the lease is alive.
+    /// Forgets a lost holder; called by the watcher when it has dealt with everything that the process held. A lease that is
+    /// alive again stays; its holder lists itself again at its next heartbeat.
     /// - Throws: `RedisError`.
     package func forget(_ holder: Holder) async throws(RedisError) {
-        _ = try await connection.execute(call("gateway_forget", holder, [.string(holder.rawValue)]))
-    }
-
-    /// Renews or creates a lease.
-    /// - Parameter record: the lease's contents.
-    /// - Returns: whether the lease existed.
-    fileprivate func renew(
-        _ holder: Holder, _ record: [UInt8], discoverable: Bool
-    ) async throws(RedisError) -> Bool {
+        try await withdraw(holder)
         let fleet = Holder.fleet
-        let arguments: [RedisArgument] = [
-            .string(holder.rawValue), .bytes(record), .milliseconds(fleet.timeToLive), discoverable ? 1 : 0,
-            .milliseconds(fleet.watchDelay),
-        ]
-        return try await connection.execute(call("gateway_heartbeat", holder, arguments)).int == 1
-    }
-
-    fileprivate func call(_ function: String, _ holder: Holder, _ arguments: [RedisArgument]) -> RedisCommand {
-        let fleet = Holder.fleet
-        var keys = [fleet.lease(holder), fleet.members, fleet.draining, KeySpace.due(fleet.watcher)]
-        if let holdings = fleet.holdings(holder) { keys.append(holdings) }
-        return .function(function, keys: keys, arguments: arguments)
+        _ = try await connection.execute(
+            .function("lease_forget", tag: fleet.lease(holder), .milliseconds(fleet.keptAfterEnd)))
     }
 }
 
@@ -73,28 +123,40 @@ package typealias GatewayLeases = ProcessLeases<GatewayID>
 package typealias BridgeLeases = ProcessLeases<BridgeID>
 
 extension ProcessLeases<GatewayID> {
+    /// The largest number of gateways that ``sample()`` returns.
+    package static var sampleSize: Int { 64 }
+
     /// Renews or creates a gateway's lease.
-    /// - Parameters:
-    ///   - lease: the contents, which ``list()`` returns.
-    ///   - discoverable: false while the gateway drains: it is alive, but discovery does not name it.
+    /// - Parameter isDraining: whether the gateway is about to end.
     /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
     ///   have acted or that Redis has lost its data: the gateway must then report its sessions again.
     /// - Throws: `RedisError`.
-    package func heartbeat(
-        _ gateway: GatewayID, _ lease: GatewayLease, discoverable: Bool = true
+    package func renew(
+        _ gateway: GatewayID, _ lease: GatewayLease, isDraining: Bool = false
     ) async throws(RedisError) -> Bool {
-        var writer = FieldWriter()
-        lease.write(to: &writer)
-        return try await renew(gateway, writer.encoded, discoverable: discoverable)
+        var record = FieldWriter()
+        record.put("draining", isDraining)
+        lease.write(to: &record)
+        return try await renew(gateway, record)
     }
 
-    /// The gateways that are alive and not draining, by the time of their last heartbeat. A gateway whose lease cannot be
-    /// parsed, for instance during an upgrade that changes the format, is omitted.
+    /// Lists a gateway for ``sample()``. One that drains is to ``withdraw(_:)`` instead.
     /// - Throws: `RedisError`.
-    package func list() async throws(RedisError) -> [LiveGateway] {
+    package func announce(_ gateway: GatewayID, _ lease: GatewayLease) async throws(RedisError) {
+        var record = FieldWriter()
+        lease.write(to: &record)
+        try await announce(gateway, record)
+    }
+
+    /// Some of the gateways that are alive and do not drain, drawn at random: up to ``sampleSize``, so that what a call costs
+    /// does not grow with the cluster. A gateway whose record cannot be parsed, for instance during an upgrade that changes
+    /// the format, is omitted.
+    /// - Throws: `RedisError`.
+    package func sample() async throws(RedisError) -> [LiveGateway] {
         let fleet = GatewayID.fleet
-        let start = fleet.lease(GatewayID(""))
-        let command = call("gateway_list", GatewayID(""), [.string(start), .milliseconds(fleet.timeToLive)])
+        let command = RedisCommand.function(
+            "gateway_sample", keys: [fleet.members, fleet.records],
+            arguments: [.milliseconds(fleet.timeToLive), .int(Self.sampleSize)])
         let replies = try await connection.execute(command).array ?? []
         return stride(from: 0, to: replies.count - 1, by: 2).compactMap { index in
             guard let id = replies[index].string, let record = replies[index + 1].bytes,
@@ -107,12 +169,18 @@ extension ProcessLeases<GatewayID> {
 }
 
 extension ProcessLeases<BridgeID> {
-    /// Renews or creates a sip-bridge's lease. Its contents are a record without fields.
-    /// - Parameter discoverable: false while the bridge drains.
+    /// Renews or creates a sip-bridge's lease.
+    /// - Parameter isDraining: whether the bridge takes no further calls and is about to end.
     /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
     ///   have acted or that Redis has lost its data: the bridge must then give up its calls.
     /// - Throws: `RedisError`.
-    package func heartbeat(_ bridge: BridgeID, discoverable: Bool = true) async throws(RedisError) -> Bool {
-        try await renew(bridge, FieldWriter().encoded, discoverable: discoverable)
+    package func renew(_ bridge: BridgeID, isDraining: Bool = false) async throws(RedisError) -> Bool {
+        var record = FieldWriter()
+        record.put("draining", isDraining)
+        return try await renew(bridge, record)
     }
+
+    /// Lists a sip-bridge, with a record without fields. One that drains is to ``withdraw(_:)`` instead.
+    /// - Throws: `RedisError`.
+    package func announce(_ bridge: BridgeID) async throws(RedisError) { try await announce(bridge, FieldWriter()) }
 }

@@ -43,35 +43,33 @@ extension FunctionDrivers {
 
     static func gateways(_ times: FunctionTimes) async throws {
         let text = RedisArgument.string(String(repeating: "{", count: 500))
-        func keys(_ id: String) -> [String] {
-            ["bridge:\(id)", "bridges", "bridges:draining", "due:invitation", "{bridge:\(id)}:calls"]
+        try await times.expectShort("lease_renew", "{g:1}:lease", text, 60_000, 60_000)
+        try await times.expectShort("lease_forget", "{g:1}:lease", 60_000)
+        try await times.expectShort("lease_watch", "due:presence", "gateway 1", 60_000)
+
+        let keys = ["{control}gateways", "{control}gateways:records"]
+        func announce(_ id: String) -> RedisCommand {
+            .function("lease_announce", keys: keys, arguments: [.string(id), text])
         }
-        func call(_ function: String, _ id: String, _ arguments: RedisArgument...) -> RedisCommand {
-            .function(function, keys: keys(id), arguments: arguments)
-        }
-        func heartbeat(_ id: String) -> RedisCommand {
-            call("gateway_heartbeat", id, .string(id), text, 60_000, 1, 60_000)
-        }
-        let ids = (0..<300).map { "bridge-with-a-name-\($0)" }
-        try await times.all(ids.map(heartbeat))
-        try await times.expectShort("gateway_heartbeat") { try await times.all([heartbeat(ids[0])]) }
-        try await times.expectShort("gateway_list") {
-            let reply = try await times.connection.execute(call("gateway_list", "", "bridge:", 60_000))
-            #expect(reply.array?.count == 2 * ids.count)
-        }
-        try await times.expectShort("gateway_leave") { try await times.all([call("gateway_leave", ids[0], "x")]) }
-        try await times.expectShort("gateway_lost") { try await times.all([call("gateway_lost", ids[0], "x")]) }
+        let living = (0..<5000).map { "gateway-with-a-name-\($0)" }
+        try await times.all(living.map(announce))
+        try await times.expectShort("lease_announce") { try await times.all([announce(living[0])]) }
         try await times.expectShort(
-            "gateway_forget",
+            "gateway_sample",
             after: {
-                for part in 0..<50 {
-                    let calls = (0..<1000).map { RedisArgument.string(long("call", part * 1000 + $0)) }
-                    try await times.all([
-                        RedisCommand("SADD", arguments: [.string("{bridge:\(ids[0])}:calls")] + calls)
-                    ])
-                }
+                // More that have ended than one call removes.
+                let ended = (0..<1000).map { "ended-\($0)" }
+                try await times.all(ended.map(announce))
+                let scores = ended.flatMap { [1, .string($0)] as [RedisArgument] }
+                try await times.all([RedisCommand("ZADD", arguments: [.string(keys[0])] + scores)])
             },
-            { try await times.all([call("gateway_forget", ids[0], "x")]) })
+            {
+                let size = GatewayLeases.sampleSize
+                let reply = try await times.connection.execute(
+                    .function("gateway_sample", keys: keys, arguments: [600_000, .int(size)]))
+                // Most of them live.
+                #expect((reply.array?.count ?? 0) > size)
+            })
     }
 
     static func calls(_ times: FunctionTimes) async throws {

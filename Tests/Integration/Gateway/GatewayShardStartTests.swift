@@ -12,7 +12,7 @@ import Testing
     /// The rights of a Redis user who may do everything, but not touch the second shard's own keys. Shards' ids are the process's
     /// id, which ends with hexadecimal digits, and their number.
     private static let withoutSecondShard = [
-        "on", ">secret", "+@all", "&*", "~{control}*", "~due:*", "~gateways*", "~*[0-9a-f]-0*",
+        "on", ">secret", "+@all", "&*", "~{control}*", "~due:*", "~*[0-9a-f]-0*",
     ]
 
     @Test func aShardServesClientsWhileTheOtherWaits() async throws {

@@ -6,6 +6,7 @@ import NIOPosix
 import RedisStore
 import ServiceKit
 import ServiceLifecycle
+import SignalingProtocol
 import TestKit
 import Testing
 
@@ -31,8 +32,10 @@ import Testing
             libraries: [.leases], logger: ServicesStage.silent)
         operating.start()
         try await waitUntil("the test's connection") { operating.isConnected ? nil : "none" }
-        // A heartbeat fails, because this must be a sorted set; all else that a gateway does at its start succeeds.
-        _ = try await operating.execute(RedisCommand("SET", .string(KeySpace.gateways), "in the way"))
+        // Presence's timer for the lease fails, because this must be a sorted set; all else that a gateway does at its start
+        // succeeds.
+        let timers = RedisArgument.string(KeySpace.due(.presence))
+        _ = try await operating.execute(RedisCommand("SET", timers, "in the way"))
 
         let port = try await Self.freePort()
         var configuration = GatewayConfiguration()
@@ -60,10 +63,11 @@ import Testing
                 #expect(await check.check() != nil)
             }
 
-            _ = try await operating.execute(RedisCommand("DEL", .string(KeySpace.gateways)))
+            _ = try await operating.execute(RedisCommand("DEL", timers))
             try await reading
             #expect(answers.all.first?.hasPrefix("HTTP/1.1 101") == true)
-            #expect(try await GatewayLeases(connection: operating).list().count == 1)
+            #expect(try await GatewayLeases(connection: operating).sample().count == 1)
+            #expect(try await operating.execute(RedisCommand("ZCARD", timers)).int == 1)
         }
         await services.triggerGracefulShutdown()
         try await running

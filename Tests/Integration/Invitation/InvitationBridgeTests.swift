@@ -74,7 +74,7 @@ import Testing
             // While Redis was away no lease could be renewed; whoever judges has been heard by it for a moment only.
             await bridge.kill()
             try await stage.stopInstances()
-            _ = try await stage.connection.execute(RedisCommand("DEL", .string(KeySpace.bridgeLease(bridge.id))))
+            try await bridge.id.expire(on: stage.connection)
             let due = RedisArgument.string(KeySpace.due(.invitation)), timer = "gateway \(bridge.id)"
             let time = try await stage.connection.execute(RedisCommand("TIME")).array ?? []
             let start = (time.first?.int ?? 0) * 1000

@@ -264,7 +264,7 @@ import Testing
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             _ = try await stage.login("alice", on: gateway)
-            _ = try await stage.redis("DEL", KeySpace.lease(gateway.id))
+            try await gateway.id.expire(on: stage.connection)
             let (due, other) = (KeySpace.due(.presence), "session app:{1} nobody s")
             _ = try await stage.redis("ZADD", due, "0", "gateway \(gateway.id)", "0", other)
             // Timers that are claimed together are also finished together.

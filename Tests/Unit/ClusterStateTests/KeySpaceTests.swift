@@ -79,8 +79,13 @@ import Testing
         #expect(KeySpace.commands(BridgeID("b1")) == "{bridge:b1}:cmd")
         #expect(KeySpace.posts(.channelState) == "post:channel-state")
         #expect(KeySpace.setAside(.channelState) == "dead:channel-state")
-        #expect(KeySpace.bridgeLease(BridgeID("b1")) == "bridge:b1")
+        #expect(KeySpace.lease(GatewayID("g1")) == "{g:g1}:lease")
+        #expect(KeySpace.bridgeLease(BridgeID("b1")) == "{bridge:b1}:lease")
         #expect(KeySpace.bridgeTag(BridgeID("b1")) == "{bridge:b1}")
+        #expect(KeySpace.gateways == "{control}gateways")
+        #expect(KeySpace.gatewayRecords == "{control}gateways:records")
+        #expect(KeySpace.bridges == "{control}bridges")
+        #expect(KeySpace.bridgeRecords == "{control}bridges:records")
         #expect(KeySpace.due(.presence) == "due:presence")
     }
 

@@ -72,7 +72,7 @@ struct PresenceFunctions: Sendable {
                     .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
                     command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
                 ] + attributes),
-            RedisCommand("EXISTS", .string(KeySpace.lease(command.gateway))),
+            GatewayLeases.question(about: command.gateway),
             ServerAnnouncement.userAudience(in: line.user.app),
         ])
         var parts = try FunctionReply(replies[0])
@@ -80,7 +80,7 @@ struct PresenceFunctions: Sendable {
         return Opened(
             change: try parts.int64(), hold: SessionHold(since: try parts.time(), claim: try parts.int64()),
             replaced: EndedSession(fields: parts.remainingTexts),
-            gatewayLives: replies[1].int == 1, hasAudience: replies[2].int == 1)
+            gatewayLives: GatewayLeases.remaining(replies[1]) != nil, hasAudience: replies[2].int == 1)
     }
 
     struct Resumed: Equatable {

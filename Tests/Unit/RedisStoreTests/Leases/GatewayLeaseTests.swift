@@ -1,9 +1,10 @@
+import ClusterState
 import RedisStore
 import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// The text of a gateway's lease.
+/// What a gateway tells by its lease, and when a lease is alive.
 @Suite struct GatewayLeaseTests {
     private let lease = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17)
     private let golden = "4:host8:10.0.0.14:port4:800011:connections2:17"
@@ -21,6 +22,17 @@ import Testing
 
     @Test func `fields of a later release are ignored, wherever they stand`() throws {
         #expect(try read("4:zone1:a" + golden + "4:load2:99") == lease)
+        // What the lease itself says in addition.
+        #expect(try read("9:heartbeat13:17953812732788:draining1:0" + golden) == lease)
+    }
+
+    @Test func `a lease is alive while its key has more to live than it is kept after the end`() {
+        let kept = GatewayID.fleet.keptAfterEnd.wholeMilliseconds
+        #expect(GatewayLeases.remaining(.integer(kept + 10_000)) == .seconds(10))
+        #expect(GatewayLeases.remaining(.integer(kept + 1)) == .milliseconds(1))
+        #expect(GatewayLeases.remaining(.integer(kept)) == nil)
+        // The key does not exist.
+        #expect(GatewayLeases.remaining(.integer(-2)) == nil)
     }
 
     @Test(
