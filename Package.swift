@@ -233,8 +233,8 @@ let package = Package(
             unitTests(
                 "GatewayServer",
                 [
-                    "GatewayLogic", "RedisStore", "SignalingProtocol", "SignalingWire", "WebSocketWire", nioCore,
-                    nioPosix, nioHTTP1, logging,
+                    "GatewayLogic", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire", "WebSocketWire",
+                    nioCore, nioPosix, nioHTTP1, logging,
                     nioEmbedded,
                 ]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),

@@ -53,8 +53,7 @@ package final class GatewayService: Service {
         let processRedis = RedisFailover(shards.map(\.redis))
         self.redis = processRedis
         discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
-            try await processRedis.perform { try await GatewayLeases(connection: $0).sample() }
-                .map { GatewayAddress(host: $0.lease.host, port: $0.lease.port) }
+            try await processRedis.perform { try await GatewayLeases(connection: $0).sample() }.map(\.lease)
         }
     }
 

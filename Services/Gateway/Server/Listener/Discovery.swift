@@ -1,9 +1,11 @@
+internal import GatewayLogic
 internal import Logging
 internal import NIOHTTP1
+internal import RedisStore
 internal import ServiceKit
 internal import SignalingWire
 
-/// Answers `GET /getaddr?vid=APP` from the leases of the live gateways.
+/// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time.
 ///
 /// Source: `Docs/protocol.md`, "Finding a gateway". The answer is always 200 with a non-empty list: the web clients hang
 /// on anything else.
@@ -13,34 +15,36 @@ actor Discovery {
     private static let leastEntries = 16
     /// The largest number of gateways in one answer.
     private static let mostEntries = 16
-    /// How long a list is reused, so that many clients asking at once do not each cause a read of Redis.
-    private static let freshness = Duration.milliseconds(250)
+    /// How long a sample is reused. All processes of the cluster ask the same server, so the time differs by up to a
+    /// quarter from one read to the next: processes that started together do not ask together.
+    private static let freshness = Duration.seconds(2)
 
     /// The address at which clients reach this process.
     private(set) var ownAddress: GatewayAddress
-    private let read: @Sendable () async throws -> [GatewayAddress]
+    private let sample: @Sendable () async throws -> [GatewayLease]
     private let logger: Logger
-    private var known: [GatewayAddress]
-    private var readAt: ContinuousClock.Instant?
+    private var known: GatewayDraw<GatewayAddress>
+    private var freshUntil: ContinuousClock.Instant?
 
-    /// - Parameter read: reads the addresses of the live gateways from their leases.
-    init(own: GatewayAddress, logger: Logger, read: @escaping @Sendable () async throws -> [GatewayAddress]) {
+    /// - Parameter sample: reads what some of the live gateways tell of themselves.
+    init(own: GatewayAddress, logger: Logger, sample: @escaping @Sendable () async throws -> [GatewayLease]) {
         ownAddress = own
-        known = [own]
+        known = Self.only(own)
         self.logger = logger
-        self.read = read
+        self.sample = sample
     }
 
     /// Sets this process's address, once the listener's port is known.
     func setOwnAddress(_ address: GatewayAddress) {
         ownAddress = address
-        known = [address]
+        known = Self.only(address)
     }
 
-    /// The response for one client; the gateways are shuffled, to spread the clients over them.
-    func answer() async -> HTTPAnswer {
-        await refresh()
-        let chosen = known.shuffled().prefix(Self.mostEntries)
+    /// The response for one client; the gateways are drawn anew for each.
+    func answer(at now: ContinuousClock.Instant = .now) async -> HTTPAnswer {
+        await refresh(at: now)
+        var generator = SystemRandomNumberGenerator()
+        let chosen = known.draw(Self.mostEntries, using: &generator)
         var entries: [JSONValue] = []
         while entries.count < Self.leastEntries {
             entries += chosen.map { .array([.string($0.host), .number("\($0.port)")]) }
@@ -50,17 +54,24 @@ actor Discovery {
             headers: ["Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"])
     }
 
-    private func refresh() async {
-        let now = ContinuousClock.now
-        if let readAt, now - readAt < Self.freshness { return }
-        readAt = now
+    private func refresh(at now: ContinuousClock.Instant) async {
+        if let freshUntil, now < freshUntil { return }
+        freshUntil = now + Self.freshness * Double.random(in: 0.75...1.25)
         do {
-            let addresses = Array(Set(try await read()))
-            // No leases at all means that Redis lost them; this gateway is known to be alive.
-            known = addresses.isEmpty ? [ownAddress] : addresses
+            let shards = try await sample().map { lease in
+                (address: GatewayAddress(host: lease.host, port: lease.port), connections: lease.connections)
+            }
+            let found = GatewayDraw(shards)
+            // No gateway at all means that Redis lost them; this one is known to be alive.
+            known = found.isEmpty ? Self.only(ownAddress) : found
         } catch {
+            // The last sample is used for longer.
             logger.warning("could not read the list of gateways", metadata: ["error": "\(error)"])
         }
+    }
+
+    private static func only(_ address: GatewayAddress) -> GatewayDraw<GatewayAddress> {
+        GatewayDraw([(address: address, connections: 0)])
     }
 }
 
