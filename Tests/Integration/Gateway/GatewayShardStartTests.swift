@@ -19,7 +19,7 @@ import Testing
         let redis = try await RedisServer(appendOnly: false)
         let operating = RedisConnection(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            logger: ServicesStage.silent)
+            libraries: [.leases], logger: ServicesStage.silent)
         operating.start()
         try await Self.setUser(Self.withoutSecondShard, operating)
 
@@ -33,16 +33,26 @@ import Testing
             configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
         async let running: Void = services.run()
 
-        // Connections are assigned to the shards in turn.
-        for _ in 0..<4 { #expect(try await Self.answer(of: port)?.hasPrefix("HTTP/1.1 101") == true) }
+        // Connections are assigned to the shards in turn; the first shard gets them all, and tells so by its lease.
+        var clients: [any Channel] = []
+        for _ in 0..<4 { clients.append(try await Self.client(of: port)) }
+        try await waitUntil("all clients at the first shard") {
+            let leases = try await GatewayLeases(connection: operating).list()
+            return leases.map(\.lease.connections) == [4] ? nil : "\(leases)"
+        }
         #expect(try await Self.problem("redis", gateway) == nil)
         let problem = try #require(try await Self.problem("listener", gateway))
         #expect(problem.wholeMatch(of: /test-[0-9a-f]{8}-1 not accepting clients/) != nil, "\(problem)")
 
         try await Self.setUser(["allkeys"], operating)
         try await waitUntil("the second shard accepts clients") { try await Self.problem("listener", gateway) }
-        for _ in 0..<2 { #expect(try await Self.answer(of: port)?.hasPrefix("HTTP/1.1 101") == true) }
+        for _ in 0..<2 { clients.append(try await Self.client(of: port)) }
+        try await waitUntil("both shards have clients") {
+            let leases = try await GatewayLeases(connection: operating).list()
+            return leases.map(\.lease.connections).sorted() == [1, 5] ? nil : "\(leases)"
+        }
 
+        for client in clients { try await client.close() }
         await services.triggerGracefulShutdown()
         try await running
         await operating.close()
@@ -54,12 +64,46 @@ import Testing
         _ = try await connection.execute(RedisCommand("ACL", arguments: words.map { .string($0) }))
     }
 
-    /// The first bytes of the answer to a handshake; nil when the connection is closed without.
-    private static func answer(of port: Int) async throws -> String? {
-        try await GatewayStartTests.client(of: port).executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: GatewayStartTests.upgrade))
-            for try await bytes in inbound { return String(buffer: bytes) }
-            return nil
+    /// Connects a client, whose handshake the gateway must answer.
+    private static func client(of port: Int) async throws -> any Channel {
+        let answers = Recording<String>()
+        let channel = try await connected(to: port, answers)
+        try await channel.writeAndFlush(ByteBuffer(string: GatewayStartTests.upgrade))
+        try await answers.wait(for: 1, "answers")
+        #expect(answers.all[0].hasPrefix("HTTP/1.1 101"))
+        return channel
+    }
+
+    /// Connects once the gateway listens.
+    private static func connected(to port: Int, _ answers: Recording<String>) async throws -> any Channel {
+        let connected = Recording<any Channel>()
+        try await waitUntil("the gateway listens") {
+            do {
+                let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .channelInitializer { channel in
+                        channel.eventLoop.makeCompletedFuture {
+                            try channel.pipeline.syncOperations.addHandler(Reader(answers))
+                        }
+                    }
+                connected.add(try await bootstrap.connect(host: "127.0.0.1", port: port).get())
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        return try #require(connected.all.first)
+    }
+
+    /// Records what a client reads.
+    private final class Reader: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let answers: Recording<String>
+
+        init(_ answers: Recording<String>) { self.answers = answers }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            answers.add(String(buffer: unwrapInboundIn(data)))
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Connects to the gateway once it listens.
-    static func client(of port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+    private static func client(of port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
         let connected = Recording<NIOAsyncChannel<ByteBuffer, ByteBuffer>>()
         try await waitUntil("the gateway listens") {
             do {
