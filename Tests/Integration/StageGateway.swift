@@ -38,7 +38,7 @@ final class StageGateway: Sendable {
         self.connection = connection
         leases = GatewayLeases(connection: connection)
         messages = MessageStore(connection: connection)
-        let sender = CommandSender(sender: AskerID(id), connection: connection, logger: logger)
+        let sender = CommandSender(sender: .gateway(id), connection: connection, logger: logger)
         self.sender = sender
         let heard = HeardBox()
         box = heard

@@ -30,7 +30,7 @@ package enum PresenceTimer: Hashable, Sendable {
     /// The timer's kind and what it is about, for the set of timers.
     package var words: [String] {
         switch self {
-        // The heartbeat function of leases sets this timer too.
+        // The gateway's heartbeats set this timer too, see `LeaseFleet`.
         case .gateway(let id): ["gateway", id.rawValue]
         case .session(let user, let session):
             ["session", user.app.rawValue, user.account.rawValue, session.rawValue]

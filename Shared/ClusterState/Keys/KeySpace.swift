@@ -54,10 +54,18 @@ package enum KeySpace {
     package static func topic(_ channel: ChannelKey) -> String { tag(channel) + ":events" }
 
     /// The pub/sub topic of one gateway: replies to its commands, and events for its sessions.
-    package static func topic(_ gateway: GatewayID) -> String { topic(AskerID(gateway)) }
+    package static func topic(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):events" }
 
-    /// The pub/sub topic of a process that sends commands: the replies to them. A sip-bridge's is named as a gateway's is.
-    package static func topic(_ asker: AskerID) -> String { "gateway:\(asker.rawValue):events" }
+    /// The pub/sub topic of one sip-bridge: replies to its commands.
+    package static func topic(_ bridge: BridgeID) -> String { "bridge:\(bridge.rawValue):events" }
+
+    /// The pub/sub topic of a process that sends commands: the replies to them.
+    package static func topic(_ asker: AskerID) -> String {
+        switch asker {
+        case .gateway(let gateway): topic(gateway)
+        case .bridge(let bridge): topic(bridge)
+        }
+    }
 
     /// String with time to live: a gateway's lease, see ``LeaseFleet``.
     package static func lease(_ gateway: GatewayID) -> String { "{g:\(gateway.rawValue)}:lease" }

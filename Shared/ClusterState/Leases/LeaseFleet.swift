@@ -32,9 +32,11 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     package let records: String
     /// The service whose timer fires when a lease ends.
     package let watcher: ServiceName
+    /// The first word of that timer; the second is the holder's id.
+    let timerWord: String
 
-    /// The watcher's timer for a holder.
-    package func timer(_ holder: Holder) -> String { "gateway \(holder.rawValue)" }
+    /// The watcher's timer for a holder, as a member of the watcher's sorted set.
+    package func timer(_ holder: Holder) -> String { "\(timerWord) \(holder.rawValue)" }
 }
 
 extension GatewayID: LeaseHolder {
@@ -42,12 +44,12 @@ extension GatewayID: LeaseHolder {
     /// routes.
     package static let fleet = LeaseFleet<GatewayID>(
         timeToLive: .seconds(10), interval: .seconds(2), lease: KeySpace.lease, members: KeySpace.gateways,
-        records: KeySpace.gatewayRecords, watcher: .presence)
+        records: KeySpace.gatewayRecords, watcher: .presence, timerWord: "gateway")
 }
 
 extension BridgeID: LeaseHolder {
     /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
     package static let fleet = LeaseFleet<BridgeID>(
         timeToLive: .seconds(8), interval: .seconds(1), lease: KeySpace.bridgeLease, members: KeySpace.bridges,
-        records: KeySpace.bridgeRecords, watcher: .invitation)
+        records: KeySpace.bridgeRecords, watcher: .invitation, timerWord: "bridge")
 }

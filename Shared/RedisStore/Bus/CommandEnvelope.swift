@@ -3,9 +3,10 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `v` (the envelope's version;
-/// absent for 1), `op`, `id`, `from` (absent when no reply is wanted), `until`, then the command's own fields. Those may have
-/// the same names, so `until` always ends the envelope. A newer release may add fields before `until` that older ones may
-/// ignore; if they must not ignore them, it increases the version.
+/// absent for 1), `op`, `id`, `from` or `bridge` (the gateway or the sip-bridge that wants a reply; neither when none is
+/// wanted), `until`, then the command's own fields. Those may have the same names, so `until` always ends the envelope. A
+/// newer release may add fields before `until` that older ones may ignore; if they must not ignore them, it increases the
+/// version.
 ///
 /// Packed into one field because Redis, the reader's parser and every deletion process an entry field by field.
 struct CommandEnvelope: Equatable {
@@ -50,7 +51,11 @@ struct CommandEnvelope: Equatable {
         if version > 1 { writer.put("v", version) }
         writer.put("op", operation)
         writer.put("id", id.rawValue)
-        if let from { writer.put("from", from.rawValue) }
+        switch from {
+        case .gateway(let gateway): writer.put("from", gateway.rawValue)
+        case .bridge(let bridge): writer.put("bridge", bridge.rawValue)
+        case nil: break
+        }
         writer.put("until", deadline?.milliseconds ?? 0)
         writer.append(fields)
         return writer.encoded
@@ -79,7 +84,7 @@ struct ReceivedCommand {
         _ fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>
     ) -> (value: CommandEnvelope, end: Int)? {
         var version = 1
-        var operation: String?, id: String?, from: String?
+        var operation: String?, id: String?, from: AskerID?
         for index in fields.indices {
             let value = fields[index].value
             switch fields[index].name {
@@ -88,11 +93,12 @@ struct ReceivedCommand {
                 version = number
             case "op": operation = text(value)
             case "id": id = text(value)
-            case "from": from = text(value)
+            case "from": from = .gateway(GatewayID(text(value)))
+            case "bridge": from = .bridge(BridgeID(text(value)))
             case "until":
                 guard let operation, let id, let deadline = Int64(text(value)), deadline >= 0 else { return nil }
                 let envelope = CommandEnvelope(
-                    version: version, operation: operation, id: CommandID(id), from: from.map { AskerID($0) },
+                    version: version, operation: operation, id: CommandID(id), from: from,
                     deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline))
                 return (envelope, index + 1)
             default: continue

@@ -87,7 +87,7 @@ package final class CommandSender: Sendable {
                 ))
         }
         state.value.counter += 1
-        let id = CommandID("\(sender.rawValue)-\(state.value.counter)")
+        let id = CommandID("\(sender.id)-\(state.value.counter)")
         state.value.pending[id] = Pending(
             operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields,
             isVital: command.isVital, deadline: deadline

@@ -16,19 +16,20 @@ package struct BridgeID: ByteIdentifier {
     package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// The process that sent a command and waits for the reply: a gateway's shard or a sip-bridge.
-package struct AskerID: ByteIdentifier {
-    /// The id of the gateway or the bridge.
-    package let rawValue: String
+/// The process that sent a command and waits for the reply.
+package enum AskerID: Hashable, Sendable {
+    /// A gateway's shard.
+    case gateway(GatewayID)
+    /// A sip-bridge.
+    case bridge(BridgeID)
 
-    /// Uses an id that came with a command; it is not validated.
-    package init(_ rawValue: String) { self.rawValue = rawValue }
-
-    /// The id of a gateway that sends commands.
-    package init(_ gateway: GatewayID) { rawValue = gateway.rawValue }
-
-    /// The id of a sip-bridge that sends commands.
-    package init(_ bridge: BridgeID) { rawValue = bridge.rawValue }
+    /// The text of the process's id.
+    package var id: String {
+        switch self {
+        case .gateway(let gateway): gateway.rawValue
+        case .bridge(let bridge): bridge.rawValue
+        }
+    }
 }
 
 /// The public id of one login, unique in the cluster. Unlike the ``Line``, it may appear in logs and events.

@@ -78,7 +78,7 @@ actor InvitationStage {
         app = try AppID("app:{1}")
         channel = try ChannelName("a room")
         let gateway = GatewayID("gateway-\(SecureRandom.hex(bytes: 4))")
-        let sender = CommandSender(sender: AskerID(gateway), connection: connection, logger: logger)
+        let sender = CommandSender(sender: .gateway(gateway), connection: connection, logger: logger)
         self.sender = sender
         subscriber = RedisSubscriber(
             configuration: try redis.configuration, eventLoop: loop, logger: logger,

@@ -83,7 +83,7 @@ struct RedisGateway: Sendable {
 
     init(_ scene: RedisScene) async throws {
         let id = GatewayID("gateway-\(SecureRandom.hex(bytes: 4))")
-        let sender = CommandSender(sender: AskerID(id), connection: scene.connection, logger: RedisScene.logger)
+        let sender = CommandSender(sender: .gateway(id), connection: scene.connection, logger: RedisScene.logger)
         let subscriber = RedisSubscriber(
             configuration: try scene.server.configuration, eventLoop: scene.eventLoop, logger: RedisScene.logger,
             callbacks: .init(

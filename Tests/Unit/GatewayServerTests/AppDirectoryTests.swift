@@ -14,7 +14,7 @@ import Testing
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let connection = RedisConnection(
             configuration: try RedisConfiguration(url: "redis://127.0.0.1:1"), eventLoop: loop, logger: logger)
-        return CommandSender(sender: AskerID("g"), connection: connection, logger: logger)
+        return CommandSender(sender: .gateway(GatewayID("g")), connection: connection, logger: logger)
     }
 
     @Test(.timeLimit(.minutes(1))) func newerSettingsAreNotWaitedForLong() async throws {

@@ -9,11 +9,13 @@ import Testing
         #expect(InvitationTimer(words: call.words) == call)
         // Must match the name that the heartbeat of the bridge's lease writes.
         let bridge = InvitationTimer.bridge(BridgeID("bridge-7"))
-        #expect(bridge.words == ["gateway", "bridge-7"])
+        #expect(bridge.words == ["bridge", "bridge-7"])
         #expect(InvitationTimer(words: bridge.words) == bridge)
     }
 
-    @Test(arguments: ["", "ring", "ring c-1", "ring c-1 {tag} more", "gong c-1 {tag}", "gateway", "gateway a b"])
+    @Test(arguments: [
+        "", "ring", "ring c-1", "ring c-1 {tag} more", "gong c-1 {tag}", "bridge", "bridge a b", "gateway a",
+    ])
     func `what no version of the service wrote is no timer`(_ words: String) {
         #expect(InvitationTimer(words: words.split(separator: " ").map(String.init)) == nil)
     }

@@ -34,7 +34,7 @@ extension ChannelFunctions {
     static func mayAct(_ actor: Actor, _ context: CommandContext) -> RedisCommand {
         .function(
             "session_acts", tag: KeySpace.tag(actor.user), .deadline(context.deadline), .string(actor.session.rawValue),
-            .string(context.asker?.rawValue ?? ""))
+            .string(context.asker?.id ?? ""))
     }
 
     /// Applies a committed change to the cache, which publishes it.

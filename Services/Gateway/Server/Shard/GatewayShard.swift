@@ -95,7 +95,7 @@ actor GatewayShard {
             logger: logger)
         messages = MessageStore(connection: redis)
         mailboxes = MailboxBatch(connection: redis, gateway: id)
-        sender = CommandSender(sender: AskerID(id), connection: redis, logger: logger)
+        sender = CommandSender(sender: .gateway(id), connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
         environment = ShardEnvironment(configuration, clock: redis.clock)
         ownTopic = Topic(rawValue: KeySpace.topic(id))

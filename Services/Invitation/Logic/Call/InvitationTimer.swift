@@ -23,7 +23,7 @@ package enum InvitationTimer: Equatable, Sendable {
 
     /// Reads the timer's words; nil for words that no version of this service has written.
     package init?(words: [String]) {
-        if words.count == 2, words[0] == "gateway" {
+        if words.count == 2, words[0] == "bridge" {
             self = .bridge(BridgeID(words[1]))
         } else if words.count == 3, let kind = CallTimer.Kind(rawValue: words[0]) {
             self = .call(CallTimerReference(CallTimer(kind, of: CallID(words[1])), tag: words[2]))
@@ -36,8 +36,8 @@ package enum InvitationTimer: Equatable, Sendable {
     package var words: [String] {
         switch self {
         case .call(let reference): [reference.timer.kind.rawValue, reference.timer.call.rawValue, reference.tag]
-        // Named as a gateway's by the heartbeat function of leases, which sets it too.
-        case .bridge(let bridge): ["gateway", bridge.rawValue]
+        // The bridge's heartbeats set this timer too, see `LeaseFleet`.
+        case .bridge(let bridge): ["bridge", bridge.rawValue]
         }
     }
 }

@@ -199,7 +199,7 @@ struct PresenceFunctions: Sendable {
     static func begin(_ command: SetUserAttribute, _ context: CommandContext) -> RedisCommand {
         .function(
             "user_attribute_begin", tag: KeySpace.tag(command.user), .deadline(context.deadline),
-            .string(command.session.rawValue), .string(context.asker?.rawValue ?? ""),
+            .string(command.session.rawValue), .string(context.asker?.id ?? ""),
             .string(command.attribute.name.rawValue))
     }
 

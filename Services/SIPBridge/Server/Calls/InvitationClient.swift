@@ -19,9 +19,9 @@ struct InvitationClient: Sendable {
 
     init(bridge: BridgeID, configuration: RedisConfiguration, connection: RedisConnection, logger: Logger) {
         eventLoop = connection.eventLoop
-        let sender = CommandSender(sender: AskerID(bridge), connection: connection, logger: logger)
+        let sender = CommandSender(sender: .bridge(bridge), connection: connection, logger: logger)
         self.sender = sender
-        topic = KeySpace.topic(AskerID(bridge))
+        topic = KeySpace.topic(bridge)
         self.logger = logger
         subscriber = RedisSubscriber(
             configuration: configuration, eventLoop: connection.eventLoop, logger: logger,

@@ -25,7 +25,7 @@ import Testing
         return try #require(StreamEntry(.array([.bulk(ByteBuffer(string: "1700000000123-4")), .array(fields)])))
     }
 
-    @Test(arguments: [nil, AskerID("g-1")])
+    @Test(arguments: [nil, .gateway(GatewayID("g-1")), .bridge(BridgeID("b-1"))] as [AskerID?])
     func roundTrip(_ from: AskerID?) throws {
         // A command's own fields may have the same names as the envelope's.
         var fields = FieldWriter()
@@ -60,16 +60,19 @@ import Testing
         #expect(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", Array(bytes.dropLast()))])) == nil)
     }
 
-    @Test func golden() {
+    @Test(
+        arguments: [(.gateway(GatewayID("g")), "4:from1:g"), (.bridge(BridgeID("b")), "6:bridge1:b")]
+            as [(AskerID, String)])
+    func golden(_ from: AskerID, _ field: String) {
         let sent = CommandEnvelope(
-            operation: "a.b", id: CommandID("c-1"), from: AskerID("g"), deadline: RedisTime(milliseconds: 8000))
+            operation: "a.b", id: CommandID("c-1"), from: from, deadline: RedisTime(milliseconds: 8000))
         var fields = FieldWriter()
         fields.put("x", "1")
         #expect(
             sent.adding(fields, to: "cmd:x", isVital: false)
                 == RedisCommand(
                     "XADD", "cmd:x", "MAXLEN", "~", 100_000, "*", "c",
-                    "2:op3:a.b2:id3:c-14:from1:g5:until4:80001:x1:1"))
+                    .string("2:op3:a.b2:id3:c-1\(field)5:until4:80001:x1:1")))
     }
 
     /// A newer release may put further fields into the envelope, and raises the version when older ones must not ignore them.
@@ -83,7 +86,7 @@ import Testing
         #expect(
             newer.envelope
                 == CommandEnvelope(
-                    version: 2, operation: "a.b", id: CommandID("c-1"), from: AskerID("g"),
+                    version: 2, operation: "a.b", id: CommandID("c-1"), from: .gateway(GatewayID("g")),
                     deadline: RedisTime(milliseconds: 8)))
         #expect(newer.fields.pairs.map(\.name) == ["v"])
         let written = try entry(newer.envelope.adding(FieldWriter(), to: "cmd:x", isVital: false))
