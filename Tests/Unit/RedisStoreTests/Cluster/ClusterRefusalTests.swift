@@ -21,6 +21,10 @@ import Testing
         let record = InstanceRecord(
             kind: "presence", level: 7, version: "1.2", host: "a", since: RedisTime(milliseconds: 1_700_000_000_000))
         #expect(try InstanceRecord(from: Self.reader(record)) == record)
+        // Processes of other releases read it by these names.
+        #expect(
+            Self.reader(record).pairs.map { "\($0.name) \(String(decoding: $0.value, as: UTF8.self))" }
+                == ["kind presence", "level 7", "version 1.2", "host a", "since 1700000000000"])
         let layout = RedisLayout(flavour: .cluster, buckets: 4096, partitions: 24, keys: 2)
         #expect(try RedisLayout(from: Self.reader(layout)) == layout)
         #expect(layout.description == "flavour cluster, 4096 buckets, 24 partitions, key version 2")
