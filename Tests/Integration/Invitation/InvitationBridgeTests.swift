@@ -75,7 +75,7 @@ import Testing
             await bridge.kill()
             try await stage.stopInstances()
             try await bridge.id.expire(on: stage.connection)
-            let due = RedisArgument.string(KeySpace.due(.invitation)), timer = "\(BridgeID.fleet.timer(bridge.id))"
+            let due = RedisArgument.string(KeySpace.due(.invitation)), timer = BridgeID.fleet.timer(bridge.id)
             let time = try await stage.connection.execute(RedisCommand("TIME")).array ?? []
             let start = (time.first?.int ?? 0) * 1000
             _ = try await stage.connection.execute(RedisCommand("ZADD", due, .int64(start), .string(timer)))
