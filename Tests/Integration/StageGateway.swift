@@ -78,7 +78,7 @@ final class StageGateway: Sendable {
         box.value.withLock { $0.channels[KeySpace.topic(channel)] ?? [] }
     }
 
-    func send<C: WireCommand>(_ command: C, within time: TimeAmount = .seconds(Int64(8 * patience))) async throws
+    func send<C: WireCommand>(_ command: C, within time: Duration = .seconds(8 * patience)) async throws
         -> C.Reply
     {
         let sender = self.sender
@@ -90,7 +90,7 @@ final class StageGateway: Sendable {
 
     /// The error that a command is refused with; nil when it succeeds.
     func refusal<C: WireCommand>(
-        _ command: C, within time: TimeAmount = .seconds(Int64(8 * patience))
+        _ command: C, within time: Duration = .seconds(8 * patience)
     ) async throws -> SignalingError? {
         do {
             _ = try await send(command, within: time)

@@ -265,13 +265,13 @@ package final class GatewayService: Service {
             await eachShard(of: shards) { await $0.drain(oneIn: step) }
             try? await Task.sleep(for: pause)
         }
-        let deadline = ContinuousClock.now + configuration.commandTimeout
+        let deadline = LocalTime.now + LocalTime.Span(configuration.commandTimeout)
         await eachShard(of: shards) { await self.leave($0, by: deadline) }
     }
 
     /// Gives a shard's lease back once presence has confirmed the detach of every session that lost its connection here.
-    private func leave(_ shard: GatewayShard, by deadline: ContinuousClock.Instant) async {
-        while ContinuousClock.now < deadline, await shard.detaching.count > 0 {
+    private func leave(_ shard: GatewayShard, by deadline: LocalTime) async {
+        while LocalTime.now < deadline, await shard.detaching.count > 0 {
             try? await Task.sleep(for: .milliseconds(50))
         }
         do {

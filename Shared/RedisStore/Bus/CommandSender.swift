@@ -68,10 +68,10 @@ package final class CommandSender: Sendable {
     /// returns.
     /// - Parameter time: the time until the deadline; default 8 s.
     package func send<C: WireCommand>(
-        _ command: C, within time: TimeAmount = .seconds(8),
+        _ command: C, within time: Duration = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
-        send(command, by: .now() + time, completion)
+        send(command, by: .now() + TimeAmount(time), completion)
     }
 
     /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have passed already; it is not sent then.
@@ -159,10 +159,12 @@ package final class CommandSender: Sendable {
         }
     }
 
-    /// Converts a deadline of this process into Redis time; nil while Redis' time is unknown.
+    /// Converts a deadline of this process into Redis time; nil while Redis' time is unknown. Called for every command, so
+    /// without a `Duration`, which would cost a division of 128 bits.
     private func deadlineByRedis(_ deadline: NIODeadline) -> RedisTime? {
         guard let now = connection.clock.now else { return nil }
-        return now + .nanoseconds(max(0, (deadline - .now()).nanoseconds))
+        let left = max(0, (deadline - .now()).nanoseconds)
+        return RedisTime(milliseconds: now.milliseconds + left / 1_000_000)
     }
 
     private static func bucket(of deadline: NIODeadline) -> UInt64 {

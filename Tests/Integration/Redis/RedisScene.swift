@@ -102,7 +102,7 @@ struct RedisGateway: Sendable {
         }
     }
 
-    func send<C: WireCommand>(_ command: C, within time: TimeAmount = .seconds(Int64(8 * patience))) async -> Result<
+    func send<C: WireCommand>(_ command: C, within time: Duration = .seconds(8 * patience)) async -> Result<
         C.Reply, SignalingError
     > {
         await withCheckedContinuation { continuation in

@@ -87,8 +87,8 @@ import Testing
     func aClientThatDoesNotLogInIsClosed(state: String) async throws {
         let client = try await client(state)
         try await client.onConnection { connection, shard in
-            let timeout = TimeAmount(shard.configuration.loginTimeout)
-            connection.sweep(now: .now() + timeout + .seconds(1), on: shard)
+            let later = LocalTime.Span(shard.configuration.loginTimeout + .seconds(1))
+            connection.sweep(now: LocalTime.now + later, on: shard)
         }
         #expect(client.isOpen == (state != "fresh"))
         #expect(try await client.told() == (state == "fresh" ? ["close 1001"] : []))

@@ -52,7 +52,7 @@ extension ClientConnection {
     // MARK: - Presence
 
     private func askApp(_ app: AppID, on shard: isolated GatewayShard) {
-        loginDeadline = .now() + shard.commandTimeout
+        loginDeadline = .now + shard.environment.callTimeout
         shard.apps.find(app) { [self] settings in
             let (session, secret) = shard.nameSession()
             handle(.appAnswered(settings, session: session, secret: secret), on: shard)
@@ -63,7 +63,7 @@ extension ClientConnection {
         let command = OpenSession(
             gateway: shard.id, line: session.line, device: session.device, push: session.push,
             tokenExpiry: session.tokenExpiry)
-        shard.sender.send(command, by: loginDeadline) { [self] in handle(.opened($0), on: shard) }
+        shard.sender.send(command, by: loginDeadline.deadline) { [self] in handle(.opened($0), on: shard) }
     }
 
     private func resume(_ session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
@@ -75,7 +75,7 @@ extension ClientConnection {
             if case .success(let settings) = settings { handle(.limits(settings.limits), on: shard) }
         }
         let command = ResumeSession(gateway: shard.id, line: session.line)
-        shard.sender.send(command, within: shard.commandTimeout) { [self] result in
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             handle(.resumed(result), on: shard)
             shard.resumeAnswered(of: id, on: self)
         }
@@ -83,7 +83,7 @@ extension ClientConnection {
 
     private func endSession(_ session: SessionID, of user: UserKey, on shard: isolated GatewayShard) {
         let command = CloseSession(user: user, session: session, reason: .leaveOther)
-        shard.sender.send(command, within: shard.commandTimeout) { result in
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { result in
             // The session could not be ended; without a connection it times out.
             if case .failure = result { shard.detach(session, of: user) }
         }
@@ -156,7 +156,7 @@ extension ClientConnection {
         of active: ActiveSession, _ name: ChannelName, _ settlement: Int, on shard: isolated GatewayShard
     ) {
         let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser)
-        shard.sender.send(command, within: TimeAmount(Self.settlementTimeout)) { [self] result in
+        shard.sender.send(command, within: Self.settlementTimeout) { [self] result in
             handle(.joinUndone(settlement: settlement, result.failure == nil), on: shard)
         }
     }
@@ -165,7 +165,7 @@ extension ClientConnection {
         of account: Account, _ key: ChannelKey, _ settlement: Int, on shard: isolated GatewayShard
     ) {
         let query = QueryMember(channel: key, account: account)
-        shard.sender.send(query, within: TimeAmount(Self.settlementTimeout)) { [self] result in
+        shard.sender.send(query, within: Self.settlementTimeout) { [self] result in
             handle(.membershipTold(settlement: settlement, isMember: try? result.get().isMember), on: shard)
         }
     }

@@ -28,12 +28,12 @@ final class ClientConnection: ChannelInboundHandler {
     /// The session's line, which the client's calls must contain; empty before it may make calls.
     var line = ""
     /// When the login must have been answered.
-    var loginDeadline = NIODeadline.now()
+    var loginDeadline = LocalTime.now
 
     /// When the client last sent something; while a frame is handled, the time of that frame.
-    private var lastRead = NIODeadline.now()
+    private var lastRead = LocalTime.now
     /// When the client must have tried to log in; nil once it has.
-    private var loginDue: NIODeadline?
+    private var loginDue: LocalTime?
     private(set) var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
@@ -63,7 +63,7 @@ final class ClientConnection: ChannelInboundHandler {
             isPlain: isPlain, bound: min(configuration.freshOutputBound, configuration.sendBufferBound),
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
-        loginDue = .now() + TimeAmount(configuration.loginTimeout)
+        loginDue = .now + shard.environment.loginTimeout
         outlet.onLaneClosed = { [unowned self] in channel?.fanout.closeLane(of: self) }
         outlet.onPause = { [unowned self] pauses in enter { $0.handle(.output(isPaused: pauses), on: $1) } }
         outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }
@@ -151,7 +151,7 @@ final class ClientConnection: ChannelInboundHandler {
     // MARK: - Reading
 
     private func read(_ bytes: ByteBuffer, on shard: isolated GatewayShard) {
-        lastRead = .now()
+        lastRead = .now
         isReading = true
         defer { isReading = false }
         if let before = pause?.bytes {
@@ -197,7 +197,7 @@ final class ClientConnection: ChannelInboundHandler {
             takeLogin()
             return handle(.login(login, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
         }
-        handle(.frame(frame, bytes: shard.payload.count, at: LocalTime(lastRead)), on: shard)
+        handle(.frame(frame, bytes: shard.payload.count, at: lastRead), on: shard)
     }
 
     /// Allows frames of full size, because the client has logged in or is doing so.
@@ -209,7 +209,7 @@ final class ClientConnection: ChannelInboundHandler {
     /// Starts or stops reading from the socket.
     func setReading(_ reads: Bool) {
         pause = reads ? nil : ReadingPause()
-        if reads { lastRead = .now() }
+        if reads { lastRead = .now }
         try? context?.channel.syncOptions?.setOption(.autoRead, value: reads)
     }
 
@@ -264,9 +264,9 @@ final class ClientConnection: ChannelInboundHandler {
     var addressKey: ClientAddress? { shard.addressLimiter.key(of: remote) }
 
     /// Closes the connection if its client has been silent for too long.
-    func sweep(now: NIODeadline, on shard: isolated GatewayShard) {
-        let configuration = shard.configuration
-        if configuration.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
+    func sweep(now: LocalTime, on shard: isolated GatewayShard) {
+        let environment = shard.environment
+        if environment.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
         if let before = pause?.waitingAtSweep {
             // While a large answer goes over a slow network, the client counts as alive as long as some of it gets
             // through.
@@ -275,7 +275,7 @@ final class ClientConnection: ChannelInboundHandler {
             pause?.waitingAtSweep = waiting
         }
         let isLoginOverdue = loginDue.map { $0 < now } ?? false
-        if isLoginOverdue || now - lastRead > TimeAmount(configuration.idleTimeout) {
+        if isLoginOverdue || now - lastRead > environment.idleTimeout {
             handle(.close(.goingAway), on: shard)
         }
     }

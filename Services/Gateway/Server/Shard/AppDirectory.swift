@@ -1,6 +1,5 @@
 internal import CoreMetrics
 internal import GatewayLogic
-internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -17,15 +16,15 @@ final class AppDirectory {
 
     private struct Entry {
         var settings: AppSettings
-        var askedAt: NIODeadline
+        var askedAt: LocalTime
     }
 
     private let sender: CommandSender
     private let unknownBound: Int
-    private let freshness: TimeAmount
-    private let renewal: TimeAmount
+    private let freshness: LocalTime.Span
+    private let renewal: Duration
     private var entries: [AppID: Entry] = [:]
-    private var unknown: [AppID: NIODeadline] = [:]
+    private var unknown: [AppID: LocalTime] = [:]
     private var waiting: [AppID: [(Result<AppSettings, SignalingError>) -> Void]] = [:]
     /// Limits the requests about ids that were never known.
     private var questions = TokenBucket(perSecond: Limits.appQuestionsPerSecond, burst: Limits.appQuestionsBurst)
@@ -40,19 +39,19 @@ final class AppDirectory {
     ) {
         self.sender = sender
         self.unknownBound = unknownBound
-        self.freshness = TimeAmount(freshness)
-        self.renewal = TimeAmount(renewal)
+        self.freshness = LocalTime.Span(freshness)
+        self.renewal = renewal
     }
 
     /// Passes an app's settings to the callback; at once when they are fresh.
     func find(_ app: AppID, _ callback: @escaping (Result<AppSettings, SignalingError>) -> Void) {
-        let now = NIODeadline.now()
+        let now = LocalTime.now
         if let entry = entries[app] {
             if now - entry.askedAt < freshness { return callback(.success(entry.settings)) }
         } else if let askedAt = unknown[app], now - askedAt < freshness {
             return callback(.failure(Self.unknownApp))
         } else if waiting[app] == nil {
-            guard questions.take(now: LocalTime(now)) else {
+            guard questions.take(now: now) else {
                 GatewayMetrics.appQuestionsRefused.increment()
                 return callback(
                     .failure(
@@ -63,7 +62,7 @@ final class AppDirectory {
         }
         waiting[app, default: []].append(callback)
         guard waiting[app]?.count == 1 else { return }
-        let time = entries[app] == nil ? TimeAmount(Self.patience) : renewal
+        let time = entries[app] == nil ? Self.patience : renewal
         sender.send(GetApp(app: app), within: time) { self.answered(app, $0) }
     }
 
@@ -74,13 +73,13 @@ final class AppDirectory {
         switch answer {
         case .success(let settings):
             if entries.count >= Self.bound, entries[app] == nil { forgetOldest() }
-            entries[app] = Entry(settings: settings, askedAt: .now())
+            entries[app] = Entry(settings: settings, askedAt: .now)
             unknown[app] = nil
         case .failure(let error) where error.reason == .unknownApp:
             entries[app] = nil
-            if unknown.count >= unknownBound { unknown = unknown.filter { .now() - $0.value < freshness } }
+            if unknown.count >= unknownBound { unknown = unknown.filter { LocalTime.now - $0.value < freshness } }
             // Beyond the bound an id is not cached; presence is asked about it again, within the rate.
-            if unknown.count < unknownBound { unknown[app] = .now() }
+            if unknown.count < unknownBound { unknown[app] = .now }
         case .failure:
             if let known = entries[app] { answer = .success(known.settings) }
         }

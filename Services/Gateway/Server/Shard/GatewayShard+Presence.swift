@@ -1,7 +1,6 @@
 internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
-internal import NIOCore
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -28,7 +27,7 @@ extension GatewayShard {
     func tellDetached() {
         for request in detaching.next(isResuming: isResuming) {
             let command = DetachSession(gateway: id, user: request.user, session: request.session)
-            sender.send(command, within: commandTimeout) { [self] result in
+            sender.send(command, within: configuration.commandTimeout) { [self] result in
                 switch result {
                 case .success:
                     detaching.confirmed(request)
@@ -57,7 +56,7 @@ extension GatewayShard {
 
     /// Closes the connections of silent clients.
     func sweep() {
-        let now = NIODeadline.now()
+        let now = LocalTime.now
         for connection in connections.values { connection.sweep(now: now, on: self) }
     }
 

@@ -104,7 +104,7 @@ extension GatewayShard {
         for id in ids { told[id] = held(id) }
         guard !told.isEmpty else { return reassertion.answered(members: []) }
         let command = ReassertSessions(gateway: id, sessions: Array(told.values))
-        sender.send(command, within: commandTimeout) { [self] result in
+        sender.send(command, within: configuration.commandTimeout) { [self] result in
             switch result {
             case .success(let answer): answered(answer, to: told)
             case .failure: reassertion.failed(request)
@@ -144,7 +144,7 @@ extension GatewayShard {
         }
         guard !members.isEmpty else { return reassertion.answered(unknown: []) }
         let command = ReassertMembers(channel: channel, members: members)
-        sender.send(command, within: commandTimeout) { [self] result in
+        sender.send(command, within: configuration.commandTimeout) { [self] result in
             switch result {
             case .success(let answer): reassertion.answered(unknown: answer.unknown)
             case .failure: reassertion.failed(request)

@@ -22,8 +22,6 @@ actor GatewayShard {
     nonisolated let eventLoop: any EventLoop
     nonisolated let unownedExecutor: UnownedSerialExecutor
     nonisolated let configuration: GatewayConfiguration
-    /// How long a service's answer is awaited, as NIO takes it.
-    let commandTimeout: TimeAmount
     nonisolated let logger: Logger
     nonisolated let redis: RedisConnection
     let messages: MessageStore
@@ -82,7 +80,6 @@ actor GatewayShard {
         self.eventLoop = eventLoop
         unownedExecutor = eventLoop.executor.asUnownedSerialExecutor()
         configuration = process.configuration
-        commandTimeout = TimeAmount(configuration.commandTimeout)
         redisConfiguration = process.redis
         addressLimiter = process.addressLimiter
         output = OutputBudget(bound: configuration.shardOutputBound)

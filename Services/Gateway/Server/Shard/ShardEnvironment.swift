@@ -6,11 +6,17 @@ internal import SignalingProtocol
 final class ShardEnvironment: SessionEnvironment, Sendable {
     private let clock: RedisClock
     let callTimeout: LocalTime.Span
+    /// See ``GatewayConfiguration/idleTimeout``.
+    let idleTimeout: LocalTime.Span
+    /// See ``GatewayConfiguration/loginTimeout``.
+    let loginTimeout: LocalTime.Span
     let enforcesTokenExpiry: Bool
 
     init(_ configuration: GatewayConfiguration, clock: RedisClock) {
         self.clock = clock
         callTimeout = LocalTime.Span(configuration.commandTimeout)
+        idleTimeout = LocalTime.Span(configuration.idleTimeout)
+        loginTimeout = LocalTime.Span(configuration.loginTimeout)
         enforcesTokenExpiry = configuration.enforcesTokenExpiry
     }
 

@@ -9,7 +9,7 @@ internal import SignalingWire
 /// Sends the bridge's commands to the invitation service, and receives the replies on the bridge's topic.
 struct InvitationClient: Sendable {
     /// How long to wait for the reply to a command.
-    static let patience = TimeAmount.seconds(8)
+    static let patience = Duration.seconds(8)
 
     private let eventLoop: any EventLoop
     private let sender: CommandSender
