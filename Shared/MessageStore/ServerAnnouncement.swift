@@ -19,14 +19,14 @@ package struct ServerAnnouncement: Equatable, Sendable {
     package var event: Event
     /// The user that the event is about, and the session in which it happened.
     package var actor: Actor
-    /// When the event happened, in seconds since 1970 by Redis' clock.
-    package var seconds: Int64
+    /// When the event happened; told in whole seconds.
+    package var time: RedisTime
 
     /// Announces an event.
-    package init(_ event: Event, of actor: Actor, seconds: Int64) {
+    package init(_ event: Event, of actor: Actor, at time: RedisTime) {
         self.event = event
         self.actor = actor
-        self.seconds = seconds
+        self.time = time
     }
 
     /// The Redis command that publishes the announcement, for the caller to send in a pipeline.
@@ -59,7 +59,7 @@ package struct ServerAnnouncement: Equatable, Sendable {
         ]
         if let channel { members.append(JSONMember("channel", .string(channel.rawValue))) }
         members.append(JSONMember("reason", .number("\(reason.rawValue)")))
-        members.append(JSONMember("time", .number("\(seconds)")))
+        members.append(JSONMember("time", .number("\(time.milliseconds / 1000)")))
         return JSONValue.object(members).compactText
     }
 

@@ -126,7 +126,7 @@ struct MembershipHandler: Sendable {
         _ event: ServerAnnouncement.Event, of actor: Actor, in channel: ChannelKey, change: Int64, _ id: CommandID
     ) -> [RedisCommand] {
         guard channel.name.special == nil else { return [] }
-        let announcement = ServerAnnouncement(event, of: actor, seconds: change / 1_000_000)
+        let announcement = ServerAnnouncement(event, of: actor, at: RedisTime(microseconds: change))
         return [announcement.publishing(id.derived("announce"))]
     }
 

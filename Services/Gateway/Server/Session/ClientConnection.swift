@@ -63,7 +63,7 @@ final class ClientConnection: ChannelInboundHandler {
             isPlain: isPlain, bound: min(configuration.freshOutputBound, configuration.sendBufferBound),
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
-        loginDue = .now + shard.environment.loginTimeout
+        loginDue = LocalTime.now + shard.environment.loginTimeout
         outlet.onLaneClosed = { [unowned self] in channel?.fanout.closeLane(of: self) }
         outlet.onPause = { [unowned self] pauses in enter { $0.handle(.output(isPaused: pauses), on: $1) } }
         outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }

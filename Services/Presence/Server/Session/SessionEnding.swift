@@ -32,8 +32,7 @@ struct SessionEnding: Sendable {
             case .offline(let reason):
                 commands += functions.mirror.entries(row(ended, of: user))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
-                let announcement = ServerAnnouncement(
-                    .offline(reason), of: actor, seconds: ended.time.milliseconds / 1000)
+                let announcement = ServerAnnouncement(.offline(reason), of: actor, at: ended.time)
                 commands.append(announcement.publishing(base.derived("offline")))
                 PresenceMetrics.closed.increment()
             }

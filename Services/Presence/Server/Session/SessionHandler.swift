@@ -97,8 +97,7 @@ struct SessionHandler: Sendable {
         var after = functions.mirror.entries(row)
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(
-                .online, of: Actor(user: user, uid: uid, session: session),
-                seconds: opened.hold.since.milliseconds / 1000)
+                .online, of: Actor(user: user, uid: uid, session: session), at: opened.hold.since)
             // Derived from the session, not from the command, because a session comes online only once.
             after.append(announcement.publishing(CommandID(session.rawValue).derived("online")))
         }

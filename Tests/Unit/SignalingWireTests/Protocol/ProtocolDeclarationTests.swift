@@ -110,7 +110,8 @@ import Testing
         ]
         #expect(sent.map(\.fixture) == FrameTable.specialEvents.flatMap(\.examples))
         for (event, fixture) in sent {
-            let message = ServerAnnouncement(event, of: anna, seconds: 1_795_247_975).message(CommandID("c"))
+            let message = ServerAnnouncement(event, of: anna, at: RedisTime(milliseconds: 1_795_247_975_116))
+                .message(CommandID("c"))
             let published = ChannelEvent(
                 sequence: 1, id: 1_795_247_975_116_084, account: message.account, uid: message.uid,
                 kind: .message(message.body))
