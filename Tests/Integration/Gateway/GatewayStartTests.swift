@@ -40,7 +40,7 @@ import Testing
         let port = try await Self.freePort()
         var configuration = GatewayConfiguration()
         configuration.port = port
-        configuration.drainTime = .zero
+        (configuration.lingerTime, configuration.drainTime) = (.zero, .zero)
         let gateway = try GatewayService(
             configuration: configuration, redisURL: redis.url, instance: "test", logger: ServicesStage.silent)
         let services = ServiceGroup(

@@ -199,6 +199,8 @@ struct MessageStoreScene: Sendable {
 }
 
 /// Wraps a value that is used on one event loop only, so that it can be sent although it is not checked.
+///
+/// `@unchecked Sendable`: a `NIOLoopBound` can be made on its loop only, and tests make these values elsewhere.
 struct Unshared<Value>: @unchecked Sendable {
     let value: Value
 
