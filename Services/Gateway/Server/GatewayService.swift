@@ -194,6 +194,8 @@ package final class GatewayService: Service {
         }
         guard hasLease, !isStopping.load(ordering: .acquiring) else { return }
         shard.acceptsClients.store(true, ordering: .releasing)
+        // From now on discovery names it.
+        _ = await beat(shard)
         do {
             try await PublicListener.accept(on: listening)
             logger.notice(
@@ -211,7 +213,8 @@ package final class GatewayService: Service {
         while await Task.pause(pause) { await eachShard(of: shards, act) }
     }
 
-    /// Renews a shard's lease, the timer of its watcher, and what discovery knows of it. None waits for another.
+    /// Renews a shard's lease, the timer of its watcher, and, once it accepts clients, what discovery knows of it. None waits
+    /// for another.
     /// - Returns: whether all of that was done.
     private func beat(_ shard: GatewayShard) async -> Bool {
         let leases = GatewayLeases(connection: shard.redis)
@@ -229,7 +232,7 @@ package final class GatewayService: Service {
         async let isListed = isDone("could not tell discovery of the gateway", shard) {
             if isDraining {
                 try await leases.withdraw(shard.id)
-            } else {
+            } else if shard.acceptsClients.load(ordering: .acquiring) {
                 try await leases.announce(shard.id, lease)
             }
         }
