@@ -1,7 +1,7 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
 .PHONY: help deps bench-deps bench bench-check build release check docs test bench-sip faults soak fuzz sanitize-thread \
-	sanitize-address demo stack-up stack-down clean
+	sanitize-address demo stack-up stack-down clean upgrade
 
 GATEWAYS ?= 2
 
@@ -43,6 +43,10 @@ bench: bench-deps release ## measure Heliograph, other servers and the machine's
 
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
+
+upgrade: deps release ## upgrade a cluster under load from the release before, and to a next one, and back (two hours)
+	@HELIOGRAPH_UPGRADE=all HELIOGRAPH_PREVIOUS_BIN=$$(Scripts/build-release previous) HELIOGRAPH_NEXT_BIN=$$(Scripts/build-release next) \
+		.venv/bin/pytest Tests/Upgrade -q
 
 fuzz: deps ## fuzz everything that parses input from outside, without end; `Scripts/fuzz --help` for shorter runs
 	@Scripts/fuzz --forever

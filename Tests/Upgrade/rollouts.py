@@ -1,0 +1,90 @@
+"""Ways to replace a cluster's processes one by one, each with the way back."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from breakages import COUNTS, Lab
+from stack_control import BINARIES, Stack, run_program
+
+# In the names of `Scripts/stack`, with the number of processes that the load runs with.
+KINDS = {"presence": 2, "channel-state": 2, "invitation": 2, "sip-bridge": 1, "gateway": COUNTS["gateways"]}
+RANDOM_ORDERS = 12
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """The order in which processes are replaced; for the way back it is reversed."""
+
+    name: str
+    order: tuple[str, ...]
+    killed: bool = False
+    """Whether a gateway is killed halfway."""
+    redis_restarts: bool = False
+    """Whether Redis is killed, and started again, halfway."""
+
+
+def members(*kinds: str) -> tuple[str, ...]:
+    return tuple(f"{kind}#{number}" for kind in kinds for number in range(1, KINDS[kind] + 1))
+
+
+def first(kind: str) -> tuple[str, ...]:
+    """All processes of a kind, before those of the other kinds."""
+    return members(kind, *(other for other in KINDS if other != kind))
+
+
+def shuffled(seed: int) -> tuple[str, ...]:
+    order = list(members(*KINDS))
+    random.Random(seed).shuffle(order)
+    return tuple(order)
+
+
+# The way back makes the first kind the last, so that each kind is first and last, in both directions.
+ROLLOUTS = [
+    *[Rollout(f"{kind} first", first(kind)) for kind in KINDS],
+    *[Rollout(f"order {seed}", shuffled(seed)) for seed in range(RANDOM_ORDERS - 2)],
+    Rollout("a gateway killed halfway", shuffled(RANDOM_ORDERS - 2), killed=True),
+    Rollout("redis killed halfway", shuffled(RANDOM_ORDERS - 1), redis_restarts=True),
+]
+
+
+@dataclass(frozen=True)
+class Releases:
+    """Where the programs of two successive releases are."""
+
+    old: Path
+    new: Path
+
+    @staticmethod
+    def same() -> "Releases":
+        """One release in both roles: a rolling restart."""
+        return Releases(BINARIES, BINARIES)
+
+
+async def replace(lab: Lab, order: tuple[str, ...], programs: Path, rollout: Rollout) -> None:
+    """Drains processes one by one, and starts those of another release in their place."""
+    for number, name in enumerate(order):
+        if number == len(order) // 2:
+            await interfere(lab, rollout)
+        await lab.do("drain", name)
+        await lab.do("start", name, "--programs", str(programs))
+
+
+async def interfere(lab: Lab, rollout: Rollout) -> None:
+    if rollout.killed:
+        await lab.restart("gateway#1")
+    if rollout.redis_restarts:
+        await lab.restart("redis")
+
+
+def migrate(stack: Stack, programs: Path) -> None:
+    """Expands the database, as before a release's processes start."""
+    done = run_program(
+        str(programs / "heliographctl"), "migrate", HELIOGRAPH_POSTGRES_URL=stack.endpoints["postgres"]["url"])
+    assert done.returncode == 0, done.stderr
+
+
+async def forth_and_back(lab: Lab, rollout: Rollout, releases: Releases) -> None:
+    migrate(lab.stack, releases.new)
+    await replace(lab, rollout.order, releases.new, rollout)
+    await replace(lab, rollout.order[::-1], releases.old, rollout)

@@ -1,0 +1,68 @@
+"""A cluster is upgraded and taken back under load, process by process: nobody notices."""
+
+import os
+from pathlib import Path
+
+import pytest
+import report
+from breakages import COUNTS, Breakage, Lab, run
+from rollouts import KINDS, ROLLOUTS, Releases, Rollout, first, forth_and_back, replace
+from stack_control import BINARIES, run_program
+
+
+def programs(variable: str) -> Path:
+    """A directory that `make upgrade` gives."""
+    assert os.environ.get(variable), f"{variable} is not set: run `make upgrade`"
+    return Path(os.environ[variable])
+
+
+PAIRS = {
+    "from the previous release": lambda: Releases(programs("HELIOGRAPH_PREVIOUS_BIN"), BINARIES),
+    "to a next release": lambda: Releases(BINARIES, programs("HELIOGRAPH_NEXT_BIN")),
+}
+
+
+async def judged(name: str, act, make_stack) -> None:
+    """Runs an act under load, and expects that no user noticed it."""
+    verdict, population = await run(Breakage(name, act), make_stack(**COUNTS))
+    report.add("upgrades", report.header(), report.line(name, verdict))
+    population.history.save(report.FOLDER / f"upgrade-{name.replace(' ', '-').replace(',', '')}.jsonl")
+    assert verdict.clean, f"{dict(verdict.defects)}:\n" + "\n".join(verdict.notes[:40])
+
+
+async def test_rolling_restart(make_stack):
+    """The short form: each process is replaced by one of the same release."""
+    rollout = Rollout("rolling restart", first("gateway"))
+
+    async def act(lab: Lab) -> None:
+        await replace(lab, rollout.order, Releases.same().new, rollout)
+
+    await judged(rollout.name, act, make_stack)
+
+
+def test_all_processes_are_in_every_order():
+    assert all(sorted(rollout.order) == sorted(first("presence")) for rollout in ROLLOUTS)
+    assert len({rollout.order for rollout in ROLLOUTS}) == len(ROLLOUTS)
+    assert {rollout.order[0].split("#")[0] for rollout in ROLLOUTS[:len(KINDS)]} == set(KINDS)
+
+
+def test_the_next_release_fits_the_sources():
+    """Building it takes minutes; that the patch applies is known at once."""
+    done = run_program("git", "apply", "--check", "Tests/Upgrade/next-release.patch")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rollout", ROLLOUTS, ids=lambda rollout: rollout.name)
+@pytest.mark.parametrize("pair", PAIRS)
+async def test_upgrade(pair: str, rollout: Rollout, make_stack, monkeypatch):
+    releases = PAIRS[pair]()
+    # The cluster, its database and its apps are the old release's.
+    monkeypatch.setenv("HELIOGRAPH_BIN", str(releases.old))
+    # A setting that only a next release knows.
+    monkeypatch.setenv("HELIOGRAPH_PRESENCE_NEXT", "true")
+
+    async def act(lab: Lab) -> None:
+        await forth_and_back(lab, rollout, releases)
+
+    await judged(f"{pair}, {rollout.name}", act, make_stack)
