@@ -1,6 +1,6 @@
 /// A moment by the gateway's monotonic clock, which is that of NIO's event loops; it means nothing to other processes.
 ///
-/// The only local clock of the gateway, and a type of its own, so that it can be compared neither with
+/// The local clock of the gateway's shards, and a type of its own, so that it can be compared neither with
 /// ``SignalingProtocol/RedisTime`` nor with a number. `ContinuousClock.Instant` would count in 128 bits, which costs more
 /// than is good for what happens with every frame, and `NIODeadline` would bring NIO into the logic.
 package struct LocalTime: Sendable, Hashable, Comparable {
