@@ -102,8 +102,9 @@ struct AppCommand: AsyncParsableCommand {
                 try await Database.with { pool in
                     let store = AppStore(pool: pool)
                     let certificate = (certificate ?? .random()).text
-                    guard try await store.rotateCertificate(id, to: certificate), let app = try await store.find(id)
-                    else { throw AppCommand.unknown(id) }
+                    // Not one condition: Swift 6.3.1 crashes on it when it optimises.
+                    guard try await store.rotateCertificate(id, to: certificate) else { throw AppCommand.unknown(id) }
+                    guard let app = try await store.find(id) else { throw AppCommand.unknown(id) }
                     output.show(AppOutput(app, withCertificate: true))
                 }
             }
