@@ -36,8 +36,8 @@ def redis_member(record: Record, port: int) -> Member:
     """Redis, which writes its append-only file to the disk once a second, or as `HELIOGRAPH_REDIS_FSYNC` says."""
     directory = record.directory / "redis"
     fsync = os.environ.get("HELIOGRAPH_REDIS_FSYNC") or "everysec"
-    if fsync not in ("everysec", "always"):
-        raise StackError(f"HELIOGRAPH_REDIS_FSYNC is {fsync!r}: must be everysec or always")
+    if fsync not in ("everysec", "always", "no"):
+        raise StackError(f"HELIOGRAPH_REDIS_FSYNC is {fsync!r}: must be everysec, always or no")
     command = [
         tool("redis-server"), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(directory),
         "--appendonly", "yes", "--appendfsync", fsync, "--save", "", "--daemonize", "no"]
