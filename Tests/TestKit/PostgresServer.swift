@@ -85,7 +85,10 @@ package actor PostgresServer {
         case .orphan: try signalStandby()
         case .standby(let primary):
             try signalStandby()
-            arguments += ["-c", "primary_conninfo=\(primary.replicationSource) application_name=\(Self.standbyName)"]
+            arguments += [
+                "-c", "primary_conninfo=\(primary.replicationSource) application_name=\(Self.standbyName)",
+                "-c", "wal_retrieve_retry_interval=100ms",
+            ]
         }
         let process = try SpawnedProcess(
             SpawnedProcess.supervised(Self.unprivileged(arguments), directory: directory), output: "\(directory)/log")
@@ -99,6 +102,15 @@ package actor PostgresServer {
             return nil
         }
         await pool.close()
+        if case .standby(let primary) = role { try await primary.waitUntilStreaming() }
+    }
+
+    /// Waits until a standby receives what is written here: it answers queries before that.
+    private func waitUntilStreaming() async throws {
+        try await waitUntil("the standby of port \(port)", within: .seconds(30)) {
+            let streaming = try await self.query("SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")
+            return streaming.isEmpty ? "receives nothing" : nil
+        }
     }
 
     /// The name by which a primary knows its standby, for `synchronous_standby_names`.
