@@ -44,7 +44,7 @@ bench: bench-deps release ## measure Heliograph, other servers and the machine's
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
 
-upgrade: deps release ## upgrade a cluster under load from the release before, and to a next one, and back (two hours)
+upgrade: deps release ## upgrade a cluster under load from the release before, and to a next one, and back (an hour)
 	@HELIOGRAPH_UPGRADE=all HELIOGRAPH_PREVIOUS_BIN=$$(Scripts/build-release previous) HELIOGRAPH_NEXT_BIN=$$(Scripts/build-release next) \
 		.venv/bin/pytest Tests/Upgrade -q
 

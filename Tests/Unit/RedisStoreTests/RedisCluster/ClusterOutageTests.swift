@@ -4,22 +4,8 @@ import Testing
 
 /// Lost connections, silent nodes, new maps, deadlines and bounds.
 @Suite struct ClusterOutageTests {
-    private func connected(_ change: (inout ClusterSettings) -> Void = { _ in }) -> Conversation {
-        let conversation = Conversation(change: change)
-        conversation.play(
-            """
-            start -> read seed s
-            map A 0-8191, B 8192-16383 -> open A; open B; moved 0-16383
-            up A
-            up B
-            at 250 -> read A
-            map A 0-8191, B 8192-16383
-            """)
-        return conversation
-    }
-
     @Test func aMasterDies() {
-        let conversation = connected()
+        let conversation = Conversation.connected()
         conversation.play(
             """
             at 1000
@@ -49,7 +35,7 @@ import Testing
     }
 
     @Test func aConnectionBreaks() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 -> send a A
             down A
@@ -64,7 +50,7 @@ import Testing
 
     /// Its host is gone without a word: commands stay unsent until the map names another, or it answers after all.
     @Test func aSilentMaster() {
-        connected().play(
+        Conversation.connected().play(
             """
             at 1000
             submit a 5 fenced -> send a A
@@ -90,7 +76,7 @@ import Testing
 
     /// It still answers what is in flight, so that nothing is left with an unknown outcome.
     @Test func aMasterThatOwnsNothingAnyMore() {
-        connected().play(
+        Conversation.connected().play(
             """
             at 9250 -> read A
             submit a 5 -> send a A
@@ -110,7 +96,7 @@ import Testing
     }
 
     @Test func aNodeBackOnTheMapStays() {
-        connected().play(
+        Conversation.connected().play(
             """
             at 9250 -> read A
             map B 0-16383 -> moved 0-8191
@@ -122,7 +108,7 @@ import Testing
     }
 
     @Test func aSlotThatNobodyServes() {
-        let conversation = connected()
+        let conversation = Conversation.connected()
         conversation.play(
             """
             at 9250 -> read A
@@ -138,7 +124,7 @@ import Testing
     }
 
     @Test func deadlines() {
-        let conversation = connected()
+        let conversation = Conversation.connected()
         conversation.play(
             """
             submit a 5 for 1000 -> send a A
@@ -160,7 +146,7 @@ import Testing
 
     /// The deadline's timer may come late.
     @Test func nothingIsSentAfterItsDeadline() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 for 3 -> send a A
             submit b 5 for 3 -> send b A
@@ -181,7 +167,7 @@ import Testing
     }
 
     @Test func boundOfOneSlot() {
-        connected { $0.maxHeldPerSlot = 2 }.play(
+        Conversation.connected { $0.maxHeldPerSlot = 2 }.play(
             """
             submit a 5 -> send a A
             submit b 5 -> send b A
@@ -198,7 +184,7 @@ import Testing
     }
 
     @Test func boundOfAll() {
-        let conversation = connected { $0.maxPending = 2 }
+        let conversation = Conversation.connected { $0.maxPending = 2 }
         conversation.play(
             """
             submit a 5 -> send a A
@@ -214,7 +200,7 @@ import Testing
     }
 
     @Test func readingsThatDoNotHelpBecomeRarer() {
-        let conversation = connected { $0.reading.patience = 3 }
+        let conversation = Conversation.connected { $0.reading.patience = 3 }
         conversation.play(
             """
             down A
@@ -232,7 +218,7 @@ import Testing
     }
 
     @Test func whatKeepsItsOrderInOnePipeline() {
-        let conversation = connected()
+        let conversation = Conversation.connected()
         #expect(conversation.keepsOrder(of: []))
         #expect(conversation.keepsOrder(of: [5, 5]))
         #expect(conversation.keepsOrder(of: [5, 6, 8191]))

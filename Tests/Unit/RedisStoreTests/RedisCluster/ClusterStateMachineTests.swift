@@ -4,21 +4,6 @@ import Testing
 
 /// Finding the nodes, and refusals of a cluster's nodes.
 @Suite struct ClusterStateMachineTests {
-    /// A cluster of A and B, connected.
-    private func connected(_ change: (inout ClusterSettings) -> Void = { _ in }) -> Conversation {
-        let conversation = Conversation(change: change)
-        conversation.play(
-            """
-            start -> read seed s
-            map A 0-8191, B 8192-16383 -> open A; open B; moved 0-16383
-            up A
-            up B
-            at 250 -> read A
-            map A 0-8191, B 8192-16383
-            """)
-        return conversation
-    }
-
     @Test func start() {
         let conversation = Conversation(seeds: ["s", "t"])
         conversation.play(
@@ -69,7 +54,7 @@ import Testing
     }
 
     @Test func movedSlotKeepsItsOrder() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 fenced -> send a A
             submit b 5 -> send b A
@@ -89,7 +74,7 @@ import Testing
     }
 
     @Test func nodesThatNameEachOtherAreLeftAlone() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 fenced -> send a A
             error a A MOVED 5 b:1 -> moved 5-5; send a B
@@ -102,7 +87,7 @@ import Testing
     }
 
     @Test func newOwnerThatIsNotConnectedYet() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 -> send a A
             error a A MOVED 5 c:1 -> open C; moved 5-5
@@ -113,7 +98,7 @@ import Testing
     }
 
     @Test func movedWithoutAnAddressWaitsForTheMap() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 -> send a A
             error a A MOVED 5 ?:1
@@ -130,7 +115,7 @@ import Testing
 
     /// A function call waits until the slot has moved; a command with one key follows it.
     @Test func migration() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit p 5 -> send p A
             submit q 5 -> send q A
@@ -158,7 +143,7 @@ import Testing
     }
 
     @Test func aCommandFollowsFromTheHeadOfAClosedSlot() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit p 5 -> send p A
             submit f 5 fenced -> send f A
@@ -171,7 +156,7 @@ import Testing
     }
 
     @Test func askOfANodeThatWasNamedByAsk() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit p 5 -> send p A
             error p A ASK 5 b:1 -> asking p B
@@ -185,7 +170,7 @@ import Testing
 
     /// ASK names a node without slots, which the map does not show: it stays connected as long as ASK names it.
     @Test func askOfANewNode() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit p 5 -> send p A
             error p A ASK 5 c:1 -> open C
@@ -207,7 +192,7 @@ import Testing
 
     @Test(arguments: ["CLUSTERDOWN x", "NOREPLICAS x", "READONLY x", "LOADING x", "MASTERDOWN x"])
     func statesThatPass(_ reply: String) {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 fenced -> send a A
             submit b 5 fenced -> send b A
@@ -222,7 +207,7 @@ import Testing
     }
 
     @Test func aMapEndsTheWait() {
-        connected().play(
+        Conversation.connected().play(
             """
             submit a 5 -> send a A
             at 480
@@ -233,7 +218,7 @@ import Testing
     }
 
     @Test func otherErrorsAreAnswers() {
-        let conversation = connected()
+        let conversation = Conversation.connected()
         conversation.play(
             """
             submit a 5 fenced -> send a A

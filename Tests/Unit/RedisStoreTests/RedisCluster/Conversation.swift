@@ -152,3 +152,20 @@ final class Conversation {
         return map
     }
 }
+
+extension Conversation {
+    /// A cluster of A and B, connected.
+    static func connected(_ change: (inout ClusterSettings) -> Void = { _ in }) -> Conversation {
+        let conversation = Conversation(change: change)
+        conversation.play(
+            """
+            start -> read seed s
+            map A 0-8191, B 8192-16383 -> open A; open B; moved 0-16383
+            up A
+            up B
+            at 250 -> read A
+            map A 0-8191, B 8192-16383
+            """)
+        return conversation
+    }
+}
